@@ -4,34 +4,18 @@ import Foundation
 struct MemoryTables: Sendable {
     /// The rows of one entity, without its subentities.
     struct Table: Sendable {
+        private var elements = OrderedElements<Int64, Snapshot>()
+
         /// In order of insertion; nil where a row was deleted.
-        private(set) var rows: ContiguousArray<Snapshot?> = []
-        private var places: [Int64: Int] = [:]
+        var rows: ContiguousArray<Snapshot?> { elements.places }
 
-        var count: Int { places.count }
+        var count: Int { elements.count }
 
-        func row(_ key: Int64) -> Snapshot? { places[key].flatMap { rows[$0] } }
+        func row(_ key: Int64) -> Snapshot? { elements[key] }
 
-        /// Adds a row or replaces the row of the same key. O(1).
-        mutating func put(_ row: Snapshot) {
-            if let place = places[row.key] {
-                rows[place] = row
-            } else {
-                places[row.key] = rows.count
-                rows.append(row)
-            }
-        }
+        mutating func put(_ row: Snapshot) { elements.put(row, for: row.key) }
 
-        /// O(1), spread over many removals.
-        mutating func remove(_ key: Int64) {
-            guard let place = places.removeValue(forKey: key) else { return }
-            rows[place] = nil
-            guard rows.count > 64, places.count * 2 < rows.count else { return }
-            rows.removeAll { $0 == nil }
-            for (place, row) in rows.enumerated() {
-                if let row { places[row.key] = place }
-            }
-        }
+        mutating func remove(_ key: Int64) { elements.remove(key) { $0.key } }
     }
 
     /// A to-many relationship: its name in the hierarchy of a root entity, in which primary keys are unique.
@@ -43,12 +27,19 @@ struct MemoryTables: Sendable {
     /// The destinations of one owner.
     enum Destinations: Sendable {
         case set(Set<RowReference>)
-        case list([RowReference])
+        case list(OrderedElements<RowReference, RowReference>)
+
+        /// A list in an order.
+        static func ordered(_ references: some Sequence<RowReference>) -> Destinations {
+            var list = OrderedElements<RowReference, RowReference>()
+            for reference in references { list.put(reference, for: reference) }
+            return .list(list)
+        }
 
         var references: [RowReference] {
             switch self {
             case .set(let set): set.sorted { ($0.key, $0.layoutIndex) < ($1.key, $1.layoutIndex) }
-            case .list(let list): list
+            case .list(let list): list.places.compactMap(\.self)
             }
         }
 
@@ -60,8 +51,8 @@ struct MemoryTables: Sendable {
                 set.insert(reference)
                 self = .set(set)
             case .list(var list):
-                self = .list([])
-                if !list.contains(reference) { list.append(reference) }
+                self = .set([])
+                list.put(reference, for: reference)
                 self = .list(list)
             }
         }
@@ -73,8 +64,8 @@ struct MemoryTables: Sendable {
                 set.remove(reference)
                 self = .set(set)
             case .list(var list):
-                self = .list([])
-                list.removeAll { $0 == reference }
+                self = .set([])
+                list.remove(reference) { $0 }
                 self = .list(list)
             }
         }
@@ -236,7 +227,7 @@ struct MemoryTables: Sendable {
                     let ordered = Set(order)
                     order += destinations.references.filter { !ordered.contains($0) }
                 }
-                destinations = .list(order)
+                destinations = .ordered(order)
             }
         }
     }
@@ -263,7 +254,7 @@ struct MemoryTables: Sendable {
     private mutating func change(
         _ slot: PropertySlot, of owner: RowReference, _ body: (inout Destinations) -> Void
     ) {
-        let empty: Destinations = slot.kind == .orderedToMany ? .list([]) : .set([])
+        let empty: Destinations = slot.kind == .orderedToMany ? .list(OrderedElements()) : .set([])
         let relationship = Relationship(rootIndex: layouts.layouts[owner.layoutIndex].rootIndex, name: slot.name)
         body(&related[relationship, default: [:]][owner.key, default: empty])
     }
