@@ -54,6 +54,16 @@ struct StoreFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["link.sqlite"])
     }
 
+    /// So that one is not left to its owner alone where the program is killed before it can set the mode.
+    @Test(arguments: [0o600, 0o640, 0o644]) func aFolderIsMadeWithTheStoresMode(wanted: Int) throws {
+        try Gallery.create(url)
+        try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: url.path)
+        let made = folder.file("made")
+        #expect(FileAccess(ofFileAt: url.path).makeFolder(at: made.path))
+        #expect(try mode(made) == wanted | 0o100 | (wanted & 0o044) >> 2)
+        #expect(!FileAccess(ofFileAt: url.path).makeFolder(at: made.path))
+    }
+
     @Test(arguments: [0o600, 0o640, 0o660, 0o644, 0o666]) func filesAndFoldersTakeTheStoresMode(mode wanted: Int) throws {
         let coordinator = try Gallery.open(url)
         try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: url.path)

@@ -17,7 +17,7 @@ extension ExternalFiles {
         var parent = storeURL.deletingLastPathComponent().path
         for path in [supportFolder.path, folder.path] {
             defer { parent = path }
-            guard mkdir(path, 0o700) == 0 else {
+            guard making.access.makeFolder(at: path) else {
                 if errno == EEXIST { continue }
                 throw SystemFailure().error(
                     "The folder \(path) for external files of the store at \(storeURL.path) cannot be made", path: path,

@@ -18,8 +18,17 @@ struct FileAccess {
     /// Gives an open file the access.
     func apply(toFile descriptor: Int32) { apply(mode, descriptor) }
 
-    /// Gives an open folder the access: who may read the store may search it, who may write the store may change it.
-    func apply(toFolder descriptor: Int32) { apply(0o700 | mode | (mode & 0o444) >> 2, descriptor) }
+    /// Makes a folder with the access, as far as the process's mask for new files lets it: a program that is killed before `apply` leaves
+    /// one that others can use as they can use the store.
+    ///
+    /// - Returns: false where it cannot be made, or is there; `errno` says why.
+    func makeFolder(at path: String) -> Bool { mkdir(path, folderMode) == 0 }
+
+    /// Gives an open folder the access.
+    func apply(toFolder descriptor: Int32) { apply(folderMode, descriptor) }
+
+    /// Who may read the store may search its folders, who may write the store may change them.
+    private var folderMode: mode_t { 0o700 | mode | (mode & 0o444) >> 2 }
 
     private func apply(_ mode: mode_t, _ descriptor: Int32) {
         // As SQLite does with its journals, so that a program run by the superuser does not lock out the store's owner.
