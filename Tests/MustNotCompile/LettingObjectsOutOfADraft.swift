@@ -7,9 +7,9 @@ final class Item: NSManagedObject {
 }
 
 func results(_ stack: DataStack, _ id: NSManagedObjectID) async throws {
-    _ = try await stack.edit(id, as: Item.self) { $0.object }  // error: type 'Item' does not conform to the 'Sendable' protocol
-    _ = try await stack.edit(id, as: Item.self) { $0 }  // error: 'DraftObject<Object>' to 'Sendable' is unavailable
-    _ = try await stack.edit(id, as: Item.self) { ReadOnly($0.object) }  // error: 'ReadOnly<Object>' to 'Sendable' is unavailable
+    _ = try await stack.edit(id, as: Item.self) { $0.object }  // error: return its objectID or a snapshot
+    _ = try await stack.edit(id, as: Item.self) { $0 }  // error: 'DraftObject<Object>' to 'Sendable' is unavailable: a draft's object belongs to the queue of its context: return its objectID
+    _ = try await stack.edit(id, as: Item.self) { ReadOnly($0.object) }  // error: return its objectID or a snapshot
 }
 
 func captures(_ stack: DataStack, _ id: NSManagedObjectID, _ item: Item, _ view: ReadOnly<Item>) async throws {
@@ -23,7 +23,7 @@ func captures(_ stack: DataStack, _ id: NSManagedObjectID, _ item: Item, _ view:
 func usingADraftsObjectOutsideOfItsBlocks(_ draft: Draft<Item>) async throws {
     print(draft.name)  // error: no member 'name'
     print(draft.object)  // error: 'object' is inaccessible
-    _ = try await draft.perform { $0.object }  // error: type 'Item' does not conform to the 'Sendable' protocol
+    _ = try await draft.perform { $0.object }  // error: return its objectID or a snapshot
 }
 
 func valuesAndIDs(_ stack: DataStack, _ view: ReadOnly<Item>) async throws -> NSManagedObjectID {

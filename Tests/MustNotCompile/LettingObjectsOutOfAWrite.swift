@@ -7,18 +7,47 @@ final class Item: NSManagedObject {
 }
 
 func results(_ stack: DataStack) async throws {
-    let item = try await stack.write { Item(context: $0) }  // error: type 'Item' does not conform to the 'Sendable' protocol
-    _ = try await stack.write { [Item(context: $0)] }  // error: type 'Item' does not conform to the 'Sendable' protocol
-    _ = try await stack.write { Item(context: $0) as Item? }  // error: type 'Item' does not conform to the 'Sendable' protocol
-    _ = try await stack.write { ReadOnly(Item(context: $0)) }  // error: 'ReadOnly<Object>' to 'Sendable' is unavailable
-    _ = try await stack.write { (1, Item(context: $0)) }  // error: type 'Item' does not conform to the 'Sendable' protocol
+    let item = try await stack.write { Item(context: $0) }  // error: return its objectID or a snapshot
+    _ = try await stack.write { [Item(context: $0)] }  // error: return its objectID or a snapshot
+    _ = try await stack.write { Item(context: $0) as Item? }  // error: return its objectID or a snapshot
+    _ = try await stack.write { ReadOnly(Item(context: $0)) }  // error: return its objectID or a snapshot
+    _ = try await stack.write { (1, Item(context: $0)) }  // error: return its objectID or a snapshot
     print(item)
 }
 
 func callbacks(_ stack: DataStack) {
-    stack.write {  // error: type 'Item' does not conform to the 'Sendable' protocol
+    stack.write {  // error: return its objectID or a snapshot
         Item(context: $0)
     } completion: { _ in
+    }
+}
+
+@Entity final class Book: NSManagedObject {
+    var title: String
+}
+
+@Entity final class Shelf: NSManagedObject {
+    var books: Set<Book>
+}
+
+func onlyExpressions(_ stack: DataStack, _ book: Book.Snapshot, _ shelf: NSManagedObjectID) async throws {
+    try await stack.write { try $0.apply([book]) }
+    try await stack.write { try $0.apply(book) }
+    try await stack.write { try $0.applyAll([book]) }
+    try await stack.write { try $0.apply(SnapshotGraph(root: book, related: [])) }
+    try await stack.write { try $0.object(with: shelf, as: Shelf.self).books = [] }
+    try await stack.write { try $0.deleteAll(Book.self) }
+    try await stack.write { $0.processPendingChanges() }
+    let count = try await stack.write { try $0.apply([book, book]).count }
+    print(count)
+}
+
+func blocksThatUseWhatTheyApply(_ stack: DataStack, _ book: Book.Snapshot) async throws {
+    try await stack.write { context in
+        let books = try context.apply([book])
+        try context.apply(books.map { $0.snapshot() })
+        let one = try context.apply(book)
+        one.title = books[0].title
     }
 }
 

@@ -14,6 +14,6 @@ func sendability(_ view: ReadOnly<Item>, _ item: Item, _ context: ReadContext) {
     needsSendable(view.others)  // error: conformance of 'ReadOnlySet<Object>' to 'Sendable' is unavailable
     needsSendable(view.parts)  // error: conformance of 'ReadOnlyArray<Object>' to 'Sendable' is unavailable
     needsSendable(context)  // error: conformance of 'ReadContext' to 'Sendable' is unavailable
-    needsSendable(item)  // error: 'Item' does not conform to the 'Sendable' protocol
+    needsSendable(item)  // error: conformance of 'NSManagedObject' to 'Sendable' is unavailable
     needsSendable(view.objectID)
 }

@@ -102,5 +102,5 @@ public struct DraftObject<Object: NSManagedObject> {
 }
 
 /// A draft's object belongs to the queue of its context.
-@available(*, unavailable)
+@available(*, unavailable, message: "a draft's object belongs to the queue of its context: return its objectID or a snapshot")
 extension DraftObject: Sendable {}

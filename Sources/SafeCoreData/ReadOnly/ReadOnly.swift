@@ -188,5 +188,5 @@ public struct ReadOnly<Object: NSManagedObject> {
 }
 
 /// A view belongs to its object's context and must not leave the queue of that.
-@available(*, unavailable)
+@available(*, unavailable, message: "a view belongs to the queue of its context: return its objectID or a snapshot")
 extension ReadOnly: Sendable {}

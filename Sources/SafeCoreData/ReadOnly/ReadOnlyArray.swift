@@ -46,5 +46,5 @@ extension ReadOnlyArray: CustomStringConvertible, CustomReflectable {
 }
 
 /// The views belong to their objects' context and must not leave the queue of that.
-@available(*, unavailable)
+@available(*, unavailable, message: "views belong to the queue of their context: return their objectIDs or snapshots")
 extension ReadOnlyArray: Sendable {}
