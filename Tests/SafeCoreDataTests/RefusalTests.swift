@@ -45,6 +45,13 @@ import Testing
         #expect(run.expectedCount == 12)
     }
 
+    @Test func lettingObjectsOutOfAQueryDoesNotCompile() throws {
+        let run = try CompilerRun(fileNamed: "LettingObjectsOutOfAQuery")
+        #expect(run.missing == [], "\(run.output)")
+        #expect(run.unexpected == [], "\(run.output)")
+        #expect(run.expectedCount == 7)
+    }
+
     @Test func lettingViewsOutOfAReadDoesNotCompile() throws {
         let run = try CompilerRun(fileNamed: "LettingViewsOutOfARead")
         #expect(run.missing == [], "\(run.output)")

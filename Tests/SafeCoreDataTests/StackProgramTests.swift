@@ -20,13 +20,18 @@ import Testing
         #expect(result.status == 0)
     }
 
-    /// The README's first program, with its store in a folder of the test's.
-    @Test func theFirstProgramOfTheReadmePrintsWhatItSays() throws {
+    /// One of the README's programs.
+    private func readmeProgram(_ number: Int) throws -> String {
         let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("README.md")
         let text = try String(contentsOf: readme, encoding: .utf8)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
-        let block = try #require(blocks.first?.components(separatedBy: "```").first)
+        return try #require(blocks.dropFirst(number).first?.components(separatedBy: "```").first)
+    }
+
+    /// With its store in a folder of the test's.
+    @Test func theFirstProgramOfTheReadmePrintsWhatItSays() throws {
+        let block = try readmeProgram(0)
         let folder = try TemporaryFolder()
         let place = "let place = URL(fileURLWithPath: \"\(folder.file("Shop.sqlite").path)\")"
         let main = block.replacing(#/let place = .*/#, with: place)
@@ -34,6 +39,12 @@ import Testing
         let program = try CompiledProgram([], main: main)
         #expect(program.complaints == "")
         #expect(program.output == "Nut 3\nWasher 0\n")
+    }
+
+    @Test func theServerOfTheReadmePrintsWhatItSays() throws {
+        let program = try CompiledProgram([], main: readmeProgram(1))
+        #expect(program.complaints == "")
+        #expect(program.output == "true (items: 2, empty: 0)\n0 -1\n")
     }
 
     @Test func readsAtTheTopLevelOfAProgramWaitForTheStore() throws {

@@ -1,13 +1,15 @@
 /// A queue whose elements leave it in constant time on average.
-struct FirstInFirstOut<Element> {
+package struct FirstInFirstOut<Element> {
     private var elements: [Element] = []
     private var start = 0
 
-    var first: Element? { start < elements.count ? elements[start] : nil }
+    package init() {}
 
-    mutating func append(_ element: Element) { elements.append(element) }
+    package var first: Element? { start < elements.count ? elements[start] : nil }
 
-    mutating func removeFirst() -> Element? {
+    package mutating func append(_ element: Element) { elements.append(element) }
+
+    package mutating func removeFirst() -> Element? {
         guard let first else { return nil }
         start += 1
         if start == elements.count {

@@ -7,6 +7,9 @@ extension NSPersistentStoreCoordinator {
         for added in addedStores { added.store.snapshotStore?.rowCaches.forEach { $0.removeAll() } }
     }
 
+    /// How many requests can read at once beside one that writes.
+    package final var concurrentReads: Int { addedStores.compactMap { $0.store.snapshotStore?.concurrentReads }.min() ?? 1 }
+
     /// Has contexts take over what others save, where the store hears of it.
     func follow(_ store: NSPersistentStore) {
         store.othersChanged = { [reference, of = store.reference] in

@@ -2,9 +2,14 @@
 protocol SnapshotStore: RowSource {
     /// Row caches, indexed by the layout index of the root entity.
     var rowCaches: [RowCache] { get }
+
+    /// How many requests can read at once beside one that writes.
+    var concurrentReads: Int { get }
 }
 
 extension SnapshotStore {
+    var concurrentReads: Int { 1 }
+
     func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
 
     func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCache(of: entity)?.remove(key) }

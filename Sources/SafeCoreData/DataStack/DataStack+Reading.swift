@@ -17,6 +17,8 @@ extension DataStack {
     /// Reads are served in the order of the calls. One whose task is cancelled while it waits is served all the same: check
     /// `Task.isCancelled` in the block.
     ///
+    /// For values that nothing on the main actor needs, such as those of a server's answers, use `query(_:)`, which reads beside others.
+    ///
     /// - Throws: why the store could not be opened, ``DataStackError/closed``, what the block throws, or
     ///   ``DataStackError/changedWhileReading(_:)``.
     @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) async throws -> Result {
@@ -34,13 +36,13 @@ extension DataStack {
     }
 
     /// The main context. Waits again where the store is replaced just now.
-    @MainActor private func contextWhenOpen() async throws -> MainContext {
+    @MainActor private func contextWhenOpen() async throws -> ReadingContext {
         while true {
             do { return try openContext() } catch DataStackError.notOpenYet { try await opened() }
         }
     }
 
-    @MainActor private func openContext() throws -> MainContext {
+    @MainActor private func openContext() throws -> ReadingContext {
         // A store that is being closed makes none; what the stack answers then says why.
         while true {
             if let context = try openedStore().makeMainContext() { return context }
@@ -83,16 +85,8 @@ extension DataStack {
     }
 
     @MainActor private func read<Result>(
-        in context: MainContext, _ body: @MainActor (ReadContext) throws -> Result
+        in context: ReadingContext, _ body: @MainActor (ReadContext) throws -> Result
     ) throws -> Result {
-        try context.requireUnchanged()
-        do {
-            let result = try body(ReadContext(context))
-            try context.requireUnchanged()
-            return result
-        } catch {
-            if context.hasChanges { context.rollback() }
-            throw error
-        }
+        try context.read { try body($0) }
     }
 }

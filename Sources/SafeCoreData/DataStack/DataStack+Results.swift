@@ -23,7 +23,7 @@ extension DataStack {
     public func results<Object: EntityObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [], limit: Int? = nil
     ) -> ResultsSequence<Object.Snapshot> {
-        results(FollowedRequest(type, predicate, orderings, limit: limit)) { object in
+        results(QueryRequest(type, predicate, orderings, limit: limit)) { object in
             try Object.Snapshot._requireAll(of: Swift.type(of: object))
             return object._snapshot(Object.Snapshot.self, [])
         }
@@ -38,7 +38,7 @@ extension DataStack {
         _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
         limit: Int? = nil
     ) -> ResultsSequence<Snapshot> {
-        results(FollowedRequest(Snapshot.Object.self, predicate, orderings, limit: limit)) { $0._snapshot(type, []) }
+        results(QueryRequest(Snapshot.Object.self, predicate, orderings, limit: limit)) { $0._snapshot(type, []) }
     }
 
     /// Snapshots of one object, now and after each save that has changed it. Ends when the object is deleted, and as
@@ -50,7 +50,7 @@ extension DataStack {
     ///
     /// - Returns: a sequence that throws as that one, and code 133000 when there is no such object.
     public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<Object.Snapshot> {
-        let request = FollowedRequest<Object>(objectID)
+        let request = QueryRequest<Object>(objectID)
         let states = results(request) { object in
             try Object.Snapshot._requireAll(of: Swift.type(of: object))
             return object._snapshot(Object.Snapshot.self, [])
@@ -68,7 +68,7 @@ extension DataStack {
     }
 
     private func results<Object: NSManagedObject, Value: Sendable>(
-        _ request: FollowedRequest<Object>, _ value: @escaping @Sendable (Object) throws -> Value
+        _ request: QueryRequest<Object>, _ value: @escaping @Sendable (Object) throws -> Value
     ) -> ResultsSequence<Value> {
         ResultsSequence { feed in
             self.whenOpen { _ in
@@ -94,34 +94,6 @@ extension DataStack {
                 }
             }
         }
-    }
-}
-
-/// A typed request that waits for its context.
-private struct FollowedRequest<Object: NSManagedObject>: @unchecked Sendable {
-    // Sendable: predicate and descriptors were made for it and are never changed.
-
-    private let parts: Result<(predicate: NSPredicate?, order: [NSSortDescriptor]), any Error>
-    private let limit: Int?
-
-    init(_ type: Object.Type, _ predicate: Predicate<Object>?, _ orderings: [Ordering<Object>], limit: Int?) {
-        parts = Result {
-            (try predicate.map { try NSPredicate.translating($0) }, try orderings.map { try $0.sortDescriptor() })
-        }
-        self.limit = limit
-    }
-
-    init(_ objectID: NSManagedObjectID) {
-        parts = .success((NSPredicate(format: "SELF == %@", objectID), []))
-        limit = nil
-    }
-
-    func request(in context: NSManagedObjectContext) throws -> NSFetchRequest<Object> {
-        let parts = try parts.get()
-        let request = try context.request(for: Object.self, limit: limit)
-        request.predicate = limit == 0 ? NSPredicate(value: false) : parts.predicate
-        request.sortDescriptors = parts.order
-        return request
     }
 }
 
@@ -157,13 +129,10 @@ public struct ObjectValues<Value: Sendable>: AsyncSequence, Sendable {
         public mutating func next() async throws -> Value? {
             guard let state = try await states.next() else { return nil }
             if state.values.isEmpty, isFirst {
-                throw CocoaError(
+                throw CoreDataErrors.make(
                     .managedObjectReferentialIntegrity,
-                    userInfo: [
-                        NSLocalizedDescriptionKey:
-                            "There is no object with the ID \(objectID.uriRepresentation().absoluteString) to follow.",
-                        NSAffectedObjectsErrorKey: [objectID],
-                    ])
+                    "There is no object with the ID \(objectID.uriRepresentation().absoluteString) to follow.",
+                    userInfo: [NSAffectedObjectsErrorKey: [objectID]])
             }
             isFirst = false
             return state.values.first

@@ -45,7 +45,7 @@ extension DataStack {
     nonisolated(nonsending) public func write<Output: Sendable>(
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
-        let cancellation = WriteCancellation()
+        let cancellation = TaskCancellation()
         return try await cancellation.whileRunning {
             try await withCheckedThrowingContinuation { continuation in
                 enqueue(body, retries, cancellation) { continuation.resume(with: $0) }
@@ -85,11 +85,11 @@ extension DataStack {
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output,
         completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) {
-        enqueue(body, retries, WriteCancellation(), completion)
+        enqueue(body, retries, TaskCancellation(), completion)
     }
 
     private func enqueue<Output: Sendable>(
-        _ body: @escaping @Sendable (WriteContext) throws -> Output, _ retries: Int, _ cancellation: WriteCancellation,
+        _ body: @escaping @Sendable (WriteContext) throws -> Output, _ retries: Int, _ cancellation: TaskCancellation,
         _ completion: @escaping @Sendable (Result<Output, any Error>) -> Void
     ) {
         precondition(retries >= 0, "A write cannot be repeated \(retries) times: retries is 0 or more.")
@@ -117,7 +117,7 @@ extension DataStack {
     }
 
     private func perform<Output>(
-        _ body: (WriteContext) throws -> Output, _ retries: Int, on store: OpenStore, _ cancellation: WriteCancellation
+        _ body: (WriteContext) throws -> Output, _ retries: Int, on store: OpenStore, _ cancellation: TaskCancellation
     ) throws -> Output {
         var retries = retries
         while true {
@@ -142,7 +142,7 @@ extension DataStack {
     }
 
     private func attempt<Output>(
-        _ body: (WriteContext) throws -> Output, in context: WriteContext, _ cancellation: WriteCancellation
+        _ body: (WriteContext) throws -> Output, in context: WriteContext, _ cancellation: TaskCancellation
     ) throws -> Output {
         try context.performAndWait {
             // Whatever the block kept of the context is of no use any more.

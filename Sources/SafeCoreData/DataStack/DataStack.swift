@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// A store with its model, opened in the background, read on the main actor and written in the background.
+/// A store with its model, opened and written in the background, read there and, for views, on the main actor.
 ///
 /// ```swift
 /// let stack = DataStack(modelAt: modelURL, store: .file(storeURL))
@@ -137,7 +137,7 @@ final class OpenStore: Sendable {
     }
 
     /// Guards the main context, which is made when somebody reads.
-    private let main = Mutex(Made<MainContext>())
+    private let main = Mutex(Made<ReadingContext>())
     /// Guards the context of sequences of results, which is made for the first of them.
     private let following = Mutex(Made<NSManagedObjectContext>())
     private struct OpenDraft {
@@ -147,12 +147,16 @@ final class OpenStore: Sendable {
     /// Guards the contexts of drafts, which it does not keep.
     private let drafts = Mutex<[OpenDraft]>([])
 
+    /// The turns of queries, each of which has a context of its own.
+    let queries: QueryTurns
+
     init(coordinator: NSPersistentStoreCoordinator) {
         self.coordinator = coordinator
+        queries = QueryTurns(limit: coordinator.concurrentReads)
     }
 
     /// The main context, if anybody has read yet.
-    var mainContext: MainContext? { main.withLock { $0.context } }
+    var mainContext: ReadingContext? { main.withLock { $0.context } }
 
     /// The context of sequences of results, if there was any.
     var resultsContext: NSManagedObjectContext? { following.withLock { $0.context } }
@@ -160,8 +164,9 @@ final class OpenStore: Sendable {
     /// Whether the stack closes the store: no context is made any more.
     var isEnded: Bool { following.withLock { $0.isEnded } }
 
-    /// Has no contexts made any more.
+    /// Has no contexts made any more, and waits for the queries that were called before.
     func end() {
+        queries.end()
         following.withLock { $0.isEnded = true }
         main.withLock { $0.isEnded = true }
     }
@@ -203,11 +208,11 @@ final class OpenStore: Sendable {
     }
 
     /// The main context; nil when the stack closes the store.
-    @MainActor func makeMainContext() -> MainContext? {
+    @MainActor func makeMainContext() -> ReadingContext? {
         main.withLock { main in
             if main.isEnded { return nil }
             if let context = main.context { return context }
-            let context = MainContext(coordinator: coordinator)
+            let context = ReadingContext(mainQueueOf: coordinator)
             main.context = context
             return context
         }

@@ -8,10 +8,10 @@ public enum DataStackError: Error, Hashable, Sendable {
     case notOpenYet
     /// The stack was closed before the request's turn; `reopen()` opens it again.
     case closed
-    /// An object of the main context was changed: by a read block, or by code that used a view since the last one. The
+    /// An object was changed by a block of a read or a query, or by code that used a view of the main context since its last read. The
     /// changes were rolled back. One text for each object: its entity, its ID and the names of the changed properties.
     case changedWhileReading([String])
-    /// The main context was told to save, which only a write block's context does.
+    /// The context of a read or a query was told to save, which only a write block's context does.
     case savedWhileReading
     /// A store in memory has no file that could be replaced.
     case noFile
@@ -27,9 +27,9 @@ extension DataStackError: LocalizedError, CustomStringConvertible {
         case .notOpenYet: "The store is not open yet: use 'await stack.read', which waits for it, or read when the stack's state is open."
         case .closed: "The stack is closed: call reopen() before further requests."
         case .changedWhileReading(let objects):
-            "The main context only reads, but something changed " + objects.joined(separator: ", ")
+            "This context only reads, but something changed " + objects.joined(separator: ", ")
                 + ". The changes were rolled back; make them in a write block."
-        case .savedWhileReading: "The main context only reads and cannot be saved; make changes in a write block."
+        case .savedWhileReading: "This context only reads and cannot be saved; make changes in a write block."
         case .noFile: "A store in memory has no file that could be replaced."
         case .otherKindOfStore(let source, let own):
             "A store of the type \(own) cannot be replaced by a copy of one of the type \(source): give the URL of a store of its own type."

@@ -42,7 +42,7 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         self.stack = stack
         self.store = store
         base = WriteContext(
-            coordinator: store.coordinator, mergePolicy: stack.options.mergePolicy, cancellation: WriteCancellation())
+            coordinator: store.coordinator, mergePolicy: stack.options.mergePolicy, cancellation: TaskCancellation())
         base.retainsRegisteredObjects = true
         context = WriteContext(draftOf: base)
         let context = context
@@ -83,7 +83,7 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     nonisolated(nonsending) public func perform<Output: Sendable>(
         _ body: @escaping @Sendable (DraftObject<Object>) throws -> Output
     ) async throws -> Output {
-        let cancellation = WriteCancellation()
+        let cancellation = TaskCancellation()
         return try await cancellation.whileRunning {
             try await context.perform { () throws -> Output in
                 try self.requireEditing()

@@ -62,6 +62,14 @@ public struct DataStackOptions: Sendable {
     /// ```
     public var password: (@Sendable () throws -> String)?
 
+    /// How many connections to the store are open at once at most, of which one is for writing; nil for 8 to a PostgreSQL database, and for as
+    /// many to a file as are used. Without a limit 8 queries of a file run at once.
+    ///
+    /// ```swift
+    /// options.maximumConnections = 17                         // 16 queries beside a write
+    /// ```
+    public var maximumConnections: Int?
+
     /// Options that migrate, record no history and throw on conflicts.
     public init() {}
 
@@ -75,6 +83,9 @@ public struct DataStackOptions: Sendable {
             description.type = PostgreSQLStoreType.name
             description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
             if let password { description.setOption(PasswordClosure(password), forKey: PasswordClosure.option) }
+        }
+        if let maximumConnections, location != .inMemory {
+            description.setOption(NSNumber(value: maximumConnections), forKey: NSPersistentStoreConnectionPoolMaxSizeKey)
         }
         description.configuration = configuration
         description.shouldMigrateStoreAutomatically = migratesAutomatically

@@ -16,11 +16,11 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     // Sendable: as its superclass; what is added is constant or guards itself.
 
     /// That of the task which waits for the block. Changed on the context's queue, before a block begins.
-    var cancellation: WriteCancellation
+    var cancellation: TaskCancellation
     /// Whether anything of this context is in a store already. Changed on the context's queue; read when its block has returned.
     private(set) var hasWritten = false
 
-    init(coordinator: NSPersistentStoreCoordinator, mergePolicy: NSMergePolicy, cancellation: WriteCancellation) {
+    init(coordinator: NSPersistentStoreCoordinator, mergePolicy: NSMergePolicy, cancellation: TaskCancellation) {
         self.cancellation = cancellation
         super.init(concurrencyType: .privateQueueConcurrencyType)
         isPlainSubclass = true
@@ -32,7 +32,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
 
     /// The context of a draft, whose changes go to another write context.
     init(draftOf base: WriteContext) {
-        cancellation = WriteCancellation()
+        cancellation = TaskCancellation()
         super.init(concurrencyType: .privateQueueConcurrencyType)
         isPlainSubclass = true
         parent = base
@@ -110,31 +110,5 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
         let object = try existingObject(with: objectID)
         guard let object = object as? Object else { throw SafeCoreDataErrors.wrongClass(objectID, type) }
         return object
-    }
-}
-
-/// Tells a write that nobody waits for it any more.
-final class WriteCancellation: Sendable {
-    /// Ends what the write fetches.
-    let requests = RequestCancellation()
-
-    var isCancelled: Bool { requests.isCancelled }
-
-    func cancel() { requests.cancel() }
-
-    func check() throws { if isCancelled { throw CancellationError() } }
-
-    /// Runs an operation that is told here when its task is cancelled.
-    ///
-    /// It begins at once, on the actor of its caller: a closure that does not capture the caller's isolation would first change threads,
-    /// and writes would overtake each other there.
-    func whileRunning<Output: Sendable>(
-        isolation: isolated (any Actor)? = #isolation, _ operation: nonisolated(nonsending) () async throws -> Output
-    ) async throws -> Output {
-        try await withTaskCancellationHandler(
-            operation: {
-                _ = isolation
-                return try await operation()
-            }, onCancel: { cancel() }, isolation: isolation)
     }
 }

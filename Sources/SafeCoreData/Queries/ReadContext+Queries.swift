@@ -32,6 +32,39 @@ extension ReadContext {
         try context.fetch(type, where: predicate, sortBy: descriptors, limit: limit, offset: offset).map { ReadOnly($0) }
     }
 
+    /// Snapshots of the objects of a class that match a predicate, straight from rows, in an order.
+    ///
+    /// Cost: one statement and one for each to-many relationship, and O(number of results).
+    ///
+    /// ```swift
+    /// let few = try await stack.query { try $0.snapshots(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]) }
+    /// ```
+    ///
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`, and `SnapshotError.losesProperties` for objects of subclasses with properties of
+    ///   their own: name their snapshot type.
+    @inlinable
+    public func snapshots<Object: EntityObject>(
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Object.Snapshot] {
+        try snapshots(of: QueryRequest(type, predicate, orderings, limit: limit, offset: offset).request(in: self))
+    }
+
+    /// Snapshots of a type of the objects that match a predicate, straight from rows; otherwise as
+    /// `snapshots(_:where:sortBy:limit:offset:)`. Objects of subclasses are shown with the properties of this type.
+    ///
+    /// ```swift
+    /// let novels = try await stack.query { try $0.snapshots(Novel.Snapshot.self, sortBy: [.ascending(\.title)]) }
+    /// ```
+    @inlinable
+    public func snapshots<Snapshot: EntitySnapshot>(
+        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
+        limit: Int? = nil, offset: Int = 0
+    ) throws -> [Snapshot] {
+        let request = QueryRequest(Snapshot.Object.self, predicate, orderings, limit: limit, offset: offset)
+        return try snapshots(type, of: request.request(in: self))
+    }
+
     /// A view of the first of the objects that match a predicate; nil when there is none.
     ///
     /// Cost: one statement with a limit of 1.

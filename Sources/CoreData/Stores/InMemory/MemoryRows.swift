@@ -42,6 +42,9 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     /// The writer works on objects.
     var needsObjects: Bool { hasWriter }
 
+    /// Readers share the tables, and only need processors.
+    var concurrentReads: Int { ProcessInfo.processInfo.activeProcessorCount }
+
     /// The rows as they are now.
     var current: MemoryTables { tables.withLock { $0 } }
 

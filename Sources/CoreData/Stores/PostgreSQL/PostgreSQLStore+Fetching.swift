@@ -1,6 +1,8 @@
 import Foundation
 
 extension PostgreSQLStore {
+    var concurrentReads: Int { max((openPool?.configuration.maximumConnections ?? 0) - 1, 1) }
+
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
         let backend = try backend()
         if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }

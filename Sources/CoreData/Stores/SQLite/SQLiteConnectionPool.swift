@@ -47,6 +47,8 @@ final class SQLiteConnectionPool: Sendable {
     private static let maximumIdleReaders = 8
     /// Counts the readers that may still be taken; nil for no limit.
     private let freeReaders: DispatchSemaphore?
+    /// Where the connection of a pinned state comes from, and goes back to.
+    private let origin: SQLiteConnectionPool?
 
     /// Opens the writer. A file that does not exist is created unless the configuration is read-only.
     init(_ configuration: Configuration, create: Bool) throws {
@@ -99,6 +101,21 @@ final class SQLiteConnectionPool: Sendable {
         sharesConnection = configuration.isInMemory || !usesWAL || configuration.maximumConnections == 1
         freeReaders = configuration.maximumConnections.map { DispatchSemaphore(value: max($0 - 1, 0)) }
         writer = Mutex(connection)
+        origin = nil
+    }
+
+    /// Ends the transaction of a pinned state.
+    deinit {
+        guard let origin else { return }
+        writer.withLock { connection in
+            if (try? connection.execute("ROLLBACK")) != nil { origin.giveBack(connection) }
+        }
+    }
+
+    /// How many requests can read at once beside one that writes: without a limit as many as find a reader that lies idle.
+    var concurrentReads: Int {
+        if sharesConnection { return 1 }
+        return configuration.maximumConnections.map { $0 - 1 } ?? Self.maximumIdleReaders
     }
 
     /// Sets the journal mode of a database, which another connection may be making or changing at the same time.
@@ -127,7 +144,7 @@ final class SQLiteConnectionPool: Sendable {
         var configuration = pool.configuration
         configuration.isReadOnly = true
         self.configuration = configuration
-        let connection = try pool.openReader()
+        let connection = try pool.takeReader()
         do {
             try connection.execute("BEGIN")
             // The state is that of the first read.
@@ -140,6 +157,7 @@ final class SQLiteConnectionPool: Sendable {
         sharesConnection = true
         readerMode = pool.readerMode
         freeReaders = nil
+        origin = pool
         writer = Mutex(connection)
     }
 

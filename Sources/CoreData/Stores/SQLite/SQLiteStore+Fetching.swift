@@ -3,6 +3,8 @@ import Foundation
 
 // Fetches and reads of rows, as they are now or, with the backend of a pinned generation, as they were.
 extension SQLiteStore {
+    var concurrentReads: Int { openPool?.concurrentReads ?? 1 }
+
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult { try fetch(plan, in: backend()) }
 
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows { try readRows(keys, of: entity, in: backend()) }
