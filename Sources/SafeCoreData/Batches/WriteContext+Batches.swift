@@ -54,8 +54,26 @@ extension WriteContext {
         _ type: Object.Type, by unique: PartialKeyPath<Object>, _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,
         _ makeObject: (Rows.Element, NSManagedObjectContext) throws -> Object
     ) throws -> UpsertCount {
+        try upsert(type, by: [unique], rows, updating: properties, makeObject)
+    }
+
+    /// Inserts an object for each of some values, or changes the one that has its values of several properties which are unique together;
+    /// otherwise as with one property.
+    ///
+    /// ```swift
+    /// try context.upsert(Seat.self, by: [\.row, \.number], rows) { row, draft in
+    ///     Seat(context: draft, row: row.row, number: row.number, guest: row.guest)
+    /// }
+    /// ```
+    ///
+    /// - Parameter unique: the properties of one uniqueness constraint of the model, in any order.
+    @discardableResult
+    public func upsert<Object: NSManagedObject, Rows: Sequence>(
+        _ type: Object.Type, by unique: [PartialKeyPath<Object>], _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,
+        _ makeObject: (Rows.Element, NSManagedObjectContext) throws -> Object
+    ) throws -> UpsertCount {
         let (inserted, updated) = try insert(
-            type, rows, makeObject, by: [name(of: unique)], updating: try properties.map { try $0.map(name) })
+            type, rows, makeObject, by: unique.map(name), updating: try properties.map { try $0.map(name) })
         return UpsertCount(inserted: inserted, updated: updated)
     }
 

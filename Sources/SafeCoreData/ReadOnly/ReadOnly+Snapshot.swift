@@ -5,6 +5,9 @@ extension ReadOnly where Object: EntityObject, Object._Subclasses == Never {
     /// let snapshot = view.snapshot()                          // Item.Snapshot: may leave the main actor
     /// ```
     public func snapshot() -> Object.Snapshot { object.snapshot() }
+
+    /// The object's snapshot and those of the objects up to a number of steps away; see ``EntityObject/snapshotGraph(depth:)``.
+    public func snapshotGraph(depth: Int) -> SnapshotGraph<Object.Snapshot> { object.snapshotGraph(depth: depth) }
 }
 
 extension ReadOnly where Object: EntityObject {
@@ -27,8 +30,20 @@ extension ReadOnly where Object: EntityObject {
     /// All values of the object as they are now, in the snapshot type of its own class, which may be a subclass of the view's.
     public var snapshotOfOwnClass: any EntitySnapshot { object.snapshotOfOwnClass }
 
-    /// The object's snapshot and those of the objects up to a number of steps away; see ``EntityObject/snapshotGraph(depth:)``.
+    /// The object's snapshot and those of the objects up to a number of steps away, with a root in the snapshot type of the root of its
+    /// class's hierarchy. The graph has all properties all the same: `graph.rootOfOwnClass`.
+    @_disfavoredOverload
     public func snapshotGraph(depth: Int) -> SnapshotGraph<Object.Snapshot> { object._snapshotGraph(Object.Snapshot.self, depth) }
+
+    /// The same with a root in the snapshot type of the view's class.
+    ///
+    /// ```swift
+    /// let graph = view.snapshotGraph(Novel.Snapshot.self, depth: 1)   // view is a ReadOnly<Novel>
+    /// ```
+    public func snapshotGraph<Snapshot: EntitySnapshot>(_ type: Snapshot.Type, depth: Int) -> SnapshotGraph<Snapshot>
+    where Snapshot.Object == Object {
+        object._snapshotGraph(type, depth)
+    }
 }
 
 extension ReadContext {

@@ -26,6 +26,10 @@ public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
         wholeRoot = self.related.removeValue(forKey: root.objectID).flatMap { $0 is Root ? nil : $0 }
     }
 
+    /// The root with all properties of its object's own class, which may be a subclass of the one that it was known by. The values of `root`
+    /// are those of when the graph was made.
+    public var rootOfOwnClass: any EntitySnapshot { wholeRoot ?? root }
+
     /// What stands beside the root in a list of the graph's snapshots: the root in the type of a subclass, then the others in the
     /// order of their references.
     var others: [any EntitySnapshot] {

@@ -2,6 +2,13 @@ import SafeCoreData
 import TestSupport
 import Testing
 
+@Entity(uniquenessConstraints: [["row", "number"]])
+final class TheatreSeat: NSManagedObject {
+    var row: String
+    var number: Int
+    var guest: String?
+}
+
 /// Changes of many rows through a stack.
 @Suite struct StackBatchTests {
     let folder: TemporaryFolder
@@ -48,6 +55,30 @@ import Testing
         #expect(found == [#"Bolt 2499 good ["new"] ACME"#, #"Bolt 2500 good ["new"] ACME"#])
         #expect(try await stack.read { try $0.object(with: vendor, as: Vendor.self).articleCount } == 2_500)
         #expect(try await stack.read { try $0.object(with: vendor, as: Vendor.self).articles.count } == 2_500)
+    }
+
+    /// By a constraint of several attributes, whose key paths may come in any order.
+    @Test(arguments: StoreKind.allCases) func anUpsertFindsObjectsBySeveralProperties(kind: StoreKind) async throws {
+        let stack = DataStack(entities: TheatreSeat.self, store: kind.location(folder.file("seats.sqlite")))
+        try await stack.write { context in
+            _ = TheatreSeat(context: context, row: "A", number: 1, guest: "Ada")
+            _ = TheatreSeat(context: context, row: "B", number: 1, guest: "Bob")
+        }
+        let guests = [("A", 1, "Ida"), ("A", 2, "Eva"), ("B", 1, "Ben"), ("B", 2, "Eli")]
+        let count = try await stack.write { context in
+            try context.upsert(TheatreSeat.self, by: [\.number, \.row], guests) { seat, draft in
+                TheatreSeat(context: draft, row: seat.0, number: seat.1, guest: seat.2)
+            }
+        }
+        #expect(count.inserted == 2 && count.updated == 2)
+        let seats = try await stack.fetch(TheatreSeat.self, sortBy: [.ascending(\.row), .ascending(\.number)])
+        #expect(seats.map { "\($0.row)\($0.number) \($0.guest ?? "")" } == ["A1 Ida", "A2 Eva", "B1 Ben", "B2 Eli"])
+        let error = await #expect(throws: CocoaError.self) {
+            try await stack.write { context in
+                try context.upsert(TheatreSeat.self, by: [\.row], guests) { TheatreSeat(context: $1, row: $0.0, number: $0.1) }
+            }
+        }
+        #expect(error?.code == .coreData)
     }
 
     @MainActor @Test(arguments: StoreKind.allCases) func anUpsertCountsWhatIsNewAndWhatWasThere(kind: StoreKind) async throws {

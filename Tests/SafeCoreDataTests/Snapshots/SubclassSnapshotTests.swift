@@ -162,6 +162,18 @@ struct SubclassSnapshotTests {
         #expect(graph[ObjectReference(novel), as: PaperNovel.Snapshot.self] == novel.snapshot())
     }
 
+    @Test func aGraphOfAViewHasARootOfTheTypeThatIsNamed() throws {
+        let view = ReadOnly(novel)
+        #expect(view.snapshotGraph(PaperNovel.Snapshot.self, depth: 1).root == novel.snapshot())
+        let medium = try #require(ReadOnly<PaperMedium>(view))
+        #expect(medium.snapshotGraph(depth: 0).rootOfOwnClass as? PaperNovel.Snapshot == novel.snapshot())
+        let data = try JSONEncoder().encode(medium.snapshotGraph(depth: 0))
+        let decoded = try JSONDecoder().decode(SnapshotGraph<PaperMedium.Snapshot>.self, from: data)
+        #expect(decoded.rootOfOwnClass as? PaperNovel.Snapshot == novel.snapshot())
+        let whole: PaperNovel.Snapshot = novel.snapshot()
+        #expect(SnapshotGraph(root: whole, related: []).rootOfOwnClass as? PaperNovel.Snapshot == whole)
+    }
+
     @Test func aSuperclassesSnapshotMakesNoObjectWithoutTheRest() throws {
         let media = try stack.freshContext().snapshots(PaperMedium.Snapshot.self, of: media)
         let copy = try EntityStack(PaperNovel.self)
