@@ -110,12 +110,21 @@ final class KeyPathProbe {
     /// Guards the names found so far; empty for key paths without one.
     private static let names = Mutex<[CacheKey: String]>([:])
 
+    /// What one round of reading found.
+    private struct Reading {
+        let properties: [String]
+        /// The elements that lead from the last property, a composite one, to the value.
+        var elements: [String] = []
+        /// Whether the last property was nil, from which no elements lead on.
+        var isNil = false
+    }
+
     private static func findName(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
         if entersValue(keyPath) { return nil }
-        guard let first = read(keyPath, in: objectClass, .first), let second = read(keyPath, in: objectClass, .second) else {
-            return nil
-        }
-        return first == second ? first : nil
+        guard let first = read(keyPath, in: objectClass, .first), let second = read(keyPath, in: objectClass, .second),
+            first.properties == second.properties, first.elements == second.elements || second.isNil
+        else { return nil }
+        return (first.properties + first.elements).joined(separator: ".")
     }
 
     /// Whether a key path goes on inside of a text, data or a list, as `\\Person.tags[0]` does. No property is found there, and reading it would
@@ -133,23 +142,26 @@ final class KeyPathProbe {
         }
     }
 
-    private static func read(_ keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type, _ round: Round) -> String? {
+    private static func read(_ keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type, _ round: Round) -> Reading? {
         let probe = KeyPathProbe(round)
         let object = probe.probeDestination(objectClass)
         probe.current = object
         guard let value = object[keyPath: keyPath] else { return nil }
         if let objectID = PropertyConversion.unwrapped(value) as? NSManagedObjectID {
             guard let current = probe.current, objectID === current.objectID, !probe.isComputed else { return nil }
-            return (probe.components + ["objectID"]).joined(separator: ".")
+            return Reading(properties: probe.components + ["objectID"])
         }
         let isOptional = type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type
-        guard !probe.components.isEmpty, !probe.isComputed, ProbeValues.areSame(value, probe.last) else { return nil }
+        guard !probe.components.isEmpty, !probe.isComputed,
+            let elements = CompositeProbe.elements(from: probe.last, to: value, by: keyPath, of: probe.components.last ?? "")
+        else { return nil }
         if !isOptional {
             // Something filled in for nil: the accessor of the property itself, or code that computes.
             if round == .second, probe.lastIsOptional, !probe.filledIn { return nil }
             if probe.passedOptional, !"\(keyPath)".contains("!") { return nil }
         }
-        return probe.components.joined(separator: ".")
+        return Reading(
+            properties: probe.components, elements: elements, isNil: PropertyConversion.unwrapped(probe.last) == nil)
     }
 }
 

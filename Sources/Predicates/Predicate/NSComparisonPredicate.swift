@@ -158,6 +158,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
             let values = CollectionElements.flattened(owners).compactMap { KeyValue.comparedValue(forKey: last, of: $0) }
             // A path that ends in objects leads to elements.
             return values.contains { $0 is any KeyValueCoding } ? nil : values
+        // A composite value is one of a list as a whole.
+        case .in where CollectionElements.isDictionary(collection): return nil
         case .in, .between: break
         default: if right.isCollection { return nil }
         }

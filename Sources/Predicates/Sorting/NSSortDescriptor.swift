@@ -88,7 +88,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     /// ```
     public convenience init<Root, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
         self.init(
-            key: KeyPathNames.name(of: keyPath), ascending: ascending, selector: .compare, keyPath: keyPath,
+            key: KeyPathNames.comparedName(of: keyPath), ascending: ascending, selector: .compare, keyPath: keyPath,
             custom: nil)
     }
 
@@ -108,7 +108,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     /// ```
     public convenience init<Compared>(_ sortDescriptor: SortDescriptor<Compared>) {
         let keyPath = sortDescriptor.keyPath
-        let key = keyPath.flatMap { KeyPathNames.name(of: $0) }
+        let key = keyPath.flatMap { KeyPathNames.comparedName(of: $0) }
         let ascending = sortDescriptor.order == .forward
         if let keyPath {
             self.init(key: key, ascending: ascending, selector: .compare, keyPath: keyPath, custom: nil)

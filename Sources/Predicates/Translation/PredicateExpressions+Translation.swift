@@ -39,7 +39,12 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         case .isEmpty:
             return .predicate(isText ? root.compared(.equalTo, "") : root.appending("@count").compared(.equalTo, 0))
         case .rawValue: return .expression(root)
-        case .property(let name?): return .expression(root.appending(name))
+        case .property(let name?):
+            if let composite = Root.Output.self as? any PredicateComposite.Type, !composite.hasElement(at: name) {
+                throw PredicateTranslation.Untranslatable(
+                    message: "'\(name)' is none of the elements that \(composite) is stored as", expression: self)
+            }
+            return .expression(root.appending(name))
         case .property(nil):
             throw PredicateTranslation.Untranslatable(
                 message: "the property is not one that the model describes, and cannot be asked of a store", expression: self)
@@ -77,7 +82,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         if keyPath == \NSSet.count || keyPath == \NSOrderedSet.count { return .count }
         // An enumeration is stored as its raw value.
         if let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type) { return .rawValue }
-        return .property(KeyPathNames.name(of: keyPath))
+        return .property(KeyPathNames.comparedName(of: keyPath))
     }
 
     /// Whether a key path reads the raw value: Swift does not tell, so that some values are asked.

@@ -114,11 +114,15 @@ struct PredicateTranslation {
         .predicate(try expression(left).compared(operation, to: try expression(right), options: options))
     }
 
-    /// Refuses to compare the order of values with raw values, which is their type's own.
+    /// Refuses to compare the order of values with raw values or several elements, which is their type's own.
     func requireOrder<Value>(of type: Value.Type, in expression: Any) throws {
-        guard type is any RawRepresentable.Type, !(type is AnyClass) else { return }
-        throw Untranslatable(
-            message: "\(type) has an order of its own, which no store knows; compare its raw values (.rawValue)", expression: expression)
+        let remedy: String
+        switch type {
+        case is any RawRepresentable.Type where !(type is AnyClass): remedy = "its raw values (.rawValue)"
+        case is any PredicateComposite.Type: remedy = "its elements"
+        default: return
+        }
+        throw Untranslatable(message: "\(type) has an order of its own, which no store knows; compare \(remedy)", expression: expression)
     }
 
     // MARK: Subqueries
@@ -177,6 +181,7 @@ enum ConstantValue {
 
     private static func stored(_ value: Any) -> Any {
         switch value {
+        case let value as any PredicateComposite: return value.comparedValue
         case let value as any RawRepresentable where !(value is NSObject): return stored(value.rawValue)
         case let value as Character: return String(value)
         case let value as Substring: return String(value)

@@ -139,10 +139,12 @@ package enum ComparableValue {
 
 /// Lets a value of type `Any` be asked whether it is an Optional.
 protocol OptionalValue {
+    static var wrappedType: Any.Type { get }
     var wrappedValue: Any? { get }
 }
 
 extension Optional: OptionalValue {
+    static var wrappedType: Any.Type { Wrapped.self }
     var wrappedValue: Any? {
         switch self {
         case .some(let value): value

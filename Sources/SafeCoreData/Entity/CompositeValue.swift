@@ -22,7 +22,7 @@
 ///
 /// A property of such a type is one of the entity: `var address: Address?`. A `Codable` type without this conformance is kept
 /// as JSON in one binary attribute.
-public protocol CompositeValue: Codable, SendableMetatype {
+public protocol CompositeValue: Codable, PredicateComposite, SendableMetatype {
     /// The elements, in the order of their columns.
     static var compositeElements: [CompositeElement] { get }
 
@@ -38,6 +38,10 @@ public protocol CompositeValue: Codable, SendableMetatype {
 
 extension CompositeValue {
     public static var isCompositeEnumeration: Bool { false }
+
+    public static var _predicateElementNames: [String] { compositeElements.map(\.name) }
+
+    public var _predicateElements: [String: Any] { CompositeElements.dictionary(of: self, property: "") }
 }
 
 /// A type with raw values that is kept as SwiftData keeps enumerations that have them: as a composite attribute with one element,

@@ -53,7 +53,7 @@ public struct Ordering<Object: NSManagedObject> {
 
     /// - Throws: ``QueryError`` for a property that the model does not describe.
     func sortDescriptor() throws -> NSSortDescriptor {
-        guard let name = KeyPathNames.name(of: keyPath) else { throw QueryError.unknownProperty(of: Object.self, keyPath) }
+        guard let name = KeyPathNames.comparedName(of: keyPath) else { throw QueryError.unknownProperty(of: Object.self, keyPath) }
         return NSSortDescriptor(key: name, ascending: isAscending, selector: selector)
     }
 }

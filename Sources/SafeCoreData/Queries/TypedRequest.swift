@@ -40,7 +40,7 @@ extension NSManagedObjectContext {
         let request = try request(for: type, where: predicate, limit: limit, offset: offset)
         request.sortDescriptors = try descriptors.map { descriptor in
             guard let keyPath = descriptor.keyPath else { throw QueryError.sortByComparator(type) }
-            guard let name = KeyPathNames.name(of: keyPath) else { throw QueryError.unknownProperty(of: type, keyPath) }
+            guard let name = KeyPathNames.comparedName(of: keyPath) else { throw QueryError.unknownProperty(of: type, keyPath) }
             // `Comparable` says more of a type than a store knows of its bytes.
             if !(Swift.type(of: keyPath).valueType is any SortableValue.Type), request.entity?.keepsBytes(at: name) == true {
                 throw QueryError.unsortable(type, name, "the store keeps its values as bytes")
@@ -132,7 +132,8 @@ extension NSEntityDescription {
         var entity: NSEntityDescription? = self
         var attribute: NSAttributeDescription?
         for name in keyPath.split(separator: ".") {
-            attribute = entity?.attributesByName[String(name)]
+            let elements = (attribute as? NSCompositeAttributeDescription)?.elements
+            attribute = elements?.first { $0.name == name } ?? entity?.attributesByName[String(name)]
             entity = entity?.relationshipsByName[String(name)]?.destinationEntity
         }
         return attribute.map { [.binaryDataAttributeType, .transformableAttributeType].contains($0.attributeType) } ?? false

@@ -1,27 +1,43 @@
 import Foundation
 
-/// A composite attribute of a row: the columns of its elements.
+/// A composite value: what its elements are in SQL.
 struct SQLComposite {
-    let alias: String
     let layout: CompositeLayout
-    let entity: SQLEntity
-    let dialect: any SQLDialect
+    /// In declared order.
+    let elements: [SQLTerm]
+}
 
-    /// The elements, in declared order.
-    var elements: [SQLTerm] {
-        layout.slots.compactMap { slot in entity.columns[slot].map { element($0, entity.layout.slots[slot]) } }
+extension SQLComposite {
+    /// A composite attribute of a row: the columns of its elements.
+    init(_ layout: CompositeLayout, of entity: SQLEntity, alias: String, _ dialect: any SQLDialect) {
+        self.layout = layout
+        elements = layout.slots.compactMap { slot in
+            entity.columns[slot].map { column in
+                let property = entity.layout.slots[slot]
+                return SQLTerm(
+                    text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: property.kind, slot: property, isColumn: true)
+            }
+        }
     }
+}
 
-    /// The element in a slot.
-    private func element(_ column: SQLColumn, _ slot: PropertySlot) -> SQLTerm {
-        SQLTerm(text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: slot.kind, slot: slot, isColumn: true)
+extension SQLComposite {
+    /// The same as a computed value, to which no column gives its affinity.
+    var computed: SQLComposite {
+        SQLComposite(
+            layout: layout,
+            elements: elements.map { element in
+                var element = element
+                element.isColumn = false
+                return element
+            })
     }
 }
 
 extension SQLTerm {
-    /// A composite attribute. As a value it only tells nil, which it is where all its elements are, from everything else.
-    init(composite: SQLComposite) {
-        self.init(text: composite.dialect.anyValue(of: composite.elements.map(\.text)), kind: .composite)
+    /// A composite value. As one value it only tells nil, which it is where all its elements are, from everything else.
+    init(composite: SQLComposite, _ dialect: any SQLDialect) {
+        self.init(text: dialect.anyValue(of: composite.elements.map(\.text)), kind: .composite)
         self.composite = composite
     }
 }
@@ -35,7 +51,7 @@ extension SQLGenerator {
         throw refuse(context, "a composite attribute stands where one value is needed; name one of its elements")
     }
 
-    /// Compares a composite attribute with nil, a dictionary, or another one of the same elements: element by element.
+    /// Compares a composite value with nil, a dictionary, or another one of the same elements: element by element.
     func compare(
         _ left: SQLComposite, _ term: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
         in environment: SQLEnvironment, _ context: RequestPart
@@ -43,43 +59,45 @@ extension SQLGenerator {
         guard type == .equalTo || type == .notEqualTo else {
             throw refuse(context, "a composite attribute can only be compared for equality; compare its elements")
         }
-        let others: [SQLTerm]
-        if right.expressionType == .constantValue {
-            guard let value = PropertyConversion.unwrapped(right.constantValue), !(value is NSNull) else {
-                return term.text + (type == .equalTo ? " IS NULL" : " IS NOT NULL")
-            }
-            others = try constants(value, of: left, context)
-        } else {
-            guard let composite = try self.term(right, in: environment, like: nil, context).composite,
-                composite.layout.hasSameElements(as: left.layout)
-            else { throw refuse(context, "a composite attribute can only be compared with one of the same elements") }
-            others = composite.elements
+        let other = try self.term(right, in: environment, like: term, context)
+        if other.isNull { return term.text + (type == .equalTo ? " IS NULL" : " IS NOT NULL") }
+        guard let composite = other.composite, composite.layout.hasSameElements(as: left.layout) else {
+            throw refuse(context, "a composite attribute can only be compared with one of the same elements")
         }
-        let parts = try zip(left.elements, others).map { mine, theirs in
+        let parts = try zip(left.elements, composite.elements).map { mine, theirs in
             dialect.hasStaticTypes ? try isEqual(mine, theirs, context) : dialect.isSame(mine.text, theirs.text)
         }
         let areEqual = grouped(parts, by: " AND ")
         return type == .equalTo ? "(" + areEqual + ")" : dialect.isNotTrue(areEqual)
     }
 
-    /// The values of a dictionary, as those of the elements' columns.
-    private func constants(_ value: Any, of composite: SQLComposite, _ context: RequestPart) throws -> [SQLTerm] {
+    /// Whether a composite value is one of a list.
+    func isElement(
+        _ left: SQLComposite, _ term: SQLTerm, of right: NSExpression, in environment: SQLEnvironment, _ context: RequestPart
+    ) throws -> SQLText {
+        guard let members = elements(right) else { throw refuse(context, "IN needs a collection on its right side") }
+        if members.isEmpty { return truth(false) }
+        return combined(try members.map { try compare(left, term, .equalTo, $0, in: environment, context) }, by: " OR ")
+    }
+
+    /// A dictionary as a composite value like another one.
+    func compositeConstant(_ value: Any, like other: SQLComposite, _ context: RequestPart) throws -> SQLTerm {
         let values: [(slot: Int, value: Any?)]
         do {
-            values = try composite.layout.elements(of: value)
+            values = try other.layout.elements(of: value)
         } catch {
             throw refuse(context, error.reason)
         }
-        return try zip(composite.elements, values).map { element, value in
-            try term(
-                NSExpression(forConstantValue: value.value), in: SQLEnvironment(scope: newScope(composite.entity)), like: element, context)
+        let elements = try zip(other.elements, values).map { element, value in
+            try constantTerm(NSExpression(forConstantValue: value.value), like: element, context)
         }
+        return SQLTerm(composite: SQLComposite(layout: other.layout, elements: elements), dialect)
     }
 }
 
 extension CompositeLayout {
     /// Whether another composite has elements of the same names.
-    fileprivate func hasSameElements(as other: CompositeLayout) -> Bool {
+    func hasSameElements(as other: CompositeLayout) -> Bool {
         parts.count == other.parts.count
             && zip(parts, other.parts).allSatisfy { mine, theirs in
                 switch (mine, theirs) {

@@ -18,15 +18,16 @@ extension SQLGenerator {
             default: throw refuse(context, "a class can only be compared for equality")
             }
         }
-        if left.kind == .composite, type == .in || type == .between {
-            throw refuse(context, "a composite attribute can only be compared for equality; compare its elements")
+        if let composite = left.composite {
+            return type == .in
+                ? try isElement(composite, left, of: right, in: environment, context)
+                : try compare(composite, left, type, right, in: environment, context)
         }
         switch type {
         case .in: return try isElement(left, of: right, options, in: environment, context)
         case .between: return try isBetween(left, right, options, in: environment, context)
         default: break
         }
-        if let composite = left.composite { return try compare(composite, left, type, right, in: environment, context) }
         let right = try term(right, in: environment, like: counterpart(of: left, type), context)
         if right.kind == .composite {
             throw refuse(context, "a composite attribute can only be compared with one of the same elements")

@@ -16,7 +16,7 @@ extension SQLGenerator {
                 text: text, kind: slot.kind, slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot),
                 rowEntity: rowEntity(ofDestination: slot, column, alias: alias))
         case .composite(let alias, let composite, let entity):
-            return SQLTerm(composite: SQLComposite(alias: alias, layout: composite, entity: entity, dialect: dialect))
+            return SQLTerm(composite: SQLComposite(composite, of: entity, alias: alias, dialect), dialect)
         case .row(let alias, let entity):
             return SQLTerm(
                 text: SQLText(key(alias, of: entity)), kind: .toOne, isColumn: true, canBeNull: alias != scope.alias,
@@ -94,18 +94,7 @@ extension SQLGenerator {
         _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
         switch expression.expressionType {
-        case .constantValue:
-            let (value, kind) = try constant(expression.constantValue, like: other, context)
-            let constant = SQLConstant(expression, like: other, kind: kind)
-            let argument = SQLArgument(value, kind: kind, role: .constant(constant, .value))
-            let text = dialect.text(ofConstant: argument)
-            // What is not a number has a kind and may be bound as nil.
-            let isNull = value.isNull && kind == nil
-            return SQLTerm(
-                text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
-                isNull: isNull, canBeNull: isNull,
-                rowEntity: (expression.constantValue as? any RowIdentity)?.rowReference(in: store).map { .one($0.layoutIndex) },
-                isEntity: expression.constantValue is NSEntityDescription)
+        case .constantValue: return try constantTerm(expression, like: other, context)
         case .evaluatedObject: return row(environment.scope)
         case .variable:
             guard let scope = environment.variables[expression.variable] else {
@@ -125,25 +114,7 @@ extension SQLGenerator {
             let (scope, path) = try scopeAndPath(of: expression, in: environment)
             return try term(path: path, in: scope, context)
         case .function: return try function(expression, in: environment, like: other, context)
-        case .conditional:
-            let test = try condition(expression.predicate, in: environment)
-            let first = try single(term(expression.true, in: environment, like: other, context), context)
-            let second = try single(term(expression.false, in: environment, like: other, context), context)
-            if first.isNull && second.isNull && dialect.hasStaticTypes { return first }
-            let kind = try commonKind(first, second, context)
-            func choice(_ first: SQLText, _ second: SQLText) -> SQLText {
-                "CASE WHEN " + test + " THEN " + first + " ELSE " + second + " END"
-            }
-            func value(_ term: SQLTerm) -> SQLText {
-                kind.flatMap { term.isNull || $0 == term.kind ? nil : dialect.value(term, as: $0) } ?? term.text
-            }
-            let text = choice(value(first), value(second))
-            return SQLTerm(
-                text: kind == .string || kind == .uri ? dialect.computed(text) : text, kind: kind,
-                canBeNull: first.canBeNull || second.canBeNull, exact: dialect.exact(first, second, kind).map(choice),
-                mayOverflow: first.mayOverflow || second.mayOverflow,
-                rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil,
-                rowEntity: kind == .toOne ? .number(choice(entityNumber(first), entityNumber(second))) : nil)
+        case .conditional: return try choice(expression, in: environment, like: other, context)
         case .fetchRequest:
             guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
                 throw refuse(context, "a fetch request gives one value if it only counts; use IN")
@@ -156,6 +127,58 @@ extension SQLGenerator {
         @unknown default:
             throw refuse(context, "expressions of this kind have no SQL")
         }
+    }
+
+    /// The first of two values where a condition holds, and the second one elsewhere.
+    private func choice(
+        _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
+    ) throws -> SQLTerm {
+        let test = try condition(expression.predicate, in: environment)
+        func branch(_ branch: NSExpression, beside neighbour: SQLTerm?) throws -> SQLTerm {
+            // A dictionary is taken for a composite value like the one beside it, or like the other side of the comparison.
+            let composite = (other?.composite ?? neighbour?.composite)?.computed
+            return try term(branch, in: environment, like: composite.map { SQLTerm(composite: $0, dialect) } ?? other, context)
+        }
+        if isConstant(expression.true) {
+            let second = try branch(expression.false, beside: nil)
+            return try choice(test, branch(expression.true, beside: second), second, context)
+        }
+        let first = try branch(expression.true, beside: nil)
+        return try choice(test, first, branch(expression.false, beside: first), context)
+    }
+
+    private func choice(_ test: SQLText, _ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
+        if first.composite != nil || second.composite != nil { return try compositeChoice(test, first, second, context) }
+        if first.isNull && second.isNull && dialect.hasStaticTypes { return first }
+        let kind = try commonKind(first, second, context)
+        func choice(_ first: SQLText, _ second: SQLText) -> SQLText {
+            "CASE WHEN " + test + " THEN " + first + " ELSE " + second + " END"
+        }
+        func value(_ term: SQLTerm) -> SQLText {
+            kind.flatMap { term.isNull || $0 == term.kind ? nil : dialect.value(term, as: $0) } ?? term.text
+        }
+        let text = choice(value(first), value(second))
+        return SQLTerm(
+            text: kind == .string || kind == .uri ? dialect.computed(text) : text, kind: kind,
+            canBeNull: first.canBeNull || second.canBeNull, exact: dialect.exact(first, second, kind).map(choice),
+            mayOverflow: first.mayOverflow || second.mayOverflow,
+            rootIndex: first.rootIndex == second.rootIndex || second.isNull ? first.rootIndex : nil,
+            rowEntity: kind == .toOne ? .number(choice(entityNumber(first), entityNumber(second))) : nil)
+    }
+
+    /// The same of composite values, element by element.
+    private func compositeChoice(
+        _ test: SQLText, _ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart
+    ) throws -> SQLTerm {
+        func elements(_ term: SQLTerm, like other: SQLTerm) -> SQLComposite? {
+            if !term.isNull { return term.composite }
+            return other.composite.map { SQLComposite(layout: $0.layout, elements: $0.elements.map { _ in term }) }
+        }
+        guard let mine = elements(first, like: second), let theirs = elements(second, like: first),
+            mine.layout.hasSameElements(as: theirs.layout)
+        else { throw refuse(context, "a composite attribute stands where one value is needed; name one of its elements") }
+        let elements = try zip(mine.elements, theirs.elements).map { try choice(test, $0, $1, context) }
+        return SQLTerm(composite: SQLComposite(layout: mine.layout, elements: elements), dialect)
     }
 
     /// The kind of a value that is one of two.
@@ -173,6 +196,23 @@ extension SQLGenerator {
     }
 
     // MARK: Constants
+
+    func constantTerm(_ expression: NSExpression, like other: SQLTerm?, _ context: RequestPart) throws -> SQLTerm {
+        if let composite = other?.composite, let value = PropertyConversion.unwrapped(expression.constantValue), !(value is NSNull) {
+            return try compositeConstant(value, like: composite, context)
+        }
+        let (value, kind) = try constant(expression.constantValue, like: other, context)
+        let constant = SQLConstant(expression, like: other, kind: kind)
+        let argument = SQLArgument(value, kind: kind, role: .constant(constant, .value))
+        let text = dialect.text(ofConstant: argument)
+        // What is not a number has a kind and may be bound as nil.
+        let isNull = value.isNull && kind == nil
+        return SQLTerm(
+            text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
+            isNull: isNull, canBeNull: isNull,
+            rowEntity: (expression.constantValue as? any RowIdentity)?.rowReference(in: store).map { .one($0.layoutIndex) },
+            isEntity: expression.constantValue is NSEntityDescription)
+    }
 
     /// A constant in the form it has in the column that it is compared with, and its kind in that form.
     func constant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (StoredValue, ValueKind?) {
