@@ -150,6 +150,18 @@ extension NSManagedObject {
                 + "\(Swift.type(of: object)).")
     }
 
+    /// A property that is not Optional is nil, and nothing stands for nil among the values of its type.
+    final func missingStop<Value>(_ name: StaticString, _ type: Value.Type) -> Never {
+        let property = layout.slotByName[name.description].map { layout.slots[$0] }
+        let cause =
+            property?.isOptional == false
+            ? "The model requires it: it was not set yet, or others have emptied it in the store, where the row has to be corrected."
+            : "The model lets it be nil."
+        preconditionFailure(
+            "\(layout.name).\(name) is nil, but is declared as \(type) (\(descriptionOfIdentity)). \(cause) "
+                + "value(forKey:) gives nil for it, and validateForUpdate() throws where it is required; or declare the property optional.")
+    }
+
     /// A probe has no placeholder of a property's type.
     final func probeStop<Value>(_ name: StaticString) -> Value {
         preconditionFailure(

@@ -228,8 +228,7 @@ extension NSManagedObject {
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Destination {
         guard let destination = destination(name, isRequired: true) as Destination? else {
-            preconditionFailure(
-                "\(layout.name).\(name) is nil, but is declared as \(Destination.self) (\(descriptionOfIdentity)). Declare it optional.")
+            missingStop(name, Destination.self)
         }
         return destination
     }
@@ -310,7 +309,7 @@ extension NSManagedObject {
         }
         if let value: Value = general(resolved.slot, name) { return value }
         if let value = ProbeValues.value(of: Value.self) { return value }
-        preconditionFailure("\(layout.name).\(name) is nil, but is declared as \(Value.self) (\(descriptionOfIdentity)).")
+        missingStop(name, Value.self)
     }
     public final func _managedValue<Value: RawRepresentable>(forSlotNamed name: StaticString) -> Value
     where Value.RawValue: FixedWidthInteger {

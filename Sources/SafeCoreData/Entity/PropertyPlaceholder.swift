@@ -19,7 +19,8 @@ public enum _PropertyPlaceholder {
         if isMissing {
             preconditionFailure(
                 "\(type(of: object)).\(name) is nil, and no \(Value.self) could be made up in its place (\(object.objectID)): the object or "
-                    + "its store is gone, or it was never given a value. Declare the property optional.")
+                    + "its store is gone, it was never given a value, or others have emptied it in the store, where the row has to be corrected. "
+                    + "value(forKey:) gives nil for it, and validateForUpdate() throws; or declare the property optional.")
         }
         preconditionFailure(
             "\(type(of: object)).\(name) is a \(Value.self), but the store holds no value of this type: \(problem()). "

@@ -62,14 +62,21 @@ extension _RawProperty: _SnapshotKind {
 
     /// A raw value that stands for no value of the type stops the program with a message, as there is nothing to return.
     @inlinable @inline(__always)
-    public static func _value(_ stored: Value.RawValue) -> Value {
-        guard let value = Value(rawValue: stored) else { stop(at: stored) }
-        return value
+    public static func _value(_ stored: Value.RawValue) -> Value { Value(rawValue: stored) ?? placeholder(for: stored) }
+
+    /// What a missing value reads as, also of an object.
+    @inline(never) @usableFromInline
+    static func placeholder(for stored: Value.RawValue) -> Value {
+        if stored == Value.RawValue._empty, let value = _PropertyPlaceholder.missing(Value.self) { return value }
+        preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
     }
 
-    @inline(never) @usableFromInline
-    static func stop(at stored: Value.RawValue) -> Never {
-        preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
+    /// - Throws: `EncodingError` where the snapshot has no value of the type.
+    public static func _encode(
+        _ stored: Value.RawValue, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
+    ) throws {
+        guard Value(rawValue: stored) != nil else { throw SnapshotCoding.missing(stored, Value.self, container, key) }
+        try container.encode(stored, forKey: key)
     }
 
     public static func _decode(
@@ -129,6 +136,17 @@ extension _OptionalRawProperty: _SnapshotKind {
 }
 
 enum SnapshotCoding {
+    /// The error for a required value that a row does not have.
+    static func missing<Raw, Value>(
+        _ raw: Raw, _ type: Value.Type, _ container: KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
+    ) -> EncodingError {
+        EncodingError.invalidValue(
+            raw,
+            EncodingError.Context(
+                codingPath: container.codingPath + [key],
+                debugDescription: "'\(key.stringValue)' is required and has no value, as \(raw) stands for no \(type): correct the store."))
+    }
+
     /// The error for an encoded raw value that its type does not have.
     static func unknown<Raw, Value>(
         _ raw: Raw, _ type: Value.Type, _ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey
