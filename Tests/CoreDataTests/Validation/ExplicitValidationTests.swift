@@ -76,9 +76,21 @@ final class ImportedPlayer: NSManagedObject {
 
     @Test(arguments: StoreKind.allCases) func everyPropertyOfAFaultIsChecked(kind: StoreKind) throws {
         // A column of PostgreSQL takes no null for what is required.
-        let hasName = kind == .postgreSQL
-        let context = try context(kind, [hasName ? ["size": 11, "name": "A"] : ["size": 11]])
-        let keys = ["league"] + (hasName ? [] : ["name"]) + ["players", "size"]
+        let takesNull = kind != .postgreSQL
+        let context = try context(kind, takesNull ? [["size": 11]] : [])
+        if !takesNull {
+            let team = ImportedTeam(context: context)
+            (team.name, team.size) = ("A", 1)
+            relateTeam(team, context)
+            try context.save()
+            let url = try #require(context.persistentStoreCoordinator?.persistentStores.first?.url)
+            _ = try PostgreSQLTables(url).result("DELETE FROM player")
+            let large = NSBatchUpdateRequest(entityName: "Team")
+            large.propertiesToUpdate = ["size": 11]
+            try context.execute(large)
+            context.reset()
+        }
+        let keys = (takesNull ? ["league", "name"] : []) + ["players", "size"]
         let team = try team(context)
         #expect(team.isFault)
         let error = errorThrown { try team.validateForUpdate() }

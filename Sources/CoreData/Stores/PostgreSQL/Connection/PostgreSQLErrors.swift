@@ -132,7 +132,7 @@ extension WireError {
             "A CHECK that the model does not know refuses a value: change the value, or the constraint."
         case Self.notNullViolation?: "Give the attribute a value, or let the column have none."
         case Self.foreignKeyViolation?:
-            "A row that is led to is missing: fetch or refresh the objects, and save again."
+            "A row that is led to is missing, or one to be deleted is required by others: fetch or refresh the objects, and save again."
         case Self.uniqueViolation?: "Another row has these values: change them, or set a merge policy."
         case let state? where state.hasPrefix("22"): "A value does not fit what is done with it: change the request, or the value."
         case let state? where state.hasPrefix("23"): "A constraint of the table refuses the rows: change them, or the constraint."

@@ -36,7 +36,11 @@ extension PostgreSQLDialect {
         for declaration in table.declarations {
             var column = Column(name: declaration.name, type: type(declaration))
             if case .value = declaration.role, declaration.column.kind != .toOne {
-                require(&column, declaration, in: table)
+                switch requirement(of: declaration.column, in: table) {
+                case .none: break
+                case .always: column.isRequired = true
+                case .check(let name, let condition): column.check = (name, condition)
+                }
                 column.isExternal = declaration.type == .bytes && declaration.column.allowsExternalStorage
             }
             columns.append(column)
@@ -46,25 +50,30 @@ extension PostgreSQLDialect {
 
     func columns(of join: SQLJoinTable) -> [Column] { join.columnNames.map { Column(name: $0, type: "int8") } }
 
-    /// What a column must hold: a value, where its attribute is required in all entities of the table, or in those that have it.
-    private func require(_ column: inout Column, _ declaration: SQLTable.Declaration, in table: SQLTable) {
+    /// When a column must hold a value.
+    enum Requirement {
+        case none
+        case always
+        /// In the rows of some entities.
+        case check(name: String, condition: String)
+    }
+
+    /// A value is required where the property is required in all entities of the table, or in those that have it.
+    func requirement(of column: SQLColumn, in table: SQLTable) -> Requirement {
         var owners: [SQLEntity] = []
         for entity in table.family {
-            guard let index = entity.columns.firstIndex(where: { $0 === declaration.column }) else { continue }
+            guard let index = entity.columns.firstIndex(where: { $0 === column }) else { continue }
             let slot = entity.layout.slots[index]
             // An element is required only where its composite is there.
-            if slot.isOptional || slot.isDerived || slot.isElement { return }
+            if slot.isOptional || slot.isDerived || slot.isElement { return .none }
             owners.append(entity)
         }
-        if owners.count == table.family.count {
-            column.isRequired = true
-        } else if let number = table.entityColumn, !owners.isEmpty {
-            let numbers = owners.map(\.number).sorted().map(String.init).joined(separator: ", ")
-            column.check = (
-                SnakeCaseNaming.limited("\(table.name)_\(column.name)_check"),
-                "\(identifier(number)) NOT IN (\(numbers)) OR \(identifier(column.name)) IS NOT NULL"
-            )
-        }
+        if owners.count == table.family.count { return .always }
+        guard let number = table.entityColumn, !owners.isEmpty else { return .none }
+        let numbers = owners.map(\.number).sorted().map(String.init).joined(separator: ", ")
+        return .check(
+            name: SnakeCaseNaming.limited("\(table.name)_\(column.name)_check"),
+            condition: "\(identifier(number)) NOT IN (\(numbers)) OR \(identifier(column.name)) IS NOT NULL")
     }
 
     func definition(_ column: Column) -> String {

@@ -146,7 +146,7 @@ struct PostgreSQLSchema {
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
     func afterRows() throws -> [Step] {
         let keys = abilities.has(.foreignKeys) ? foreignKeys() : []
-        return SQLSchema(mapping: mapping).indexes().map(step) + keys.map { step(making: $0.statement) } + (try triggers())
+        return SQLSchema(mapping: mapping).indexes().map(step) + keys.map { step(making: $0.addition) } + (try triggers())
     }
 
     func step(making index: SQLIndex, _ statement: String) -> Step {
@@ -189,22 +189,24 @@ struct PostgreSQLSchema {
         let table: String
         /// The table that the keys lead into.
         let destination: String
-        let name: String
-        let statement: String
+        /// What adds the key, and what the column requires with it.
+        let addition: String
+        let removal: String
     }
 
-    /// Checked when a transaction ends. A row that goes takes itself out of relationships that nobody has emptied.
+    /// Checked when a transaction ends. A row that goes takes itself out of optional relationships that nobody has emptied; while others
+    /// require it, it stays.
     func foreignKeys() -> [ForeignKey] {
         mapping.tables.flatMap { table in
             table.columns.compactMap { column in
                 guard column.kind == .toOne, let destination = destination(of: column) else { return nil }
-                return foreignKey(table.name, column.name, to: destination, "SET NULL")
+                return foreignKey(table.name, column.name, to: destination, dialect.requirement(of: column, in: table), action: "SET NULL")
             }
         }
             + mapping.joinTables.flatMap { join in
                 [
-                    foreignKey(join.name, join.firstColumn, to: join.owner.table, "CASCADE"),
-                    foreignKey(join.name, join.secondColumn, to: join.destination.table, "CASCADE"),
+                    foreignKey(join.name, join.firstColumn, to: join.owner.table, .none, action: "CASCADE"),
+                    foreignKey(join.name, join.secondColumn, to: join.destination.table, .none, action: "CASCADE"),
                 ]
             }
     }
@@ -216,12 +218,29 @@ struct PostgreSQLSchema {
         return name.flatMap { mapping.layouts.layoutByName[$0] }.flatMap { mapping.entity($0) }?.table
     }
 
-    private func foreignKey(_ table: String, _ column: String, to destination: SQLTable, _ action: String) -> ForeignKey {
-        let name = SnakeCaseNaming.limited("\(table)_\(column)_fkey")
+    /// - Parameter action: what becomes of a row whose destination is deleted, where it does not require one.
+    private func foreignKey(
+        _ table: String, _ column: String, to destination: SQLTable, _ requirement: PostgreSQLDialect.Requirement, action: String
+    ) -> ForeignKey {
+        let name = dialect.identifier(SnakeCaseNaming.limited("\(table)_\(column)_fkey"))
+        let quoted = dialect.identifier(column)
+        let key =
+            "CONSTRAINT \(name) FOREIGN KEY (\(quoted)) REFERENCES \(dialect.identifier(destination.name)) "
+            + "(\(dialect.identifier(mapping.naming.key)))"
+        var (additions, removals) = (["ADD \(key) ON DELETE \(action)"], ["DROP CONSTRAINT IF EXISTS \(name)"])
+        switch requirement {
+        case .none: break
+        case .always:
+            additions = ["ALTER COLUMN \(quoted) SET NOT NULL", "ADD \(key)"]
+            removals.append("ALTER COLUMN \(quoted) DROP NOT NULL")
+        case .check(let check, let condition):
+            additions = ["ADD " + dialect.addCheck((check, condition)), "ADD \(key)"]
+            removals.append("DROP CONSTRAINT IF EXISTS \(dialect.identifier(check))")
+        }
+        let alter = "ALTER TABLE \(dialect.identifier(table)) "
         return ForeignKey(
-            table: table, destination: destination.name, name: name,
-            statement: "ALTER TABLE \(dialect.identifier(table)) ADD CONSTRAINT \(dialect.identifier(name)) "
-                + "FOREIGN KEY (\(dialect.identifier(column))) REFERENCES \(dialect.identifier(destination.name)) "
-                + "(\(dialect.identifier(mapping.naming.key))) ON DELETE \(action) DEFERRABLE INITIALLY DEFERRED")
+            table: table, destination: destination.name,
+            addition: alter + additions.joined(separator: ", ") + " DEFERRABLE INITIALLY DEFERRED",
+            removal: alter + removals.joined(separator: ", "))
     }
 }

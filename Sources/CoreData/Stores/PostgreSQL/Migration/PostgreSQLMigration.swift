@@ -52,8 +52,8 @@ struct PostgreSQLMigration {
         try deriveAttributes()
         progress.report(0.9)
         try makeIndexes(objects, unique: true)
-        for statement in objects.foreignKeys { try target.run(target.step(making: statement), connection) }
         try require(checks.requiredRelationships())
+        for statement in objects.foreignKeys { try target.run(target.step(making: statement), connection) }
         for step in try target.triggers() { try target.run(step, connection) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try target.writeEntities(keysOfRoots(lastKeys), in: connection)

@@ -56,9 +56,7 @@ struct PostgreSQLSchemaObjects {
             // With the trigger that calls it.
             statements.append("DROP FUNCTION IF EXISTS \(dialect.identifier(function))() CASCADE")
         }
-        for key in formerKeys where !stays(key) {
-            statements.append("ALTER TABLE \(dialect.identifier(key.table)) DROP CONSTRAINT IF EXISTS \(dialect.identifier(key.name))")
-        }
+        statements += formerKeys.filter { !stays($0) }.map(\.removal)
         for (index, statement) in formerIndexes where remaining.contains(index.table) && !stays(index, statement) {
             let name = dialect.identifier(index.name)
             statements.append(
@@ -77,6 +75,6 @@ struct PostgreSQLSchemaObjects {
     /// The statements that make the missing foreign keys.
     var foreignKeys: [String] {
         let there = Set(formerKeys.filter(stays))
-        return newKeys.filter { !there.contains($0) }.map(\.statement)
+        return newKeys.filter { !there.contains($0) }.map(\.addition)
     }
 }

@@ -30,12 +30,12 @@ extension PostgreSQLSave {
 
     /// By constraint the columns of an entity that may be empty.
     private func emptyColumns(of entity: SQLEntity) -> [[(slot: Int, column: String)]] {
-        let required = Set(PostgreSQLDialect().columns(of: entity.table).filter { $0.isRequired || $0.check != nil }.map(\.name))
-        return backend.mapping.constraints(of: entity.layout).map { constraint in
+        backend.mapping.constraints(of: entity.layout).map { constraint in
             constraint.names.compactMap { name in
-                guard let slot = entity.layout.slotByPath[name], let column = entity.columns[slot]?.name, !required.contains(column)
+                guard let slot = entity.layout.slotByPath[name], let column = entity.columns[slot],
+                    case .none = PostgreSQLDialect().requirement(of: column, in: entity.table)
                 else { return nil }
-                return (slot, column)
+                return (slot, column.name)
             }
         }
     }
