@@ -13,6 +13,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var deleted = ChangeList()
     /// Objects deleted since the delete rules were last applied.
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
+    /// Whether objects may have lost members that lead to them by unsaved changes of their own, as their changes were taken back.
+    private(set) var hasTakenBackMembers = false
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
     /// Objects that have changed again since the event that observers are being told of; nil while nobody is told of one.
@@ -170,6 +172,9 @@ extension ChangeTracker {
 
     /// Changes of an object are taken back or saved. Its values are left to the caller.
     func takeBackChanges(of object: NSManagedObject) {
+        if !hasTakenBackMembers, object.extras?.allToMany.contains(where: { !$0.state.added.isEmpty }) == true {
+            hasTakenBackMembers = true
+        }
         updated.remove(object)
         object.unmarkUpdated()
     }
@@ -245,7 +250,10 @@ extension ChangeTracker {
     func endInsertion(of objects: ContiguousArray<NSManagedObject>) { inserted.remove(objects) }
 
     /// Changed objects were saved.
-    func endUpdate(of objects: ContiguousArray<NSManagedObject>) { updated.remove(objects) }
+    func endUpdate(of objects: ContiguousArray<NSManagedObject>) {
+        updated.remove(objects)
+        if updated.count == 0 { hasTakenBackMembers = false }
+    }
 }
 
 // MARK: - Delete rules

@@ -166,7 +166,10 @@ extension NSManagedObjectContext {
         }
         defer { journal?.reread(object) }
         if object.flags.contains(.inserted) { return }
+        let ends = UnsavedEnds(of: object)
         if mergeChanges, object.flags.contains(.updated) || object.flags.contains(.deleted), reload(object) {
+            var settlement = EndSettlement(self)
+            settlement.settle(ends, .change)
             object.awake(fromSnapshotEvents: .refresh)
         } else if mergeChanges, object.flags.isDisjoint(with: [.fault, .updated, .deleted]), object.extras?.transient != nil {
             // Transient values survive: the row is read again at once.
@@ -179,6 +182,8 @@ extension NSManagedObjectContext {
 
     /// Makes an object a fault that is neither changed nor deleted.
     private func discardChanges(of object: NSManagedObject) {
+        let ends = UnsavedEnds(of: object)
+        defer { EndSettlement(self).takeBack(ends) }
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
             // That its relationships to what is being deleted ended is not to be lost: its row would keep keys that lead nowhere.
@@ -193,6 +198,7 @@ extension NSManagedObjectContext {
         if journal != nil { processPendingChanges() }
         defer { journal?.reread(changes.eventObjects) }
         asStep {
+            var unsettled: [UnsavedEnds] = []
             for object in registry.allObjects() {
                 // A new object that has its permanent ID has nothing to be read again.
                 if object.flags.contains(.inserted) { continue }
@@ -200,7 +206,8 @@ extension NSManagedObjectContext {
                     turnIntoFault(object)
                     changes.noteRefreshed(object)
                 } else if object.flags.contains(.updated) {
-                    if !reload(object) { discardChanges(of: object) }
+                    let ends = UnsavedEnds(of: object)
+                    if reload(object) { unsettled.append(ends) } else { discardChanges(of: object) }
                     changes.noteRefreshed(object)
                 } else if object.flags.contains(.inaccessible) {
                     // Its row was gone when somebody asked for it, and may be there again.
@@ -208,6 +215,8 @@ extension NSManagedObjectContext {
                     turnIntoFault(object)
                 }
             }
+            var settlement = EndSettlement(self)
+            for ends in unsettled { settlement.settle(ends, .change) }
         }
     }
 
@@ -266,14 +275,7 @@ extension NSManagedObjectContext {
         for (slot, state) in object.extras?.allToMany ?? [] where !state.hasChanges {
             object.extras?.setToMany(slot, nil)
         }
-        for (slot, state) in object.extras?.allToMany ?? [] where state.hasChanges {
-            // Pending additions and removals, and a changed order, are applied to the store's members when they are next asked for.
-            if state.isLoaded, state.orderChanged { state.wantedOrder = state.members.objects }
-            state.isLoaded = false
-            state.members.removeAll()
-            state.committedOrder = nil
-            _ = slot
-        }
+        for (_, state) in object.extras?.allToMany ?? [] where state.hasChanges { state.forgetMembers() }
         if changes.deleted.count > 0 { propagateDeletionsAgain(around: object, object.currentValue) }
     }
 

@@ -91,6 +91,8 @@ extension NSManagedObjectContext {
             !destination.hasChangesToSave
         else { return }
         reload(destination)
+        // Others may have led it to another deleted object, whose own row is older and leads elsewhere.
+        leaveDeletedDestinations(of: destination)
     }
 
     /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away; and those away from
@@ -99,14 +101,13 @@ extension NSManagedObjectContext {
     /// Cost: O(changed objects).
     func takeBackNullification(around kept: Set<NSManagedObject>) {
         for object in kept { leaveDeletedDestinations(of: object) }
+        let settlement = EndSettlement(self)
         for object in changes.updated.objects {
-            for index in object.layout.relationshipSlots {
-                let property = object.layout.slots[index]
-                if property.inverseSlot < 0 || property.isTransient { continue }
-                for destination in formerDestinations(of: object, property, among: kept) {
+            for (slot, gained, lost) in UnsavedEnds(of: object).changes where gained.isEmpty || object.layout.slots[slot].kind.isToMany {
+                let property = object.layout.slots[slot]
+                for destination in lost where kept.contains(destination) {
                     let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
-                    if !inverse.deletionReachesDestinations { continue }
-                    object.addToInverse(of: inverse, destination)
+                    if inverse.deletionReachesDestinations { settlement.takeBack(object, destination, inverse) }
                 }
             }
         }
@@ -123,23 +124,6 @@ extension NSManagedObjectContext {
             if !inverse.deletionReachesDestinations { continue }
             object.removeFromInverse(of: inverse, destination)
         }
-    }
-
-    /// Those of some objects that the store has in a relationship of an object, while nothing has taken their places here.
-    private func formerDestinations(
-        of object: NSManagedObject, _ property: PropertySlot, among kept: Set<NSManagedObject>
-    ) -> [NSManagedObject] {
-        let slot = property.index
-        if property.kind.isToMany {
-            return object.extras?.toMany(slot)?.removed.objects.filter { kept.contains($0) } ?? []
-        }
-        guard object.pending?.has(slot) == true, object.currentValue(slot).isNull,
-            case .reference(let reference) = object.committedValue(slot), let layout = modelLayout?.layouts[reference.layoutIndex],
-            let former = registry.object(
-                store: Int(object.storeNumber), root: layout.rootIndex, key: registry.currentKey(reference.key)),
-            kept.contains(former)
-        else { return [] }
-        return [former]
     }
 
     private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
@@ -214,5 +198,5 @@ private struct DeletionReach {
 
 extension PropertySlot {
     /// Whether deleting an object changes, or deletes, what the relationship leads to.
-    fileprivate var deletionReachesDestinations: Bool { deleteRule == .nullifyDeleteRule || deleteRule == .cascadeDeleteRule }
+    var deletionReachesDestinations: Bool { deleteRule == .nullifyDeleteRule || deleteRule == .cascadeDeleteRule }
 }

@@ -19,7 +19,7 @@ extension ConflictResolution {
                 if let stays { moveRelationships(of: object, to: stays, replacing: false) }
                 context.discard(object, inFavourOf: stays)
             }
-            for object in updatedObjects.dropFirst() { withdraw(object) }
+            for object in updatedObjects.dropFirst() { withdraw(object, type) }
             context.processPendingChanges()
             return
         }
@@ -37,7 +37,7 @@ extension ConflictResolution {
                 // The other record gives way to this one.
                 if let other = storedObject(existing, found.store), other !== object { context.delete(other) }
             } else {
-                withdraw(object)
+                withdraw(object, type)
             }
         }
         context.processPendingChanges()
@@ -170,11 +170,12 @@ extension ConflictResolution {
     }
 
     /// A changed object gives up its changes.
-    private func withdraw(_ object: NSManagedObject) {
+    private func withdraw(_ object: NSManagedObject, _ type: NSMergePolicyType) {
         if object.flags.contains(.inserted) {
             context.discard(object)
             return
         }
+        past.settle(UnsavedEnds(of: object), for: type)
         context.changes.takeBackChanges(of: object)
         context.restoreCommittedValues(object)
         noteReread(object)

@@ -12,6 +12,13 @@ final class PastConflicts {
     var described: Set<NSManagedObject> = []
     /// Objects that have got the values of new ones, or were new themselves, in the place of rows with the same unique values.
     var replaced: Set<NSManagedObject> = []
+    /// What conflicting objects had changed in relationships, and whose word counts where the two ends do not agree.
+    fileprivate(set) var unsettled: [(ends: UnsavedEnds, rule: EndSettlement.Rule)] = []
+
+    func settle(_ ends: UnsavedEnds, for type: NSMergePolicyType) {
+        let storeWins = type == .mergeByPropertyStoreTrumpMergePolicyType || type == .rollbackMergePolicyType
+        unsettled.append((ends, storeWins ? .store : .change))
+    }
 
     init(drawnIn: ContiguousArray<NSManagedObject>) { self.drawnIn = Set(drawnIn) }
 }
@@ -36,7 +43,10 @@ struct ConflictResolution {
     /// Resolves the conflicts of one attempt to save, so that the next attempt can succeed, or throws.
     ///
     /// The policy settles them, so that a subclass can go on from the result; what it leaves is settled afterwards.
-    func resolve() throws {
+    ///
+    /// - Returns: the objects that have a change now, and had none, because the other end of a relationship was settled.
+    @discardableResult
+    func resolve() throws -> ContiguousArray<NSManagedObject> {
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
         var rowConflicts: [NSMergeConflict] = []
         var constraintConflicts: [NSConstraintConflict] = []
@@ -75,7 +85,7 @@ struct ConflictResolution {
             // The cached rows are proven stale: whoever refreshes the objects must get the store's rows.
             context.rows(ofStore: found.store.number)?.forgetCachedRow(object.key, of: object.layout)
         }
-        if rowConflicts.isEmpty, constraintConflicts.isEmpty { return }
+        if rowConflicts.isEmpty, constraintConflicts.isEmpty { return [] }
         try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
         for conflict in rowConflicts { conflict.settle(policy.mergeType) }
         for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
@@ -83,8 +93,18 @@ struct ConflictResolution {
             context.takeBackNullification(around: past.lostDeletions)
             past.lostDeletions = []
         }
+        let changed = settleEnds()
         // Told before the next attempt: what is changed in answer is part of it.
         context.processPendingChanges()
+        return changed
+    }
+
+    /// Has both ends of the relationships of objects in conflict agree, now that all have their rows.
+    private func settleEnds() -> ContiguousArray<NSManagedObject> {
+        var settlement = EndSettlement(context)
+        for (ends, rule) in past.unsettled { settlement.settle(ends, rule) }
+        past.unsettled = []
+        return settlement.changed
     }
 
     /// What a merge policy is told about a row.
@@ -167,6 +187,7 @@ struct ConflictResolution {
 
     private func resolve(_ object: NSManagedObject, _ conflict: SaveConflicts.RowConflict, _ type: NSMergePolicyType) {
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
+        past.settle(UnsavedEnds(of: object), for: type)
         guard let current = conflict.current else {
             // Deleted by others.
             switch conflict.change {
@@ -195,6 +216,8 @@ struct ConflictResolution {
                 past.lostDeletions.insert(object)
                 // What was changed before the deletion goes with it.
                 context.restoreCommittedValues(object)
+            } else if let former {
+                forgetDestinations(of: object, former, current)
             }
             context.adoptCommitted(current, object)
         case .update where !object.flags.contains(.updated):
@@ -253,6 +276,14 @@ struct ConflictResolution {
                 !object.equals(current.value(slot), former.value(slot)), isBeingDeleted(reference, object)
             else { continue }
             pending.remove(slot)
+        }
+    }
+
+    /// Has the delete rules of an object that is still to be deleted look at where others have led it.
+    private func forgetDestinations(of object: NSManagedObject, _ former: Snapshot, _ current: Snapshot) {
+        guard let pending = object.pending else { return }
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
+            if !object.equals(current.value(slot), former.value(slot)) { pending.remove(slot) }
         }
     }
 

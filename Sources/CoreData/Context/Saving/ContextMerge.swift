@@ -13,6 +13,8 @@ final class ContextMerge {
     /// The objects whose values were read again.
     private var refreshedIDs: [NSManagedObjectID] = []
     private var deleted: [NSManagedObject] = []
+    /// What the objects that have newer rows now have changed in relationships.
+    private var unsettled: [UnsavedEnds] = []
 
     private init(_ changes: SavedObjectIDs, in context: NSManagedObjectContext, tellsMerge: Bool) {
         self.context = context
@@ -41,6 +43,7 @@ final class ContextMerge {
         merge.takeUpdates(others.updated)
         merge.takeDeletions()
         merge.takeDeletions(others.deleted)
+        merge.settleEnds()
         merge.newest.releaseReplacedPages()
         context.processPendingChanges()
         if !keepingDeletions { merge.endDeletions() }
@@ -126,6 +129,7 @@ final class ContextMerge {
     ///
     /// - Parameter row: nil where it is not known.
     private func take(_ row: RowPointer?, _ object: NSManagedObject) {
+        if object.hasChanges { unsettled.append(UnsavedEnds(of: object)) }
         if object.flags.contains(.fault) {
             object.forgetRowAndPage()
         } else if let row {
@@ -136,6 +140,14 @@ final class ContextMerge {
         } else {
             context.turnIntoFault(object)
         }
+    }
+
+    /// Has both ends of relationships agree that are changed here and have been changed by others.
+    private func settleEnds() {
+        var settlement = EndSettlement(context)
+        for ends in unsettled { settlement.settle(ends, .merging) }
+        unsettled = []
+        context.checkEnds()
     }
 
     // MARK: Deletions
@@ -153,6 +165,7 @@ final class ContextMerge {
 
     private func takeDeletion(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) { return }
+        if object.flags.contains(.updated) { context.leaveNewRelationships(of: object) }
         // Whoever is told of its end finds it in the context.
         context.changes.markDeletedElsewhere(object)
         context.changes.noteMergedDeletion(of: object)

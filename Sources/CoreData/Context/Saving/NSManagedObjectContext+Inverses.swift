@@ -4,7 +4,8 @@ extension NSManagedObjectContext {
     /// Gives the destinations of relationships that are about to be saved their side again, where they have lost it.
     ///
     /// A destination gains an object when a relationship to it is set, and is saved with that object: of two contexts that save a
-    /// way to a row and the deletion of the row, the later one meets a conflict then. Relationships to what is known to be gone end.
+    /// way to a row and the deletion of the row, the later one meets a conflict then. Relationships to what is known to be gone end. What
+    /// changed relationships have led to before lets go of the objects again.
     ///
     /// Cost: O(changed relationships); rows are read for destinations that are faults.
     ///
@@ -21,6 +22,9 @@ extension NSManagedObjectContext {
                 if hasToMany { try completeManyToMany(object, &changed) }
             }
         }
+        var settlement = EndSettlement(self)
+        objects.updated.forEachUnretained { if !$0.layout.relationshipSlots.isEmpty { settlement.releaseFormer(of: $0) } }
+        changed += settlement.changed
         if hasOneSided || !changed.isEmpty { absorbing { processPendingChanges() } }
         return changed
     }
@@ -59,7 +63,9 @@ extension NSManagedObjectContext {
             guard let destination = value.destination else { return }
             if destination.flags.contains(.inserted), destination.flags.isDisjoint(with: .rowIsGone) { return }
             let property = object.layout.slots[slot]
-            guard property.inverseSlot >= 0, lacksSide(destination, property), object.differsFromCommitted(property) else { return }
+            guard property.inverseSlot >= 0, lacksSide(destination, property, of: object), object.differsFromCommitted(property) else {
+                return
+            }
             if try complete(destination, property, with: object, &changed) { return }
             object.store(.null, slot: slot)
             object.extras?.setToOne(slot, nil)
@@ -71,7 +77,7 @@ extension NSManagedObjectContext {
         for (slot, state) in object.extras?.allToMany ?? [] where !state.added.isEmpty {
             let property = object.layout.slots[slot]
             guard property.inverseIsToMany, !property.isTransient, property.isWritingSide(in: object.layout) else { continue }
-            for member in state.added.objects where lacksSide(member, property) {
+            for member in state.added.objects where lacksSide(member, property, of: object) {
                 if try complete(member, property, with: object, &changed) { continue }
                 object.removeMember(member, slot: slot)
                 object.noteChange(slot)
@@ -80,13 +86,16 @@ extension NSManagedObjectContext {
     }
 
     /// Whether a destination's side may be missing. A look at each changed relationship: it must be quick where nothing is.
-    private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot) -> Bool {
+    private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot, of object: NSManagedObject) -> Bool {
         let flags = destination.flags
         if flags.isDisjoint(with: .known) || !flags.isDisjoint(with: .rowIsGone) { return true }
         // What is new has no row that others could delete.
         guard flags.contains(.updated) else { return false }
         let slot = property.inverseSlot(in: destination.layout)
-        if property.inverseIsToMany { return destination.extras?.toMany(slot)?.added.isEmpty ?? true }
+        if property.inverseIsToMany {
+            guard let state = destination.extras?.toMany(slot), !state.added.isEmpty else { return true }
+            return changes.hasTakenBackMembers && !state.added.contains(object)
+        }
         return destination.pending?.has(slot) != true
     }
 

@@ -21,6 +21,7 @@ extension NSManagedObjectContext {
         try callWillSave()
         let objects = pendingObjects()
         try validate(objects)
+        checkEnds(isComplete: true)
         let outcome = try unpinned { try write(objects, coordinator, drawnIn: drawnIn) }
         SaveCompletion(self).finish(outcome)
     }
@@ -49,13 +50,14 @@ extension NSManagedObjectContext {
         var completed: ContiguousArray<NSManagedObject> = []
         // A new object may become that of a row with its unique values.
         let updates = (request.updatedObjects ?? []).union(request.insertedObjects ?? [])
-        func objects() throws -> SavedObjects {
+        func objects(_ settled: ContiguousArray<NSManagedObject> = []) throws -> SavedObjects {
             var objects = SavedObjects(
                 inserted: named(request.insertedObjects, among: changes.inserted),
                 updated: named(updates, among: changes.updated).filter { $0.flags.isDisjoint(with: .rowIsGone) },
                 deletions: named(request.deletedObjects, among: changes.deleted))
-            completed += try completeInverses(of: objects)
+            completed += try completeInverses(of: objects) + settled
             objects.updated += completed.filter { $0.flags.contains(.updated) && !objects.updated.contains($0) }
+            objects.updated += otherHalves(of: objects)
             return objects
         }
         conflictChecks.formUnion(request.lockedObjects ?? [])
@@ -63,6 +65,25 @@ extension NSManagedObjectContext {
         let outcome = try unpinned { try write(written, coordinator, drawnIn: completed, remaining: objects) }
         SaveCompletion(self).finish(outcome)
     }
+
+    /// The changed objects that have the other halves of changed one-to-one relationships: both are saved, or none.
+    private func otherHalves(of objects: SavedObjects) -> ContiguousArray<NSManagedObject> {
+        var waiting = objects.inserted + objects.updated
+        var known = Set(waiting)
+        var found: ContiguousArray<NSManagedObject> = []
+        while let object = waiting.popLast() {
+            for (slot, gained, lost) in UnsavedEnds(of: object).changes {
+                let property = object.layout.slots[slot]
+                if property.kind.isToMany || property.inverseIsToMany { continue }
+                for half in gained + lost where half.flags.contains(.updated) && known.insert(half).inserted {
+                    found.append(half)
+                    waiting.append(half)
+                }
+            }
+        }
+        return found
+    }
+
     /// All pending changes.
     private func pendingObjects() -> SavedObjects {
         SavedObjects(inserted: changes.inserted.objects, updated: changes.updated.objects, deletions: changes.deleted.objects)
@@ -124,10 +145,11 @@ extension NSManagedObjectContext {
 
     /// - Parameters:
     ///   - drawnIn: the objects that take part only as destinations of what others have changed.
-    ///   - remaining: the objects to write after a merge policy has changed what is pending; nil for all of them.
+    ///   - remaining: the objects to write after a merge policy has changed what is pending, given those that have a change because of
+    ///     that; nil for all of them.
     private func write(
         _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, drawnIn: ContiguousArray<NSManagedObject>,
-        remaining: (() throws -> SavedObjects)? = nil
+        remaining: ((ContiguousArray<NSManagedObject>) throws -> SavedObjects)? = nil
     ) throws -> WrittenChanges {
         var objects = initial
         var past: PastConflicts?
@@ -148,18 +170,21 @@ extension NSManagedObjectContext {
                         .managedObjectMerge,
                         "The save met conflicts again and again: other writers changed the same rows \(rounds) times meanwhile.")
                 }
+                let settled: ContiguousArray<NSManagedObject>
                 do {
                     let conflictsBefore = past ?? PastConflicts(drawnIn: drawnIn)
                     past = conflictsBefore
-                    try absorbing { try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve() }
+                    settled = try absorbing { try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve() }
+                    conflictsBefore.drawnIn.formUnion(settled)
                     if remaining == nil { conflictsBefore.drawnIn.formUnion(try completeInverses(of: pendingObjects())) }
+                    checkEnds()
                     // The resolution may have changed objects that were not to be saved before.
                     try callWillSave()
                 } catch {
                     markUnsaved(objects)
                     throw error
                 }
-                objects = try remaining?() ?? pendingObjects()
+                objects = try remaining?(settled) ?? pendingObjects()
                 try validate(objects)
             } catch {
                 markUnsaved(objects)

@@ -53,9 +53,18 @@ struct RowChanges {
             let inverse = property.inverseSlot(in: current.layout)
             if !property.inverseIsToMany {
                 // Both sides have a column, and only one of them is this object's.
+                if destination.differsFromCommitted(destination.layout.slots[inverse]) {
+                    if destination.toOne(inverse) !== object { pending.set(slot, .null) }
+                    continue
+                }
                 let leadsBack = !current.isNull(inverse) && context.registry.currentKey(current.reference(inverse).key) == object.key
-                if !leadsBack { pending.set(slot, .null) }
-                continue
+                if !leadsBack {
+                    if destination.flags.isDisjoint(with: .known), !destination.flags.contains(.fault) {
+                        context.adoptCommitted(current, destination)
+                    }
+                    pending.set(slot, .null)
+                    continue
+                }
             }
             if !destination.flags.contains(.updated) {
                 destination.fireFaultIfNeeded()
@@ -196,13 +205,23 @@ struct RowChanges {
     /// Puts a row that takes the place of a deleted one at the end of the ordered relationships that its destinations have to it:
     /// its former places went with the deletion.
     func collectPlaces(of object: NSManagedObject, into batch: SaveBatch) {
+        var destinations: [(object: NSManagedObject, slot: Int)] = []
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0, let destination = object.toOne(slot) else { continue }
-            let inverse = property.inverseSlot(in: destination.layout)
-            guard destination.layout.slots[inverse].kind == .orderedToMany, destination.extras?.toMany(inverse)?.hasChanges != true
+            destinations.append((destination, property.inverseSlot(in: destination.layout)))
+        }
+        collectPlaces(of: object, in: destinations, into: batch)
+    }
+
+    /// Puts a row at the end of ordered relationships that have it without having changed.
+    func collectPlaces(
+        of object: NSManagedObject, in destinations: [(object: NSManagedObject, slot: Int)], into batch: SaveBatch
+    ) {
+        for (destination, slot) in destinations {
+            guard destination.layout.slots[slot].kind == .orderedToMany, destination.extras?.toMany(slot)?.hasChanges != true
             else { continue }
-            var change = RelationshipChange(layout: destination.layout, slot: inverse, ownerKey: destination.key)
+            var change = RelationshipChange(layout: destination.layout, slot: slot, ownerKey: destination.key)
             change.added = [reference(object)]
             batch.relationshipChanges.append(change)
         }

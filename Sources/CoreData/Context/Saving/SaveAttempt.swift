@@ -65,12 +65,14 @@ struct SaveAttempt {
             }
         }
         for object in objects.updated {
-            restored += try changes.restoredDestinations(of: object)
+            let destinations = try changes.restoredDestinations(of: object)
+            restored += destinations
             guard let change = try changes.update(of: object) ?? changes.transientUpdate(of: object) else { continue }
             let batch = batch(for: object)
             batch.batch.updates.append(change)
             batch.updated.append(object)
             changes.collectRelationshipChanges(of: object, into: batch.batch)
+            changes.collectPlaces(of: object, in: destinations, into: batch.batch)
         }
         for (object, slot) in restored {
             let batch = batch(for: object)

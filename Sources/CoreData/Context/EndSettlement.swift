@@ -1,0 +1,277 @@
+/// Has the two ends of relationships agree, after changes were taken back or newer rows were taken over.
+struct EndSettlement {
+    /// Whose word counts where two ends do not agree.
+    enum Rule {
+        /// The store's, by the merge policy.
+        case store
+        /// The unsaved change's, by the merge policy.
+        case change
+        /// The unsaved change's; rows that others have saved were taken over already.
+        case merging
+    }
+
+    // unowned(unsafe): lives within a call of the context's.
+    private unowned(unsafe) let context: NSManagedObjectContext
+    /// The objects that have a change now and had none.
+    private(set) var changed: ContiguousArray<NSManagedObject> = []
+
+    init(_ context: NSManagedObjectContext) { self.context = context }
+
+    // MARK: Changes that were taken back
+
+    /// Has the other ends of relationships take back what an object's changes did to them, now that these were taken back.
+    ///
+    /// The end that is kept in a column, or in pairs that it writes, says what is related: where it is the other one's change that stays, the
+    /// object gets its side again when that is saved (`completeInverses`).
+    func takeBack(_ ends: UnsavedEnds) {
+        let object = ends.object
+        for (slot, gained, lost) in ends.changes {
+            let property = object.layout.slots[slot]
+            if property.kind.isToMany, !property.inverseIsToMany || !property.isWritingSide(in: object.layout) { continue }
+            for destination in gained { takeBack(destination, object, property) }
+            for destination in lost { takeBack(destination, object, property) }
+        }
+    }
+
+    /// Has the other end of a relationship take back its unsaved change that concerns an object.
+    ///
+    /// - Parameter relationship: the property of `object`.
+    func takeBack(_ destination: NSManagedObject, _ object: NSManagedObject, _ relationship: PropertySlot) {
+        guard hasEnds(destination) else { return }
+        let slot = relationship.inverseSlot(in: destination.layout)
+        let property = destination.layout.slots[slot]
+        guard property.kind.isToMany else {
+            if destination.differsFromCommitted(property) { takeBackToOne(destination, property, object, relationship) }
+            return
+        }
+        guard let state = destination.extras?.toMany(slot) else { return }
+        if state.added.contains(object) {
+            destination.removeFromInverse(of: relationship, object)
+            context.journal?.reread(destination)
+        } else if state.removed.contains(object) {
+            destination.prepareForChange()
+            state.takeBackRemoval(of: object)
+            destination.noteChange(slot)
+            context.journal?.reread(destination)
+            // What it is related to again must not lead to it.
+            if destination.isDeleted { context.changes.propagateAgain(destination) }
+        }
+    }
+
+    private func takeBackToOne(
+        _ destination: NSManagedObject, _ property: PropertySlot, _ object: NSManagedObject, _ relationship: PropertySlot
+    ) {
+        let current = destination.toOne(property.index)
+        let former = destination.committedDestination(property.index)
+        if current !== object {
+            if current == nil, former === object { forgetUnsaved(destination, property) }
+            // What it is related to again must not lead to it.
+            if destination.isDeleted { context.changes.propagateAgain(destination) }
+            return
+        }
+        if destination.isDeleted { return }
+        guard let former else { return forgetUnsaved(destination, property) }
+        // Where the change has taken it from: that end is free unless something else was set there.
+        let other = former.layout.slots[property.inverseSlot(in: former.layout)]
+        if hasEnds(former), !former.isDeleted, former.differsFromCommitted(other), former.currentValue(other.index).isNull,
+            former.committedDestination(other.index) === destination
+        {
+            forgetUnsaved(former, other)
+            forgetUnsaved(destination, property)
+        } else {
+            destination.removeFromInverse(of: relationship, object)
+            context.journal?.reread(destination)
+        }
+    }
+
+    /// Has a to-one relationship lead where the store says.
+    private func forgetUnsaved(_ object: NSManagedObject, _ property: PropertySlot) {
+        object.prepareForChange()
+        object.pending?.remove(property.index)
+        object.extras?.setToOne(property.index, nil)
+        object.noteChange(property.index)
+        context.journal?.reread(object)
+    }
+
+    // MARK: Newer rows
+
+    /// Has both ends of the relationships of an object agree that has a newer row, or has had changes taken back.
+    ///
+    /// - Parameter ends: what they were before.
+    mutating func settle(_ ends: UnsavedEnds, _ rule: Rule) {
+        let object = ends.object
+        guard hasEnds(object), !object.isDeleted else { return }
+        for (slot, gained, lost) in ends.changes {
+            let property = object.layout.slots[slot]
+            if property.kind == .toOne {
+                settleToOne(object, property, gained: gained.first, lost: lost.first)
+            } else {
+                settleMembers(object, property, gained: gained, lost: lost)
+            }
+        }
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
+            let property = object.layout.slots[slot]
+            if property.kind != .toOne || property.inverseSlot < 0 { continue }
+            if rule != .merging, let row = ends.row { readOtherEnds(of: object, property, since: row) }
+            if object.differsFromCommitted(property), let stored = object.committedDestination(slot), stored !== object.toOne(slot) {
+                release(stored, from: object, property, rule)
+            }
+            agree(object, property, rule)
+        }
+    }
+
+    private func settleToOne(_ object: NSManagedObject, _ property: PropertySlot, gained: NSManagedObject?, lost: NSManagedObject?) {
+        let current = object.toOne(property.index)
+        if let gained, gained !== current { takeBack(gained, object, property) }
+        if let lost, lost === current || !object.differsFromCommitted(property) { takeBack(lost, object, property) }
+    }
+
+    private mutating func settleMembers(
+        _ object: NSManagedObject, _ property: PropertySlot, gained: ContiguousArray<NSManagedObject>,
+        lost: ContiguousArray<NSManagedObject>
+    ) {
+        let state = object.extras?.toMany(property.index)
+        if property.inverseIsToMany, property.isWritingSide(in: object.layout) {
+            for member in gained where state?.added.contains(member) != true && !object.isMember(member, slot: property.index) {
+                takeBack(member, object, property)
+            }
+            for member in lost where state?.removed.contains(member) != true { takeBack(member, object, property) }
+            return
+        }
+        // What members say stays: those that lead here come back with the save.
+        for member in lost where state?.removed.contains(member) != true && hasEnds(member) && !member.isDeleted {
+            let inverse = member.layout.slots[property.inverseSlot(in: member.layout)]
+            let isGone =
+                property.inverseIsToMany
+                ? member.extras?.toMany(inverse.index)?.removed.contains(object) == true
+                : member.differsFromCommitted(inverse) && member.toOne(inverse.index) !== object
+            if isGone { change(object) { object.removeFromInverse(of: inverse, member) } }
+        }
+    }
+
+    /// Has the destinations read again from and to which others have led an object.
+    private func readOtherEnds(of object: NSManagedObject, _ property: PropertySlot, since row: Snapshot) {
+        let (former, current) = (row.value(property.index), object.committedValue(property.index))
+        if object.equals(former, current) { return }
+        for case .reference(let reference) in [former, current] {
+            guard let layout = context.modelLayout?.layouts[reference.layoutIndex],
+                let destination = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
+                hasEnds(destination), !destination.flags.contains(.fault)
+            else { continue }
+            let inverse = property.inverseSlot(in: destination.layout)
+            if property.inverseIsToMany {
+                destination.extras?.toMany(inverse)?.forgetMembers()
+            } else if destination.flags.isDisjoint(with: .known) {
+                context.reload(destination)
+            }
+        }
+    }
+
+    /// Has what unsaved changes of an object have led it away from let go of it: a refresh may have given it the object back, and others may
+    /// have led it to the object since it was read.
+    mutating func releaseFormer(of object: NSManagedObject) {
+        for (slot, state) in object.extras?.allToMany ?? [] where !state.removed.isEmpty {
+            let property = object.layout.slots[slot]
+            if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { continue }
+            for member in state.removed.objects where !member.flags.contains(.deleted) {
+                let inverse = member.layout.slots[property.inverseSlot(in: member.layout)]
+                if !member.differsFromCommitted(inverse) { release(member, from: object, property, .change) }
+            }
+        }
+        guard object.committedRow != nil, let pending = object.pending else { return }
+        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
+            let property = object.layout.slots[slot]
+            guard property.inverseSlot >= 0, object.differsFromCommitted(property), let former = object.committedDestination(slot),
+                !former.flags.contains(.deleted)
+            else { continue }
+            let inverse = property.inverseSlot(in: former.layout)
+            if property.inverseIsToMany {
+                let state = former.extras?.toMany(inverse)
+                if state.map({ $0.removed.contains(object) || $0.isLoaded && !$0.members.contains(object) }) ?? false { continue }
+            } else if former.differsFromCommitted(former.layout.slots[inverse]) {
+                continue
+            }
+            release(former, from: object, property, .change)
+        }
+    }
+
+    /// Has what the store has in a to-one relationship let go of the object whose unsaved change leads elsewhere.
+    private mutating func release(_ stored: NSManagedObject, from object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
+        guard hasEnds(stored), !stored.isDeleted, isThere(stored) else { return }
+        let inverse = property.inverseSlot(in: stored.layout)
+        if !property.inverseIsToMany, stored.toOne(inverse) !== object {
+            // Others have led it here since it was read.
+            if rule == .merging || stored.differsFromCommitted(stored.layout.slots[inverse]) { return }
+            context.reload(stored)
+            if stored.toOne(inverse) !== object { return }
+        }
+        change(stored) { stored.removeFromInverse(of: property, object) }
+    }
+
+    /// Has the destination of a to-one relationship lead back, or the relationship end.
+    private mutating func agree(_ object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
+        if property.inverseIsToMany, !context.changes.hasDeletions { return }
+        guard let destination = object.toOne(property.index), destination.registry === context.registry else { return }
+        let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
+        if destination.isDeleted {
+            // Delete rules have led away from it what led to it then.
+            if inverse.deletionReachesDestinations, hasEnds(destination) {
+                change(object) { object.removeFromInverse(of: inverse, destination) }
+            }
+            return
+        }
+        guard !property.inverseIsToMany, hasEnds(destination), isThere(destination), destination.toOne(inverse.index) !== object
+        else { return }
+        let isUnsaved = object.differsFromCommitted(property)
+        if !destination.differsFromCommitted(inverse) {
+            if rule != .merging { context.reload(destination) }
+            if !isUnsaved || destination.toOne(inverse.index) === object { return }
+        }
+        // What the program has not set, but a merge policy has written again, takes nothing from others.
+        let isSet = object.pending?.destination(property.index) != nil && rule != .store
+        if isUnsaved, isSet || destination.toOne(inverse.index) == nil {
+            change(destination) { destination.addToInverse(of: property, object) }
+        } else {
+            change(object) { object.removeFromInverse(of: inverse, destination) }
+        }
+    }
+
+    // MARK: Objects
+
+    /// Whether an object can have an end that is to be settled.
+    private func hasEnds(_ object: NSManagedObject) -> Bool {
+        object.registry === context.registry
+            && object.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .discarded, .invalid])
+    }
+
+    /// Whether an object has a row, which is read now, or is new. That it has none is no reason to delete it.
+    private func isThere(_ object: NSManagedObject) -> Bool {
+        do { return try context.load(object) } catch {
+            context.readFailure = error
+            return false
+        }
+    }
+
+    private mutating func change(_ object: NSManagedObject, _ body: () -> Void) {
+        if object.flags.isDisjoint(with: .known) { changed.append(object) }
+        body()
+        // It is no change of the program's that could be undone.
+        context.journal?.reread(object)
+    }
+}
+
+extension ToManyState {
+    /// Has a member that was removed be what the store says.
+    fileprivate func takeBackRemoval(of member: NSManagedObject) {
+        removed.removeOrdered(member)
+        forgetMembers()
+    }
+
+    /// Has members read again when they are next asked for: what was added and removed, and a changed order, is applied to them then.
+    func forgetMembers() {
+        if isLoaded, orderChanged { wantedOrder = members.objects }
+        isLoaded = false
+        members.removeAll()
+        committedOrder = nil
+    }
+}

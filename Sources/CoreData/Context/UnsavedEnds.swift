@@ -1,0 +1,37 @@
+// A relationship is one fact with two ends: who settles one of them settles the other.
+
+/// What the unsaved changes of an object have done to its relationships: remembered before they are taken back, or put on a newer row.
+struct UnsavedEnds {
+    let object: NSManagedObject
+    /// The row that they were made on.
+    let row: Snapshot?
+    /// Changed relationships with an inverse, and what these have gained and lost.
+    private(set) var changes: [(slot: Int, gained: ContiguousArray<NSManagedObject>, lost: ContiguousArray<NSManagedObject>)] = []
+
+    /// Cost: O(changed relationships); reads nothing.
+    init(of object: NSManagedObject) {
+        self.object = object
+        row = object.committedRow.map(Snapshot.init(retaining:))
+        if object.pendingReference == nil, object.extrasReference == nil { return }
+        let layout = object.layout
+        for slot in layout.relationshipSlots {
+            let property = layout.slots[slot]
+            if property.inverseSlot < 0 || property.isTransient { continue }
+            if property.kind.isToMany {
+                guard let state = object.extras?.toMany(slot), !state.added.isEmpty || !state.removed.isEmpty else { continue }
+                changes.append((slot, state.added.objects, state.removed.objects))
+            } else if object.differsFromCommitted(property) {
+                let (gained, lost) = (object.toOne(slot), object.committedDestination(slot))
+                changes.append((slot, gained.map { [$0] } ?? [], lost.map { [$0] } ?? []))
+            }
+        }
+    }
+}
+
+extension NSManagedObject {
+    /// The destination that the store has in a to-one relationship.
+    final func committedDestination(_ slot: Int) -> NSManagedObject? {
+        guard case .reference(let reference) = committedValue(slot) else { return nil }
+        return registry?.object(for: reference, near: self)
+    }
+}

@@ -1,0 +1,17 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Random programs of contexts that do not know what the others have saved. The long tests run many more (`ManyStaleContextTests`).
+@Suite struct StaleContextTests {
+    @Test("Both ends of relationships agree after each save", arguments: StoreKind.allCases)
+    func bothEndsAgree(kind: StoreKind) {
+        // A server makes new tables for each program.
+        for seed in 0..<(kind == .postgreSQL ? 6 : 60) {
+            if let problem = StaleContexts.problem(ofProgram: UInt64(seed), kind) {
+                Issue.record("Seed \(seed) on \(kind.rawValue): \(problem)")
+                return
+            }
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// Many random programs of contexts that do not know what the others have saved.
+@Suite(.enabled(if: LongTests.areEnabled)) struct ManyStaleContextTests {
+    @Test("Both ends of relationships agree after each save", arguments: StoreKind.allCases, 1...4)
+    func bothEndsAgree(kind: StoreKind, part: Int) {
+        for sequence in 0..<(kind == .postgreSQL ? 100 : 3000) {
+            let seed = UInt64(part * 1_000_000 + sequence)
+            if let problem = StaleContexts.problem(ofProgram: seed, kind) {
+                Issue.record("Seed \(seed) on \(kind.rawValue): \(problem)")
+                return
+            }
+        }
+    }
+}
