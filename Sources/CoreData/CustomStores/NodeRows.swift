@@ -105,24 +105,41 @@ enum NodeRows {
         add([node], to: owner, inverse)
     }
 
+    /// Applies additions, and then orders: the members of an ordered relationship may be linked from their side.
     static func apply(_ changes: [RelationshipChange], to store: NSAtomicStore) {
+        func nodes(_ references: [RowReference]) -> [NSAtomicStoreCacheNode] { references.compactMap { node($0, store) } }
         for change in changes {
-            let slot = change.layout.slots[change.slot]
-            let reference = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
-            guard let owner = node(reference, store), let relationship = slot.relationship else { continue }
-            if let order = change.order {
-                owner.setValue(NSOrderedSet(array: order.compactMap { node($0, store) }), forKey: slot.name)
-            } else {
-                add(change.added.compactMap { node($0, store) }, to: owner, relationship)
-            }
-            guard slot.inverseIsToMany, let inverse = relationship.inverseRelationship else { continue }
-            for destination in change.added.compactMap({ node($0, store) }) { add([owner], to: destination, inverse) }
+            guard let (owner, relationship) = end(change, store) else { continue }
+            add(nodes(change.added), to: owner, relationship)
+            guard let inverse = relationship.inverseRelationship, inverse.isToMany else { continue }
+            for destination in nodes(change.added) { add([owner], to: destination, inverse) }
         }
+        for change in changes {
+            guard let (owner, relationship) = end(change, store), relationship.isOrdered else { continue }
+            if let order = change.order {
+                owner.setValue(NSOrderedSet(array: nodes(order)), forKey: relationship.name)
+            } else {
+                let last = NSMutableOrderedSet(array: NodeValue.elements(of: owner.value(forKey: relationship.name)))
+                let added = nodes(change.added)
+                last.removeObjects(in: added)
+                last.addObjects(from: added)
+                owner.setValue(last, forKey: relationship.name)
+            }
+        }
+    }
+
+    private static func end(
+        _ change: RelationshipChange, _ store: NSAtomicStore
+    ) -> (owner: NSAtomicStoreCacheNode, relationship: NSRelationshipDescription)? {
+        let reference = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
+        guard let owner = node(reference, store), let relationship = change.layout.slots[change.slot].relationship else { return nil }
+        return (owner, relationship)
     }
 
     private static func add(
         _ nodes: [NSAtomicStoreCacheNode], to owner: NSAtomicStoreCacheNode, _ relationship: NSRelationshipDescription
     ) {
+        if nodes.isEmpty { return }
         let all = NodeValue.elements(of: owner.value(forKey: relationship.name)) + nodes
         owner.setValue(
             relationship.isOrdered ? NSOrderedSet(array: all) : NSSet(array: all), forKey: relationship.name)

@@ -17,6 +17,8 @@ struct RowChange {
 
 /// A change of one to-many relationship that is not kept by the destinations' to-one columns alone:
 /// rows of a join table, or positions in an ordered relationship.
+///
+/// Where both sides of a many-to-many relationship are ordered, both report what they gain and lose: each in its own order.
 struct RelationshipChange {
     let layout: EntityLayout
     let slot: Int

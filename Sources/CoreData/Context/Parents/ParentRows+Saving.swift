@@ -88,7 +88,9 @@ private struct ChildChanges {
         for (index, change) in batch.updates.enumerated() {
             if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
         }
-        for change in batch.relationshipChanges { apply(change) }
+        // All links before any order: the members of an ordered relationship may be linked from their side.
+        for change in batch.relationshipChanges { link(change) }
+        for change in batch.relationshipChanges where change.layout.slots[change.slot].kind == .orderedToMany { order(change) }
         for (object, source) in zip(inserted, origin.insertedObjects) { setTransientRelationships(of: object, source) }
         for (object, source) in zip(updated, origin.updatedObjects) {
             if let object { setTransientRelationships(of: object, source) }
@@ -243,10 +245,12 @@ private struct ChildChanges {
         return self.object(RowReference(key: object.key, layoutIndex: object.layout.index)).flatMap { parent.isGone($0) ? nil : $0 }
     }
 
-    private func apply(_ change: RelationshipChange) {
-        guard let owner = object(RowReference(key: change.ownerKey, layoutIndex: change.layout.index)), !parent.isGone(owner) else {
-            return
-        }
+    private func owner(of change: RelationshipChange) -> NSManagedObject? {
+        object(RowReference(key: change.ownerKey, layoutIndex: change.layout.index)).flatMap { parent.isGone($0) ? nil : $0 }
+    }
+
+    private func link(_ change: RelationshipChange) {
+        guard let owner = owner(of: change) else { return }
         owner.fireFaultIfNeeded()
         for reference in change.removed {
             if let member = object(reference) { owner.removeRelated(member, slot: change.slot) }
@@ -254,12 +258,15 @@ private struct ChildChanges {
         for reference in change.added {
             if let member = object(reference), !parent.isGone(member) { owner.addRelated(member, slot: change.slot) }
         }
-        let members = owner.toManyMembers(change.slot).objects
-        guard let order = change.order else {
-            if change.layout.slots[change.slot].kind == .orderedToMany { moveToEnd(change.added, of: owner, change.slot, members) }
-            return
+    }
+
+    private func order(_ change: RelationshipChange) {
+        guard let owner = owner(of: change) else { return }
+        if let order = change.order {
+            place(order.compactMap(object), in: owner, change.slot)
+        } else if change.added.count > 1 {
+            moveToEnd(change.added, of: owner, change.slot)
         }
-        place(order.compactMap(object), in: owner, change.slot)
     }
 
     /// Puts members into an order. What others have added meanwhile stays, at the end.
@@ -272,10 +279,8 @@ private struct ChildChanges {
     }
 
     /// What was added comes last, in its order: the members' own values may have added them in another one before.
-    private func moveToEnd(
-        _ added: [RowReference], of owner: NSManagedObject, _ slot: Int, _ members: ContiguousArray<NSManagedObject>
-    ) {
-        if added.count < 2 { return }
+    private func moveToEnd(_ added: [RowReference], of owner: NSManagedObject, _ slot: Int) {
+        let members = owner.toManyMembers(slot).objects
         let known = Set(members)
         let last = added.compactMap(object).filter(known.contains)
         if members.suffix(last.count).elementsEqual(last, by: ===) { return }

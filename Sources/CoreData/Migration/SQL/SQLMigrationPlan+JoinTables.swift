@@ -133,7 +133,7 @@ extension SQLMigrationPlan {
             return Storage(
                 table: join.name, owner: join.ownerColumn(isFirst: isFirst),
                 destination: join.destinationColumn(isFirst: isFirst), position: join.orderColumn(isFirst: isFirst),
-                inversePosition: join.otherOrderColumn(isFirst: isFirst), isJoin: true)
+                inversePosition: join.orderColumn(isFirst: !isFirst), isJoin: true)
         case nil: return nil
         }
     }

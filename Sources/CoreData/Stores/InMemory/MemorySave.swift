@@ -42,7 +42,7 @@ struct MemorySave {
         // Retained before the builders go.
         for row in inserted { tables.put(Snapshot(retaining: row)) }
         for row in updated { tables.put(Snapshot(retaining: row)) }
-        for change in batch.relationshipChanges { tables.apply(change) }
+        tables.apply(batch.relationshipChanges)
 
         for index in Array(builders.keys) {
             guard var builder = builders.removeValue(forKey: index) else { continue }

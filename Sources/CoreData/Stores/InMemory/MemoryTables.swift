@@ -69,6 +69,24 @@ struct MemoryTables: Sendable {
                 self = .list(list)
             }
         }
+
+        /// Puts destinations into an order. Others stay, at the end.
+        mutating func put(_ order: [RowReference]) {
+            guard case .list(let list) = self else { return }
+            let ordered = Set(order)
+            self = .ordered(order.filter(list.contains) + references.filter { !ordered.contains($0) })
+        }
+
+        /// Puts some of the destinations behind the others, in order.
+        mutating func moveToEnd(_ references: [RowReference]) {
+            guard case .list(var list) = self else { return }
+            self = .set([])
+            for reference in references where list.contains(reference) {
+                list.remove(reference) { $0 }
+                list.put(reference, for: reference)
+            }
+            self = .list(list)
+        }
     }
 
     let layouts: ModelLayout
@@ -197,8 +215,20 @@ struct MemoryTables: Sendable {
         return (related[relationship]?[key]?.references ?? []).compactMap { row($0) }
     }
 
-    /// Applies a change of a join table or of an order. Whose destinations with a column of their own are, their rows say.
-    mutating func apply(_ change: RelationshipChange) {
+    /// Applies changes of join tables and of orders. Whose destinations with a column of their own are, their rows say.
+    ///
+    /// All links come before any order: the members of an ordered relationship may be linked from their side.
+    mutating func apply(_ changes: [RelationshipChange]) {
+        for change in changes { link(change) }
+        for change in changes where change.layout.slots[change.slot].kind == .orderedToMany {
+            let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
+            self.change(change.layout.slots[change.slot], of: owner) { destinations in
+                if let order = change.order { destinations.put(order) } else { destinations.moveToEnd(change.added) }
+            }
+        }
+    }
+
+    private mutating func link(_ change: RelationshipChange) {
         let slot = change.layout.slots[change.slot]
         let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
         let hidden = slot.relationship?.inverseRelationship == nil ? Relationship(rootIndex: change.layout.rootIndex, name: slot.name) : nil
@@ -210,25 +240,8 @@ struct MemoryTables: Sendable {
         for destination in change.added where hidden == nil || row(destination) != nil {
             if leads(destination, to: owner, slot) == false { continue }
             if let hidden { claim(destination, for: owner.key, hidden) }
-            self.change(slot, of: owner) { destinations in
-                // The destination's own row may have put it there already, but after rows that come later here.
-                if case .list = destinations { destinations.remove(destination) }
-                destinations.insert(destination)
-            }
+            self.change(slot, of: owner) { $0.insert(destination) }
             changeInverse(of: slot, at: destination) { $0.insert(owner) }
-        }
-        if var order = change.order {
-            // What another owner has claimed meanwhile is not this one's to put in order.
-            if let hidden { order.removeAll { owners[hidden]?[$0]?.contains(owner.key) != true } }
-            let hasColumn = slot.inverseSlot >= 0 && !slot.inverseIsToMany
-            if hasColumn { order.removeAll { leads($0, to: owner, slot) == false } }
-            self.change(slot, of: owner) { destinations in
-                if hasColumn {
-                    let ordered = Set(order)
-                    order += destinations.references.filter { !ordered.contains($0) }
-                }
-                destinations = .ordered(order)
-            }
         }
     }
 

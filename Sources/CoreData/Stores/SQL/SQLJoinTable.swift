@@ -57,7 +57,6 @@ final class SQLJoinTable {
     func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
     func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }
     func orderColumn(isFirst: Bool) -> String? { isFirst ? firstOrderColumn : secondOrderColumn }
-    func otherOrderColumn(isFirst: Bool) -> String? { isFirst ? secondOrderColumn : firstOrderColumn }
 
     /// Takes the names over under which a store has the table.
     func adopt(_ name: String, firstColumn: String, secondColumn: String, present: [String]) {

@@ -93,11 +93,11 @@ struct SaveStatements {
 
     // MARK: Pairs
 
-    /// Deletes a pair: the owner's key and the destination's.
-    func deletePair(_ join: SQLJoinTable, isFirst: Bool) -> String {
+    /// Deletes a pair: the keys of its first and its second row.
+    func deletePair(_ join: SQLJoinTable) -> String {
         var parameters = Parameters(dialect)
-        return "DELETE FROM \(identifier(join.name)) WHERE \(identifier(join.ownerColumn(isFirst: isFirst))) = \(parameters.next()) "
-            + "AND \(identifier(join.destinationColumn(isFirst: isFirst))) = \(parameters.next())"
+        return "DELETE FROM \(identifier(join.name)) WHERE \(identifier(join.firstColumn)) = \(parameters.next()) "
+            + "AND \(identifier(join.secondColumn)) = \(parameters.next())"
     }
 
     /// Deletes all pairs with a key in a column: the key.
@@ -105,22 +105,19 @@ struct SaveStatements {
         "DELETE FROM \(identifier(join.name)) WHERE \(identifier(column)) = \(dialect.placeholder(1))"
     }
 
-    /// Inserts a pair behind all others of its owner and of its destination, unless it is there: the owner's key and the destination's.
-    func insertPair(_ join: SQLJoinTable, isFirst: Bool) -> String {
-        let table = identifier(join.name)
-        let owner = identifier(join.ownerColumn(isFirst: isFirst))
-        let destination = identifier(join.destinationColumn(isFirst: isFirst))
-        var columns = "\(owner), \(destination)"
-        var values = "\(dialect.numberedPlaceholder(1)), \(dialect.numberedPlaceholder(2))"
-        func add(_ order: String?, _ column: String, _ parameter: Int) {
-            guard let order = order.map(identifier) else { return }
-            columns += ", \(order)"
-            let last = dialect.value(SQLText("MAX(\(order))"), orElse: SQLText(String(Positions.step))).statement(dialect).sql
-            values += ", (SELECT \(last) + \(Positions.step) FROM \(table) WHERE \(column) = \(dialect.numberedPlaceholder(parameter)))"
-        }
-        add(join.orderColumn(isFirst: isFirst), owner, 1)
-        add(join.otherOrderColumn(isFirst: isFirst), destination, 2)
-        return dialect.insertIfMissing(into: table, columns, SQLText("VALUES (\(values))")).statement(dialect).sql
+    /// Inserts a pair unless it is there: the keys of its first and its second row, then its position in the order of each side that has one.
+    func insertPair(_ join: SQLJoinTable) -> String {
+        var parameters = Parameters(dialect)
+        let columns = pairColumns(join)
+        let values = columns.map { _ in parameters.next() }.joined(separator: ", ")
+        return dialect.insertIfMissing(
+            into: identifier(join.name), columns.map(identifier).joined(separator: ", "), SQLText("VALUES (\(values))")
+        ).statement(dialect).sql
+    }
+
+    /// The columns of a pair, as `insertPair` takes their values.
+    func pairColumns(_ join: SQLJoinTable) -> [String] {
+        [join.firstColumn, join.secondColumn] + [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
     }
 
     // MARK: Keys without an inverse
@@ -216,31 +213,18 @@ struct SaveStatements {
         }
     }
 
-    /// The positions of pairs among those of their destination; nil where the inverse relationship is not ordered.
-    func otherPositions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
-        join.otherOrderColumn(isFirst: isFirst).map {
-            Positions(
-                table: join.name, position: $0, owner: join.destinationColumn(isFirst: isFirst), member: join.ownerColumn(isFirst: isFirst),
-                isAlone: false)
-        }
-    }
-
-    /// Whether there is no room behind the last position: the owner's key.
-    func isFull(_ positions: Positions) -> String {
-        "SELECT MAX(\(identifier(positions.position))) > \(Positions.highest) FROM \(identifier(positions.table)) "
-            + "WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1))"
-    }
-
-    /// The last position: the owner's key.
+    /// The last positions of owners, and whether there is no room behind them: a list of the owners' keys.
     func last(_ positions: Positions) -> String {
-        "SELECT MAX(\(identifier(positions.position))) FROM \(identifier(positions.table)) "
-            + "WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1))"
+        let (owner, position) = (identifier(positions.owner), identifier(positions.position))
+        return "SELECT \(owner), MAX(\(position)), MAX(\(position)) > \(Positions.highest) FROM \(identifier(positions.table)) "
+            + "WHERE \(owner) \(dialect.keyCondition(.list)) GROUP BY \(owner)"
     }
 
-    /// The members with their positions: the owner's key.
+    /// The members of owners with their positions: a list of the owners' keys.
     func members(_ positions: Positions) -> String {
-        "SELECT \(identifier(positions.member)), \(identifier(positions.position)) FROM \(identifier(positions.table)) "
-            + "WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1))"
+        let owner = identifier(positions.owner)
+        return "SELECT \(owner), \(identifier(positions.member)), \(identifier(positions.position)) "
+            + "FROM \(identifier(positions.table)) WHERE \(owner) \(dialect.keyCondition(.list))"
     }
 
     /// The members that have a position, in order: the owner's key.

@@ -86,16 +86,15 @@ final class PropertySlot: @unchecked Sendable {
 }
 
 extension PropertySlot {
-    /// Of the two sides of a many-to-many relationship one reports additions and removals: the ordered one, or else the
-    /// one whose entity and name come first. Any other relationship does so itself.
+    /// Whether this side of a many-to-many relationship reports additions and removals: an ordered side does, as the order is its own; of
+    /// two sides without an order the one whose entity and name come first does. Any other relationship does so itself.
     ///
     /// - Parameter layout: the layout that the slot is of.
     func isWritingSide(in layout: EntityLayout) -> Bool {
         guard inverseSlot >= 0, destinationIndex >= 0 else { return true }
+        if kind == .orderedToMany { return true }
         let inverse = layout.model.layouts[destinationIndex].slots[inverseSlot]
-        let isOrdered = kind == .orderedToMany
-        let inverseIsOrdered = inverse.kind == .orderedToMany
-        if isOrdered != inverseIsOrdered { return isOrdered }
+        if inverse.kind == .orderedToMany { return false }
         // The declaring entities decide, so that objects of subentities agree.
         let mine = (property.entity.name ?? "", name)
         let theirs = (inverse.property.entity.name ?? "", inverse.name)

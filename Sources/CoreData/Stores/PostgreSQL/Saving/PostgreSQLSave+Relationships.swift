@@ -14,127 +14,83 @@ extension LinkOwner {
 
 // Join tables, hidden keys, and positions in ordered relationships.
 extension PostgreSQLSave {
+    /// Writes all links before any order: the members of an ordered relationship may be linked from their side.
     func writeRelationships() throws {
-        var pairs = PairChanges()
-        var ordered: [RelationshipChange] = []
+        var tables: [JoinTableChanges] = []
+        var ordered: [(change: RelationshipChange, column: SQLColumn, destination: SQLEntity)] = []
         for change in batch.relationshipChanges {
             let owner = try backend.entity(change.layout)
             switch owner.toMany[change.slot] {
-            case .join(let join, let isFirst)?:
-                if join.orderColumn(isFirst: isFirst) != nil || join.otherOrderColumn(isFirst: isFirst) != nil {
-                    ordered.append(change)
-                } else {
-                    pairs.add(change, join, isFirst)
-                }
+            case .join(let join, let isFirst)?: JoinTableChanges.add(change, join, isFirst: isFirst, to: &tables)
             case .inverse(let column, let destination, let isOrdered)?:
                 if column.isHiddenKey { writeHiddenKeys(change, column, destination) }
-                if isOrdered { ordered.append(change) }
+                if isOrdered { ordered.append((change, column, destination)) }
             case nil:
                 throw CoreDataErrors.noStoredRelationship(change.layout.slots[change.slot].name, of: change.layout.name)
             }
         }
-        writePairs(pairs)
+        for var table in tables { try writePairs(&table) }
         // Positions are made of those that others have.
-        for change in ordered {
-            switch try backend.entity(change.layout).toMany[change.slot] {
-            case .join(let join, let isFirst)?: try writeOrderedPairs(change, join, isFirst)
-            case .inverse(let column, let destination, _)?: try writePositions(change, column, destination)
-            case nil: break
-            }
-        }
+        for (change, column, destination) in ordered { try writePositions(change, column, destination) }
+        for table in tables { try writeOrders(of: table) }
     }
 
     // MARK: Pairs
 
-    /// The pairs that tables gain and lose, in the tables' order of columns.
-    private struct PairChanges {
-        struct Table {
-            let join: SQLJoinTable
-            let owner: LinkOwner
-            var removed: (first: [Int64], second: [Int64]) = ([], [])
-            var added: (first: [Int64], second: [Int64]) = ([], [])
+    private func writePairs(_ table: inout JoinTableChanges) throws {
+        let join = table.join
+        let name = dialect.identifier(join.name)
+        func wait(_ sql: String, _ pairs: some Collection<JoinTableChanges.Pair>, _ positions: [[Int64]] = [], wrong: String) {
+            if pairs.isEmpty { return }
+            var arguments = WireArguments()
+            arguments.append(keys: pairs.map(\.first))
+            arguments.append(keys: pairs.map(\.second))
+            let keys = arguments
+            for positions in positions { arguments.append(keys: positions) }
+            waiting.append(WireStatement(sql, arguments, isKept: true))
+            expect(pairs.count, wrong, keys, LinkOwner(join), in: join.name)
         }
-
-        var tables: [Table] = []
-
-        mutating func add(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) {
-            let place = tables.firstIndex { $0.join === join } ?? tables.count
-            if place == tables.count { tables.append(Table(join: join, owner: LinkOwner(change))) }
-            func add(_ key: Int64, to pairs: inout (first: [Int64], second: [Int64])) {
-                pairs.first.append(isFirst ? change.ownerKey : key)
-                pairs.second.append(isFirst ? key : change.ownerKey)
-                guard join.isReflexive, key != change.ownerKey else { return }
-                pairs.first.append(isFirst ? key : change.ownerKey)
-                pairs.second.append(isFirst ? change.ownerKey : key)
-            }
-            for removed in change.removed { add(removed.key, to: &tables[place].removed) }
-            for added in change.added { add(added.key, to: &tables[place].added) }
+        let isPair = "j.\(dialect.identifier(join.firstColumn)) = d.a AND j.\(dialect.identifier(join.secondColumn)) = d.b"
+        let keys = "unnest($1::int8[], $2::int8[]) AS d(a, b)"
+        wait("DELETE FROM \(name) j USING \(keys) WHERE \(isPair)", table.removed, wrong: "\(name) j JOIN \(keys) ON \(isPair)")
+        if table.added.isEmpty { return }
+        for isFirst in [true, false] {
+            guard let positions = statements.positions(join, isFirst: isFirst) else { continue }
+            table.setPositions(isFirst: isFirst, behind: try last(positions, of: table.owners(isFirst: isFirst), LinkOwner(join)))
         }
-    }
-
-    private func writePairs(_ changes: PairChanges) {
-        for table in changes.tables {
-            let name = dialect.identifier(table.join.name)
-            let (first, second) = (dialect.identifier(table.join.firstColumn), dialect.identifier(table.join.secondColumn))
-            func wait(_ sql: String, _ pairs: (first: [Int64], second: [Int64]), wrong: String) {
-                if pairs.first.isEmpty { return }
-                var arguments = WireArguments()
-                arguments.append(keys: pairs.first)
-                arguments.append(keys: pairs.second)
-                waiting.append(WireStatement(sql, arguments, isKept: true))
-                expect(pairs.first.count, wrong, arguments, table.owner, in: table.join.name)
-            }
-            let isPair = "j.\(first) = d.a AND j.\(second) = d.b"
-            let pairs = "unnest($1::int8[], $2::int8[]) AS d(a, b)"
-            wait(
-                "DELETE FROM \(name) j USING \(pairs) WHERE \(isPair)", table.removed, wrong: "\(name) j JOIN \(pairs) ON \(isPair)")
-            // Tables of others need not say that a pair is there once.
-            let isMissing = " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE \(isPair))"
-            wait(
-                "INSERT INTO \(name) (\(first), \(second)) SELECT * FROM "
-                    + (backend.given == nil ? "unnest($1::int8[], $2::int8[])" : pairs + isMissing) + " ON CONFLICT DO NOTHING",
-                table.added,
-                wrong: pairs + isMissing)
-        }
-    }
-
-    /// Pairs with positions are written one after the other: each stands behind those before it.
-    private func writeOrderedPairs(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) throws {
-        let owner = LinkOwner(change)
-        let deletion = statements.deletePair(join, isFirst: isFirst)
-        var present: String {
-            let columns = [join.ownerColumn(isFirst: isFirst), join.destinationColumn(isFirst: isFirst)].map(dialect.identifier)
-            return "\(dialect.identifier(join.name)) WHERE \(columns[0]) = $1 AND \(columns[1]) = $2"
-        }
-        var absent: String { "(SELECT) AS d WHERE NOT EXISTS (SELECT 1 FROM \(present))" }
-        func wait(_ sql: String, _ first: Int64, _ second: Int64, wrong: @autoclosure () -> String) {
-            self.wait(sql, [first, second], owner, in: join.name, wrong: wrong())
-        }
-        for removed in change.removed {
-            wait(deletion, change.ownerKey, removed.key, wrong: present)
-            if join.isReflexive { wait(deletion, removed.key, change.ownerKey, wrong: present) }
-        }
-        let positions = statements.positions(join, isFirst: isFirst)
-        let otherPositions = statements.otherPositions(join, isFirst: isFirst)
-        let insertion = statements.insertPair(join, isFirst: isFirst)
-        if let positions, !change.added.isEmpty { try makeRoom(positions, change.ownerKey, owner) }
-        for added in change.added {
-            if let otherPositions { try makeRoom(otherPositions, added.key, owner) }
-            wait(insertion, change.ownerKey, added.key, wrong: absent)
-            if join.isReflexive { wait(insertion, added.key, change.ownerKey, wrong: absent) }
-        }
-        guard let wanted = change.order, let positions else { return }
-        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, change.ownerKey)) {
-            place(key, at: position, positions, change.ownerKey, owner)
-        }
-    }
-
-    /// Gives a member a position with the next round trip.
-    private func place(_ member: Int64, at position: Int64, _ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner) {
+        let positions = [table.added.compactMap(\.firstPosition), table.added.compactMap(\.secondPosition)].filter { !$0.isEmpty }
+        let columns = statements.pairColumns(join).map(dialect.identifier).joined(separator: ", ")
+        let values = "unnest($1::int8[], $2::int8[]" + positions.indices.map { ", $\($0 + 3)::int8[]" }.joined() + ")"
+        // Tables of others need not say that a pair is there once.
+        let isMissing = " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE \(isPair))"
+        let source = backend.given == nil ? values : values + " AS d(a, b\([", p", ", q"].prefix(positions.count).joined()))" + isMissing
         wait(
-            statements.setPosition(positions), [position, ownerKey, member], owner, in: positions.table,
-            wrong: "\(dialect.identifier(positions.table)) WHERE \(dialect.identifier(positions.owner)) = $2 "
-                + "AND \(dialect.identifier(positions.member)) = $3 AND \(dialect.identifier(positions.position)) IS DISTINCT FROM $1")
+            "INSERT INTO \(name) (\(columns)) SELECT * FROM \(source) ON CONFLICT DO NOTHING", table.added.map(\.pair), positions,
+            wrong: keys + isMissing)
+    }
+
+    /// Puts the members of owners into their new order.
+    private func writeOrders(of table: JoinTableChanges) throws {
+        for isFirst in [true, false] {
+            let orders = table.orders.filter { $0.isFirst == isFirst }
+            guard !orders.isEmpty, let positions = statements.positions(table.join, isFirst: isFirst) else { continue }
+            let stored = try stored(positions, of: orders.map(\.owner))
+            for order in orders {
+                place(SaveStatements.Positions.assigned(order.members, stored[order.owner] ?? [:]), positions, order.owner, LinkOwner(table.join))
+            }
+        }
+    }
+
+    /// Gives members positions with the next round trip.
+    private func place(
+        _ members: [(key: Int64, position: Int64)], _ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner
+    ) {
+        for (member, position) in members {
+            wait(
+                statements.setPosition(positions), [position, ownerKey, member], owner, in: positions.table,
+                wrong: "\(dialect.identifier(positions.table)) WHERE \(dialect.identifier(positions.owner)) = $2 "
+                    + "AND \(dialect.identifier(positions.member)) = $3 AND \(dialect.identifier(positions.position)) IS DISTINCT FROM $1")
+        }
     }
 
     /// Adds a statement with numbers to those of the next round trip.
@@ -158,9 +114,9 @@ extension PostgreSQLSave {
         waiting.expect { PostgreSQLExpectedLinks(place: $0, count: count, question: question, owner: owner, table: table) }
     }
 
-    private func statement(_ sql: String, _ numbers: Int64...) -> WireStatement {
+    private func statement(_ sql: String, _ keys: some Collection<Int64>) -> WireStatement {
         var arguments = WireArguments()
-        for number in numbers { arguments.append(key: number) }
+        arguments.append(keys: keys)
         return WireStatement(sql, arguments, isKept: true)
     }
 
@@ -190,26 +146,41 @@ extension PostgreSQLSave {
 
     // MARK: Positions
 
-    /// The positions that members of a relationship have, by key.
-    private func stored(_ positions: SaveStatements.Positions, _ owner: Int64) throws -> [Int64: Int64] {
-        var stored: [Int64: Int64] = [:]
-        try send([statement(statements.members(positions), owner)]) { _, row in
+    /// The positions that members have, by their owners and keys.
+    private func stored(_ positions: SaveStatements.Positions, of owners: [Int64]) throws -> [Int64: [Int64: Int64]] {
+        var stored: [Int64: [Int64: Int64]] = [:]
+        _ = try send([statement(statements.members(positions), owners)]) { _, row in
             let row = PostgreSQLRow(row: row)
-            if !row.isNull(1) { stored[row.int64(0)] = row.int64(1) }
+            if !row.isNull(2) { stored[row.int64(0), default: [:]][row.int64(1)] = row.int64(2) }
         }
         return stored
     }
 
-    /// Numbers the members of one relationship anew if a position leaves no room behind it.
-    private func makeRoom(_ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner) throws {
-        var isFull = false
-        try send([statement(statements.isFull(positions), ownerKey)]) { _, row in isFull = PostgreSQLRow(row: row).int64(0) == 1 }
-        guard isFull else { return }
-        var keys: [Int64] = []
-        try send([statement(statements.orderedMembers(positions), ownerKey)]) { _, row in keys.append(PostgreSQLRow(row: row).int64(0)) }
-        for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
-            place(member, at: position, positions, ownerKey, owner)
+    /// The last positions of owners that have members.
+    ///
+    /// The members of an owner are numbered anew if a position leaves no room behind it.
+    private func last(
+        _ positions: SaveStatements.Positions, of owners: some Collection<Int64>, _ owner: LinkOwner
+    ) throws -> [Int64: Int64] {
+        var last: [Int64: Int64] = [:]
+        var full: [Int64] = []
+        _ = try send([statement(statements.last(positions), owners)]) { _, row in
+            let row = PostgreSQLRow(row: row)
+            if row.isNull(1) { return }
+            if row.int64(2) == 1 { full.append(row.int64(0)) } else { last[row.int64(0)] = row.int64(1) }
         }
+        for key in full {
+            var keys: [Int64] = []
+            var arguments = WireArguments()
+            arguments.append(key: key)
+            _ = try send([WireStatement(statements.orderedMembers(positions), arguments, isKept: true)]) { _, row in
+                keys.append(PostgreSQLRow(row: row).int64(0))
+            }
+            let members = SaveStatements.Positions.assigned(keys, [:])
+            place(members, positions, key, owner)
+            last[key] = members.last?.position
+        }
+        return last
     }
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
@@ -225,19 +196,14 @@ extension PostgreSQLSave {
         }
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
-            try makeRoom(positions, change.ownerKey, owner)
-            var last = SaveStatements.Positions.step
-            try send([statement(statements.last(positions), change.ownerKey)]) { _, row in
-                let row = PostgreSQLRow(row: row)
-                if !row.isNull(0) { last = row.int64(0) }
-            }
+            var last = try last(positions, of: [change.ownerKey], owner)[change.ownerKey] ?? SaveStatements.Positions.step
             for added in change.added {
                 last += SaveStatements.Positions.step
                 wait(last, of: added.key)
             }
             return
         }
-        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, change.ownerKey)) {
+        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, of: [change.ownerKey])[change.ownerKey] ?? [:]) {
             wait(position, of: key)
         }
     }

@@ -1,10 +1,12 @@
 // Join tables, hidden keys, and positions in ordered relationships.
 extension SaveSession {
+    /// Writes all links before any order: the members of an ordered relationship may be linked from their side.
     func writeRelationships() throws {
+        var tables: [JoinTableChanges] = []
         for change in batch.relationshipChanges {
             let owner = try backend.entity(change.layout)
             switch owner.toMany[change.slot] {
-            case .join(let join, let isFirst)?: try write(change, join, isFirst)
+            case .join(let join, let isFirst)?: JoinTableChanges.add(change, join, isFirst: isFirst, to: &tables)
             case .inverse(let column, let destination, _)?:
                 if column.isHiddenKey { try writeHiddenKeys(change, column, destination) }
                 try writePositions(change, column, destination)
@@ -12,49 +14,63 @@ extension SaveSession {
                 throw CoreDataErrors.noStoredRelationship(change.layout.slots[change.slot].name, of: change.layout.name)
             }
         }
+        for var table in tables { try write(&table) }
     }
 
-    private func write(_ change: RelationshipChange, _ join: SQLJoinTable, _ isFirst: Bool) throws {
-        let ownerKey = StoredValue.integer(change.ownerKey)
-        let deletion = statements.deletePair(join, isFirst: isFirst)
-        for removed in change.removed {
-            let key = StoredValue.integer(removed.key)
-            try connection.run(deletion, [ownerKey, key])
-            if join.isReflexive { try connection.run(deletion, [key, ownerKey]) }
+    private func write(_ table: inout JoinTableChanges) throws {
+        let join = table.join
+        let deletion = statements.deletePair(join)
+        for pair in table.removed { try connection.run(deletion, [.integer(pair.first), .integer(pair.second)]) }
+        if !table.added.isEmpty {
+            for isFirst in [true, false] {
+                guard let positions = statements.positions(join, isFirst: isFirst) else { continue }
+                table.setPositions(isFirst: isFirst, behind: try last(positions, of: table.owners(isFirst: isFirst)))
+            }
         }
-        let positions = statements.positions(join, isFirst: isFirst)
-        let otherPositions = statements.otherPositions(join, isFirst: isFirst)
-        let insertion = statements.insertPair(join, isFirst: isFirst)
-        if let positions, !change.added.isEmpty { try makeRoom(positions, ownerKey) }
-        for added in change.added {
-            let key = StoredValue.integer(added.key)
-            if let otherPositions { try makeRoom(otherPositions, key) }
-            try connection.run(insertion, [ownerKey, key])
-            if join.isReflexive { try connection.run(insertion, [key, ownerKey]) }
+        let insertion = statements.insertPair(join)
+        for addition in table.added {
+            var values = [StoredValue.integer(addition.pair.first), .integer(addition.pair.second)]
+            if let position = addition.firstPosition { values.append(.integer(position)) }
+            if let position = addition.secondPosition { values.append(.integer(position)) }
+            try connection.run(insertion, values)
         }
-        guard let wanted = change.order, let positions else { return }
-        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, ownerKey)) {
-            try connection.run(statements.setPosition(positions), [.integer(position), ownerKey, .integer(key)])
+        for order in table.orders {
+            guard let positions = statements.positions(join, isFirst: order.isFirst) else { continue }
+            for (key, position) in SaveStatements.Positions.assigned(order.members, try stored(positions, of: order.owner)) {
+                try connection.run(statements.setPosition(positions), [.integer(position), .integer(order.owner), .integer(key)])
+            }
         }
     }
+
+    private func list(_ keys: some Sequence<Int64>) -> [StoredValue] { [backend.mapping.dialect.keyList(keys).value] }
 
     /// The positions that members of a relationship have, by key.
-    private func stored(_ positions: SaveStatements.Positions, _ owner: StoredValue) throws -> [Int64: Int64] {
+    private func stored(_ positions: SaveStatements.Positions, of owner: Int64) throws -> [Int64: Int64] {
         var stored: [Int64: Int64] = [:]
-        try connection.query(statements.members(positions), [owner]) { row in
-            if !row.isNull(1) { stored[row.int64(0)] = row.int64(1) }
+        try connection.query(statements.members(positions), list([owner])) { row in
+            if !row.isNull(2) { stored[row.int64(1)] = row.int64(2) }
         }
         return stored
     }
 
-    /// Numbers the members of one relationship anew if a position, or what a damaged file has in its place, leaves no room behind it.
-    private func makeRoom(_ positions: SaveStatements.Positions, _ owner: StoredValue) throws {
-        guard try connection.integer(statements.isFull(positions), [owner]) == 1 else { return }
-        var keys: [Int64] = []
-        try connection.query(statements.orderedMembers(positions), [owner]) { keys.append($0.int64(0)) }
-        for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
-            try connection.run(statements.setPosition(positions), [.integer(position), owner, .integer(member)])
+    /// The last positions of owners that have members.
+    ///
+    /// The members of an owner are numbered anew if a position, or what a damaged file has in its place, leaves no room behind it.
+    private func last(_ positions: SaveStatements.Positions, of owners: some Sequence<Int64>) throws -> [Int64: Int64] {
+        var last: [Int64: Int64] = [:]
+        var full: [Int64] = []
+        try connection.query(statements.last(positions), list(owners)) { row in
+            if row.int64(2) == 1 { full.append(row.int64(0)) } else if !row.isNull(1) { last[row.int64(0)] = row.int64(1) }
         }
+        for owner in full {
+            var keys: [Int64] = []
+            try connection.query(statements.orderedMembers(positions), [.integer(owner)]) { keys.append($0.int64(0)) }
+            for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
+                try connection.run(statements.setPosition(positions), [.integer(position), .integer(owner), .integer(member)])
+                last[owner] = position
+            }
+        }
+        return last
     }
 
     /// Writes what a to-many relationship without an inverse gains and loses into the destinations' rows.
@@ -71,19 +87,17 @@ extension SaveSession {
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         guard let positions = statements.positions(column, of: destination) else { return }
-        let ownerKey = StoredValue.integer(change.ownerKey)
         let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey)
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
-            try makeRoom(positions, ownerKey)
-            var last = try connection.integer(statements.last(positions), [ownerKey]) ?? SaveStatements.Positions.step
+            var last = try last(positions, of: [change.ownerKey])[change.ownerKey] ?? SaveStatements.Positions.step
             for added in change.added {
                 last += SaveStatements.Positions.step
                 try connection.run(setPosition, [.integer(last), .integer(added.key)])
             }
             return
         }
-        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, ownerKey)) {
+        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, of: change.ownerKey)) {
             try connection.run(setPosition, [.integer(position), .integer(key)])
         }
     }
