@@ -74,12 +74,12 @@ extension NSManagedObject {
             }
             return
         }
-        state.members.removeAll()
-        for object in stored where !state.removed.contains(object) {
-            state.members.append(object)
-            _ = state.added.removeOrdered(object)
-        }
-        for object in state.added.objects { state.members.append(object) }
+        state.members.replaceAll(stored.filter { !state.removed.contains($0) })
+        if state.added.isEmpty { return }
+        // Objects that were added without a look at the store may be there already.
+        let added = state.added.objects.filter { !state.members.contains($0) }
+        if added.count < state.added.count { state.added.replaceAll(added) }
+        for object in added { state.members.appendNew(object) }
     }
 
     /// The members that the store has.
@@ -160,7 +160,8 @@ extension NSManagedObject {
         )
         // A place is one among all members.
         if index != nil { _ = toManyMembers(slot) }
-        if isMember(object, slot: slot) {
+        // What is not known is found out when the relationship is read, and does not matter to a store.
+        if knownMembership(of: object, slot: slot) == true {
             noteChange(slot)
             return
         }
@@ -182,21 +183,28 @@ extension NSManagedObject {
         if property.inverseSlot >= 0, !flags.contains(.silent) { object.removeFromInverse(of: property, self) }
     }
 
-    /// Whether an object is a member now. Where the inverse is to-one this does not load the relationship.
+    /// Whether an object is a member now. This loads the relationship where the object does not know.
     final func isMember(_ object: NSManagedObject, slot: Int) -> Bool {
+        knownMembership(of: object, slot: slot) ?? toManyMembers(slot).objects.contains { $0 === object }
+    }
+
+    /// Whether an object is a member now, as far as that is known without reading the relationship.
+    final func knownMembership(of object: NSManagedObject, slot: Int) -> Bool? {
         let property = layout.slots[slot]
         let state = toManyState(slot)
         if state.isLoaded { return state.members.contains(object) }
         if state.added.contains(object) { return true }
         if state.removed.contains(object) { return false }
-        if property.inverseSlot >= 0, !property.inverseIsToMany, object.registry === registry {
-            object.fireFaultIfNeeded()
-            let inverse = property.inverseSlot(in: object.layout)
-            guard object.toOne(inverse) === self else { return false }
-            // Led here by a primitive setter, which adds it to nothing.
-            return !object.hasOneSidedChanges || object.extras?.oneSided?.hasGained(self, slot: inverse) != true
+        guard property.inverseSlot >= 0, object.registry === registry else { return nil }
+        let inverse = property.inverseSlot(in: object.layout)
+        if property.inverseIsToMany {
+            guard let other = object.extras?.toMany(inverse), other.isLoaded else { return nil }
+            return other.members.contains(self)
         }
-        return toManyMembers(slot).objects.contains { $0 === object }
+        object.fireFaultIfNeeded()
+        guard object.toOne(inverse) === self else { return false }
+        // Led here by a primitive setter, which adds it to nothing.
+        return !object.hasOneSidedChanges || object.extras?.oneSided?.hasGained(self, slot: inverse) != true
     }
 
     /// Replaces all members.

@@ -146,7 +146,8 @@ import Testing
             add("members of \(title)", save.members(positions))
             add("members of \(title) in order", save.orderedMembers(positions))
             add("position of a member of \(title)", save.setPosition(positions))
-            add("position of a row of \(title)", save.setPosition(positions, ofRowOf: 7))
+            add("position of a row of \(title)", save.setPosition(positions, ofRowOf: 7, isNew: false))
+            add("position of a new row of \(title)", save.setPosition(positions, ofRowOf: 7, isNew: true))
         }
         try Self.expect(statements, in: "saves")
     }

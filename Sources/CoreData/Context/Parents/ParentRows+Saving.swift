@@ -89,8 +89,9 @@ private struct ChildChanges {
             if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
         }
         // All links before any order: the members of an ordered relationship may be linked from their side.
+        let ordered = batch.relationshipChanges.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map { ($0, newMembers(of: $0)) }
         for change in batch.relationshipChanges { link(change) }
-        for change in batch.relationshipChanges where change.layout.slots[change.slot].kind == .orderedToMany { order(change) }
+        for (change, new) in ordered { order(change, new) }
         for (object, source) in zip(inserted, origin.insertedObjects) { setTransientRelationships(of: object, source) }
         for (object, source) in zip(updated, origin.updatedObjects) {
             if let object { setTransientRelationships(of: object, source) }
@@ -260,12 +261,22 @@ private struct ChildChanges {
         }
     }
 
-    private func order(_ change: RelationshipChange) {
+    /// The additions without those that the parent's object has already. The values of those with a column have put them there.
+    private func newMembers(of change: RelationshipChange) -> [RowReference] {
+        let property = change.layout.slots[change.slot]
+        guard property.inverseSlot < 0 || property.inverseIsToMany, change.order == nil, change.added.count > 1,
+            let state = owner(of: change)?.extras?.toMany(change.slot)
+        else { return change.added }
+        let known = Set(state.isLoaded ? state.members.objects : state.added.objects)
+        return change.added.filter { object($0).map(known.contains) != true }
+    }
+
+    private func order(_ change: RelationshipChange, _ new: [RowReference]) {
         guard let owner = owner(of: change) else { return }
         if let order = change.order {
             place(order.compactMap(object), in: owner, change.slot)
-        } else if change.added.count > 1 {
-            moveToEnd(change.added, of: owner, change.slot)
+        } else if new.count > 1 {
+            moveToEnd(new, of: owner, change.slot)
         }
     }
 

@@ -91,18 +91,29 @@ final class ChangeJournal {
 
     // MARK: - What has changed
 
-    /// Objects by the names of ordered relationships that have lost members and are not read, so that nobody knows where these were.
-    func unreadOrders(of objects: ContiguousArray<NSManagedObject>) -> [String: [NSManagedObject]] {
+    /// Objects by the names of changed relationships that are not read, where nobody knows what they were: those that have got members that
+    /// they may have had before, and ordered ones that have lost members.
+    func unreadMembers(of objects: ContiguousArray<NSManagedObject>) -> [String: [NSManagedObject]] {
         takeUntracked()
         var owners: [String: [NSManagedObject]] = [:]
         for object in objects where !object.flags.contains(.discarded) && object.flags.isDisjoint(with: .rowIsGone) {
-            for (slot, state) in object.extras?.allToMany ?? [] where !state.isLoaded && object.layout.slots[slot].kind == .orderedToMany {
-                let added = object.pending?.former?.toMany.first { $0.slot == slot }?.added ?? []
-                if state.removed.isEmpty, added.allSatisfy({ state.added.contains($0) }) { continue }
-                owners[object.layout.slots[slot].name, default: []].append(object)
+            for (slot, state) in object.extras?.allToMany ?? [] where !state.isLoaded {
+                let property = object.layout.slots[slot]
+                let former = object.pending?.former?.toMany.first { $0.slot == slot }?.added ?? []
+                let hasLost = property.kind == .orderedToMany && !(state.removed.isEmpty && former.allSatisfy { state.added.contains($0) })
+                let known = Set(former)
+                let mayHaveHad = state.added.objects.contains { !known.contains($0) && mayHaveBeen($0, in: property) }
+                if hasLost || mayHaveHad { owners[property.name, default: []].append(object) }
             }
         }
         return owners
+    }
+
+    /// Whether an object that was added to a relationship without reading it may have been a member before.
+    private func mayHaveBeen(_ object: NSManagedObject, in property: PropertySlot) -> Bool {
+        if object.isNewOrUnmanaged || property.inverseSlot >= 0 && !property.inverseIsToMany { return false }
+        guard property.inverseSlot >= 0 else { return true }
+        return object.extras?.toMany(property.inverseSlot(in: object.layout))?.isLoaded != true
     }
 
     /// Takes all that a body changes, and has processed, as having been there before.

@@ -43,7 +43,7 @@ extension NSManagedObjectContext {
     /// Registers what has changed in the event that is about to end.
     func registerUndo() {
         guard let journal, let undoManager else { return }
-        if undoManager.isUndoRegistrationEnabled { readOrders(journal.unreadOrders(of: changes.eventObjects)) }
+        if undoManager.isUndoRegistrationEnabled { readMembers(journal.unreadMembers(of: changes.eventObjects)) }
         var changes = journal.record(changes.eventObjects)
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
         if !assignedStores.isEmpty {
@@ -60,12 +60,12 @@ extension NSManagedObjectContext {
         return try journal.absorbing(body)
     }
 
-    /// Reads relationships whose former order nobody else knows.
+    /// Reads relationships whose former members, or their order, nobody else knows.
     ///
     /// - Parameter owners: objects by the name of the relationship.
-    private func readOrders(_ owners: [String: [NSManagedObject]]) {
+    private func readMembers(_ owners: [String: [NSManagedObject]]) {
         for (name, owners) in owners {
-            // Where they cannot be read, what comes back comes to the end.
+            // Where they cannot be read, what was added was new, and what comes back comes to the end.
             do { try prefetch([name], of: owners) } catch { continue }
         }
     }

@@ -219,13 +219,25 @@ struct MemoryTables: Sendable {
     ///
     /// All links come before any order: the members of an ordered relationship may be linked from their side.
     mutating func apply(_ changes: [RelationshipChange]) {
+        let ordered = changes.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map {
+            ($0, $0.order == nil ? newMembers(of: $0) : [])
+        }
         for change in changes { link(change) }
-        for change in changes where change.layout.slots[change.slot].kind == .orderedToMany {
+        for (change, new) in ordered {
             let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
             self.change(change.layout.slots[change.slot], of: owner) { destinations in
-                if let order = change.order { destinations.put(order) } else { destinations.moveToEnd(change.added) }
+                if let order = change.order { destinations.put(order) } else { destinations.moveToEnd(new) }
             }
         }
+    }
+
+    /// The additions without those that were there before. The rows of those with a column have put them there already.
+    private func newMembers(of change: RelationshipChange) -> [RowReference] {
+        let slot = change.layout.slots[change.slot]
+        if slot.inverseSlot >= 0, !slot.inverseIsToMany { return change.added }
+        let relationship = Relationship(rootIndex: change.layout.rootIndex, name: slot.name)
+        guard case .list(let list)? = related[relationship]?[change.ownerKey] else { return change.added }
+        return change.added.filter { !list.contains($0) }
     }
 
     private mutating func link(_ change: RelationshipChange) {

@@ -242,11 +242,14 @@ struct SaveStatements {
     }
 
     /// Gives a row a position among those of an owner, which it has unless others may have it: the position and the row's key.
-    func setPosition(_ positions: Positions, ofRowOf owner: Int64) -> String {
+    ///
+    /// - Parameter isNew: whether the row has come to the owner: one with a hidden key may have been there, and keeps its position then.
+    func setPosition(_ positions: Positions, ofRowOf owner: Int64, isNew: Bool) -> String {
         var parameters = Parameters(dialect)
         let update =
             "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
             + "WHERE \(identifier(positions.member)) = \(parameters.next())"
-        return positions.isAlone ? update : update + " AND \(identifier(positions.owner)) = \(owner)"
+        if positions.isAlone { return update }
+        return update + " AND \(identifier(positions.owner)) = \(owner)" + (isNew ? " AND \(identifier(positions.position)) IS NULL" : "")
     }
 }

@@ -76,7 +76,9 @@ extension PostgreSQLSave {
             guard !orders.isEmpty, let positions = statements.positions(table.join, isFirst: isFirst) else { continue }
             let stored = try stored(positions, of: orders.map(\.owner))
             for order in orders {
-                place(SaveStatements.Positions.assigned(order.members, stored[order.owner] ?? [:]), positions, order.owner, LinkOwner(table.join))
+                place(
+                    SaveStatements.Positions.assigned(order.members, stored[order.owner] ?? [:]), positions, order.owner,
+                    LinkOwner(table.join))
             }
         }
     }
@@ -186,13 +188,14 @@ extension PostgreSQLSave {
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         guard let positions = statements.positions(column, of: destination) else { return }
         let owner = LinkOwner(change)
-        let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey)
+        let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey, isNew: change.order == nil)
         func wait(_ position: Int64, of member: Int64) {
             self.wait(
                 setPosition, [position, member], owner, in: positions.table,
                 wrong: "\(dialect.identifier(positions.table)) WHERE \(dialect.identifier(positions.member)) = $2 "
                     + (positions.isAlone ? "" : "AND \(dialect.identifier(positions.owner)) = \(change.ownerKey) ")
-                    + "AND \(dialect.identifier(positions.position)) IS DISTINCT FROM $1")
+                    + "AND \(dialect.identifier(positions.position)) "
+                    + (change.order == nil && !positions.isAlone ? "IS NULL" : "IS DISTINCT FROM $1"))
         }
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
@@ -203,7 +206,9 @@ extension PostgreSQLSave {
             }
             return
         }
-        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, of: [change.ownerKey])[change.ownerKey] ?? [:]) {
+        for (key, position) in SaveStatements.Positions.assigned(
+            wanted.map(\.key), try stored(positions, of: [change.ownerKey])[change.ownerKey] ?? [:])
+        {
             wait(position, of: key)
         }
     }

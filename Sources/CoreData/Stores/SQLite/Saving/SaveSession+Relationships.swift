@@ -87,7 +87,7 @@ extension SaveSession {
 
     private func writePositions(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         guard let positions = statements.positions(column, of: destination) else { return }
-        let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey)
+        let setPosition = statements.setPosition(positions, ofRowOf: change.ownerKey, isNew: change.order == nil)
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
             var last = try last(positions, of: [change.ownerKey])[change.ownerKey] ?? SaveStatements.Positions.step
