@@ -60,9 +60,10 @@ extension NSManagedObject {
     private final func combine(
         _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int, mayBeDeleted: Bool
     ) {
-        // What is deleted has left the relationships of all others. Objects that are deleted together keep each other, as undo brings them back.
-        let isDeleted = flags.contains(.deleted)
-        func hasLeft(_ member: NSManagedObject) -> Bool { !isDeleted && member.flags.contains(.propagated) }
+        // What is deleted has left the relationships of all others, whose inverses have told them. Without an inverse nobody does: it stays
+        // until the deletion is saved. Objects that are deleted together keep each other, as undo brings them back.
+        let keepsDeleted = flags.contains(.deleted) || layout.slots[slot].inverseSlot < 0
+        func hasLeft(_ member: NSManagedObject) -> Bool { !keepsDeleted && member.flags.contains(.propagated) }
         if isOrderChanged || !state.removed.isEmpty && layout.slots[slot].kind == .orderedToMany {
             state.committedOrder = stored.filter { !hasLeft($0) || state.removed.contains($0) }
         }

@@ -174,9 +174,9 @@ final class ContextMerge {
 
     /// Has objects leave the context that are still deleted, now that whoever wanted to has heard of it.
     private func endDeletions() {
-        for object in deleted where object.registry === context.registry && object.flags.contains(.deletedElsewhere) {
-            context.endDeletion(of: object)
-        }
+        let gone = deleted.filter { $0.registry === context.registry && $0.flags.contains(.deletedElsewhere) }
+        for object in gone { context.endDeletion(of: object) }
+        context.endReferences(to: gone)
     }
 
     // MARK: Telling

@@ -39,6 +39,7 @@ struct SaveCompletion {
             }
         }
         for object in written.objects.inaccessible { context.endDeletion(of: object) }
+        context.endReferences(to: deletedObjects + written.objects.inaccessible)
         for object in written.objects.discarded where object.flags.contains(.discarded) { context.endDiscarding(of: object) }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {

@@ -43,7 +43,10 @@ extension NSManagedObjectContext {
     /// Registers what has changed in the event that is about to end.
     func registerUndo() {
         guard let journal, let undoManager else { return }
-        if undoManager.isUndoRegistrationEnabled { readMembers(journal.unreadMembers(of: changes.eventObjects)) }
+        if undoManager.isUndoRegistrationEnabled {
+            readMembers(journal.unreadMembers(of: changes.eventObjects))
+            keepReferences(around: changes.eventObjects.filter { $0.flags.contains(.deleted) })
+        }
         var changes = journal.record(changes.eventObjects)
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
         if !assignedStores.isEmpty {
@@ -73,7 +76,7 @@ extension NSManagedObjectContext {
     /// Forgets what could be undone: the objects are as they were, or none of the context's any more.
     func forgetUndoneChanges() {
         guard let journal else { return }
-        journal.forgetUntracked()
+        journal.forget()
         undoManager?.removeAllActions(withTarget: self)
     }
 
@@ -85,7 +88,10 @@ extension NSManagedObjectContext {
     /// Takes back the changes of one event. What it takes to do them again is registered at the end.
     private func undo(_ undone: [UndoneChange]) {
         for change in undone.reversed() { changePresence(change) }
+        let returned = undone.filter { $0.wasPresent && !$0.isPresent && isPresent($0.object) }.map(\.object)
+        for object in returned { loseReferences(of: object) }
         for change in undone.reversed() where !change.object.flags.contains(.discarded) { restoreValues(change) }
+        for object in returned { bringBackReferences(to: object) }
         endWhatLeads(to: undone.lazy.filter { !$0.wasPresent && $0.isPresent }.map(\.object))
         for change in undone.reversed() {
             let object = change.object
@@ -135,7 +141,7 @@ extension NSManagedObjectContext {
     }
 
     /// Whether an object that is not being deleted is new in this context, or has a row that the context knows it by.
-    private func isPresent(_ object: NSManagedObject) -> Bool {
+    func isPresent(_ object: NSManagedObject) -> Bool {
         guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return false }
         return object.flags.contains(.inserted)
             || object.storeNumber >= 0
@@ -171,20 +177,28 @@ extension NSManagedObjectContext {
         object.prepareForChange()
         for (slot, value) in change.values {
             object.extras?.setDecoded(slot, nil)
-            object.store(value.destination.map(isNoMore) == true ? .null : value, slot: slot)
+            var value = value
+            if let destination = value.destination, isNoMore(destination) {
+                noteLost(.init(owner: object, slot: slot), to: destination)
+                value = .null
+            }
+            object.store(value, slot: slot)
             object.extras?.setToOne(slot, nil)
             object.noteChange(slot)
         }
         for members in change.toMany {
             for member in members.gained { object.removeMember(member, slot: members.slot) }
-            for member in members.lost where !isNoMore(member) { object.addMember(member, slot: members.slot, isKnownToBeNew: false) }
+            for member in members.lost {
+                if isNoMore(member) {
+                    noteLost(.init(owner: object, slot: members.slot, order: members.order), to: member)
+                } else {
+                    object.addMember(member, slot: members.slot, isKnownToBeNew: false)
+                }
+            }
             if let order = members.order { object.restoreOrder(order, slot: members.slot) }
             object.noteChange(members.slot)
         }
     }
-
-    /// Whether an object is gone for good, by others or because its deletion was saved: nothing is to lead to it again.
-    private func isNoMore(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) }
 
     /// An object that has nothing to be saved any more does not count as changed.
     private func leaveUnchanged(_ object: NSManagedObject) {
@@ -201,7 +215,7 @@ extension NSManagedObjectContext {
 
 extension NSManagedObject {
     /// Gives an ordered relationship the order that it had, as far as it has the same members.
-    fileprivate final func restoreOrder(_ order: ContiguousArray<NSManagedObject>, slot: Int) {
+    final func restoreOrder(_ order: ContiguousArray<NSManagedObject>, slot: Int) {
         let members = toManyMembers(slot).objects
         let current = Set(members)
         let former = order.filter(current.contains)

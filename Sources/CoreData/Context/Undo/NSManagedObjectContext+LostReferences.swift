@@ -1,0 +1,138 @@
+// Relationships without an inverse to objects that are deleted. No other side tells them: they end when the deletion is saved, and come back
+// when it is undone.
+
+extension NSManagedObjectContext {
+    /// Ends what the context has read of relationships without an inverse to objects whose deletion was saved.
+    ///
+    /// Cost: a look at the objects of the entities that have such relationships to the objects' entities.
+    func endReferences(to gone: some Collection<NSManagedObject>) {
+        let leading = slotsLeading(to: gone)
+        if leading.isEmpty { return }
+        let gone = Set(gone)
+        for owner in registry.allObjects() {
+            guard let slots = leading[owner.layout.index], let extras = owner.extras else { continue }
+            for slot in slots {
+                if slot.kind == .toOne {
+                    keepIdentity(of: owner, slot, among: gone)
+                } else if let state = extras.toMany(slot.index) {
+                    loseMembers(of: owner, slot.index, state) { gone.contains($0) }
+                }
+            }
+        }
+        journal?.ownersOfDeleted.removeAll()
+    }
+
+    /// The relationships without an inverse that lead to the entities of some objects, by the layout that has them.
+    private func slotsLeading(to objects: some Collection<NSManagedObject>) -> [Int: [PropertySlot]] {
+        guard !objects.isEmpty, let layouts = modelLayout?.layouts else { return [:] }
+        let roots = Set(objects.lazy.map(\.layout.rootIndex))
+        var leading: [Int: [PropertySlot]] = [:]
+        for layout in layouts {
+            for slot in layout.relationshipSlots.lazy.map({ layout.slots[$0] })
+            where slot.inverseSlot < 0 && !slot.isTransient && slot.destinationIndex >= 0
+                && roots.contains(layouts[slot.destinationIndex].rootIndex)
+            {
+                leading[layout.index, default: []].append(slot)
+            }
+        }
+        return leading
+    }
+
+    /// Has a to-one relationship lead to the object that may come back, and not to another one of the same ID.
+    private func keepIdentity(of owner: NSManagedObject, _ slot: PropertySlot, among gone: Set<NSManagedObject>) {
+        guard journal != nil, owner.pending?.has(slot.index) != true, case .reference(let reference) = owner.committedValue(slot.index),
+            let layout = modelLayout?.layouts[reference.layoutIndex]
+        else { return }
+        let destination = gone.first {
+            $0.key == registry.currentKey(reference.key) && $0.layout.rootIndex == layout.rootIndex && $0.storeNumber == owner.storeNumber
+        }
+        if let destination { owner.extras?.setToOne(slot.index, destination) }
+    }
+
+    private func loseMembers(of owner: NSManagedObject, _ slot: Int, _ state: ToManyState, where isGone: (NSManagedObject) -> Bool) {
+        let members = state.members.objects
+        let order = owner.layout.slots[slot].kind == .orderedToMany ? members : nil
+        for member in members where isGone(member) { noteLost(.init(owner: owner, slot: slot, order: order), to: member) }
+        state.forget(where: isGone)
+    }
+
+    // MARK: - Undo
+
+    /// Reads where relationships without an inverse lead to deleted objects, and where these lead: the store forgets it with their rows.
+    func keepReferences(around deleted: some Collection<NSManagedObject>) {
+        let stored = deleted.filter { $0.storeNumber >= 0 && $0.flags.isDisjoint(with: [.discarded, .inaccessible, .deletedElsewhere]) }
+        for object in stored {
+            for index in object.layout.relationshipSlots where object.layout.slots[index].inverseSlot < 0 {
+                if object.layout.slots[index].kind == .toOne { _ = object.toOne(index) } else { _ = object.toManyMembers(index) }
+            }
+        }
+        let leading = slotsLeading(to: stored)
+        guard let layouts = modelLayout?.layouts else { return }
+        for (index, slots) in leading {
+            for slot in slots where slot.kind.isToMany && slot.property.owningEntity === layouts[index].entity {
+                let root = layouts[slot.destinationIndex].rootIndex
+                let request = NSFetchRequest<NSManagedObject>(entityName: layouts[index].name)
+                request.predicate = NSPredicate(format: "ANY %K IN %@", slot.name, stored.filter { $0.layout.rootIndex == root })
+                request.relationshipKeyPathsForPrefetching = [slot.name]
+                request.includesPendingChanges = false
+                // What cannot be read does not come back.
+                journal?.ownersOfDeleted += (try? fetch(request)) ?? []
+            }
+        }
+    }
+
+    /// Remembers a relationship without an inverse that led to an object whose deletion was saved.
+    func noteLost(_ reference: ChangeJournal.LostReference, to object: NSManagedObject) {
+        guard reference.owner.layout.slots[reference.slot].inverseSlot < 0 else { return }
+        journal?.noteLost(reference, to: object)
+    }
+
+    /// Has an object that is there again lead to nothing that is not.
+    func loseReferences(of object: NSManagedObject) {
+        for index in object.layout.relationshipSlots where object.layout.slots[index].inverseSlot < 0 {
+            if object.layout.slots[index].kind == .toOne {
+                guard let destination = object.toOne(index), isNoMore(destination) else { continue }
+                noteLost(.init(owner: object, slot: index), to: destination)
+                object.store(.null, slot: index)
+                object.extras?.setToOne(index, nil)
+            } else if let state = object.extras?.toMany(index) {
+                loseMembers(of: object, index, state, where: isNoMore)
+            }
+        }
+    }
+
+    /// Has relationships lead to an object again whose saved deletion is undone, where nothing has taken its place.
+    func bringBackReferences(to object: NSManagedObject) {
+        for lost in journal?.takeLost(to: object) ?? [] where isPresent(lost.owner) {
+            let (owner, slot) = (lost.owner, lost.slot)
+            owner.prepareForChange()
+            if owner.layout.slots[slot].kind == .toOne {
+                if owner.toOne(slot) != nil { continue }
+                owner.store(.object(object), slot: slot)
+                owner.extras?.setToOne(slot, nil)
+            } else {
+                if owner.toManyMembers(slot).objects.contains(where: { $0 === object }) { continue }
+                owner.addMember(object, slot: slot, isKnownToBeNew: false)
+                if let order = lost.order { owner.restoreOrder(order, slot: slot) }
+            }
+            owner.noteChange(slot)
+        }
+    }
+
+    /// Whether an object is gone for good, by others or because its deletion was saved: nothing is to lead to it again.
+    func isNoMore(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) }
+}
+
+extension ToManyState {
+    /// Takes objects out that no store has any more.
+    fileprivate func forget(where isGone: (NSManagedObject) -> Bool) {
+        func take(_ list: inout ObjectList) {
+            if list.objects.contains(where: isGone) { list.replaceAll(list.objects.filter { !isGone($0) }) }
+        }
+        take(&members)
+        take(&added)
+        take(&removed)
+        committedOrder?.removeAll(where: isGone)
+        wantedOrder?.removeAll(where: isGone)
+    }
+}
