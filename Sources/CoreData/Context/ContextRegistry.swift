@@ -8,6 +8,15 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     private var contextReference: Unmanaged<NSManagedObjectContext>?
     private let coordinatorReference: BackReference<NSPersistentStoreCoordinator>?
 
+    /// A row of a table, by a provisional key or its permanent one.
+    private struct Place: Hashable {
+        let root: Int
+        let key: Int64
+    }
+
+    /// What the context has inserted and saved to its parent, and will hear of when that is saved.
+    private var ownInsertions: Set<Place> = []
+
     private var coordinator: NSPersistentStoreCoordinator? { coordinatorReference?.object }
 
     init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?, parent: ContextRegistry? = nil) {
@@ -50,6 +59,7 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     }
 
     func removeAll() {
+        ownInsertions.removeAll()
         var tokens = coordinator?.formerStoreTokens ?? [:]
         for store in coordinator?.persistentStores ?? [] { tokens[store.number] = store.token }
         removeAll(remembering: tokens)
@@ -64,6 +74,25 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
                 key: reference.key, layout: coordinator.modelLayout.layouts[reference.layoutIndex], store: added.store)
         }
         return nil
+    }
+
+    // MARK: Insertions of a child
+
+    /// Notes objects that the context has inserted and saved to its parent.
+    func noteOwnInsertions(_ objects: ContiguousArray<NSManagedObject>) {
+        for object in objects { ownInsertions.insert(Place(root: object.layout.rootIndex, key: object.key)) }
+    }
+
+    /// The IDs of inserted objects without those of the context's own. One is its own until the root has saved it.
+    func withoutOwnInsertions(_ objectIDs: [NSManagedObjectID]) -> [NSManagedObjectID] {
+        if ownInsertions.isEmpty { return objectIDs }
+        ownInsertions = Set(ownInsertions.map { Place(root: $0.root, key: currentKey($0.key)) })
+        return objectIDs.filter { objectID in
+            let root = objectID.layout.rootIndex
+            if let key = objectID.key { return ownInsertions.remove(Place(root: root, key: key)) == nil }
+            guard let serial = objectID.serial(in: identities) else { return true }
+            return !ownInsertions.contains(Place(root: root, key: 0 &- serial))
+        }
     }
 
     override func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }

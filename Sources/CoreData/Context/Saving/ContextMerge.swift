@@ -61,7 +61,7 @@ final class ContextMerge {
             tellsUnread || context.retainsRegisteredObjects
                 || ContextNotification.didChange.isWanted(forObjects: changes.inserted.count)
         else { return }
-        for objectID in changes.inserted
+        for objectID in context.registry.withoutOwnInsertions(changes.inserted)
         where objectID.persistentStore != nil || objectID.serial(in: context.registry.identities) != nil {
             let object = context.object(with: objectID)
             if object.hasChanges { continue }

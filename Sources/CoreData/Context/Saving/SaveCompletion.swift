@@ -39,6 +39,9 @@ struct SaveCompletion {
             }
         }
         for object in written.objects.inaccessible { context.endDeletion(of: object) }
+        if context.parentContext != nil, context.automaticallyMergesChangesFromParent {
+            context.registry.noteOwnInsertions(insertedObjects)
+        }
         context.endReferences(to: deletedObjects + written.objects.inaccessible)
         for object in written.objects.discarded where object.flags.contains(.discarded) { context.endDiscarding(of: object) }
         // Objects that were touched without a persistent change are clean again, too.

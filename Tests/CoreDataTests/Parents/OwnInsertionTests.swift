@@ -1,0 +1,29 @@
+import CoreData
+import TestSupport
+import Testing
+
+/// What a child is told of its own insertions when its parents save them.
+@Suite(.everyStore) struct OwnInsertionTests {
+    @Test(arguments: [1, 2]) func aChildHearsOfItsInsertionOnce(levels: Int) throws {
+        let stack = try TestStack([NSEntityDescription("Note", class: "NSManagedObject", [.init("name", .stringAttributeType)])])
+        var contexts = [stack.context]
+        for _ in 0..<levels {
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = contexts[contexts.count - 1]
+            child.automaticallyMergesChangesFromParent = true
+            contexts.append(child)
+        }
+        let sibling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        sibling.parent = stack.context
+        sibling.automaticallyMergesChangesFromParent = true
+        let leaf = contexts[levels]
+        let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: leaf)
+        let siblings = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: sibling)
+        let note = leaf.performAndWait { NSEntityDescription.insertNewObject(forEntityName: "Note", into: leaf) }
+        for context in contexts.reversed() { try context.performAndWait { try context.save() } }
+        leaf.performAndWait { leaf.processPendingChanges() }
+        sibling.performAndWait { sibling.processPendingChanges() }
+        #expect(log.all.filter { $0.objects(NSInsertedObjectsKey).contains(note) }.count == 1)
+        #expect(siblings.all.contains { $0.objects(NSInsertedObjectsKey).count == 1 })
+    }
+}
