@@ -31,6 +31,12 @@ static inline int opencoredata_makesObjectForContext(const void *_Nonnull entity
     return 1;
 }
 
+/// The list of what the thread is about to release (see ReleaseQueue.swift); null while it releases nothing of that kind.
+extern _Thread_local void *_Nullable opencoredata_waitingReleases;
+
+static inline void *_Nullable opencoredata_getWaitingReleases(void) { return opencoredata_waitingReleases; }
+static inline void opencoredata_setWaitingReleases(void *_Nullable list) { opencoredata_waitingReleases = list; }
+
 /// Whether a context of the main queue was ever made. Read and written by the functions below only.
 extern _Bool opencoredata_hasMainContexts;
 

@@ -56,6 +56,12 @@ final class ObjectExtras {
         set { if rarities != nil || newValue != nil { makeRarities().oneSided = newValue } }
     }
 
+    /// Whether other managed objects may be released with the extras.
+    @inline(__always)
+    var mayHoldOthers: Bool {
+        toManyStates != nil || !toOneObjects.isEmpty || transient != nil || rarities != nil || decodedObjects != nil
+    }
+
     /// Decoded objects of transformable attributes.
     func decoded(_ slot: Int) -> Any? { decodedObjects?[slot] }
 

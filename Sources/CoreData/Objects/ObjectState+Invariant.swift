@@ -5,8 +5,14 @@ extension ObjectState {
     func releaseAll() {
         heldRegistry?.release()
         heldPage?.release()
-        pendingReference?.release()
-        extrasReference?.release()
+        if let pendingReference {
+            let holdsObjects = pendingReference._withUnsafeGuaranteedRef { $0.mayHoldOthers }
+            if holdsObjects { ReleaseQueue.release(pendingReference) } else { pendingReference.release() }
+        }
+        if let extrasReference {
+            let holdsObjects = extrasReference._withUnsafeGuaranteedRef { $0.mayHoldOthers }
+            if holdsObjects { ReleaseQueue.release(extrasReference) } else { extrasReference.release() }
+        }
     }
 
     /// What holds between any two transitions.

@@ -68,6 +68,10 @@ final class PendingValues: RowValues {
 
     // MARK: Values
 
+    /// Whether other managed objects may be released with the values.
+    @inline(__always)
+    var mayHoldOthers: Bool { withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty || $0.pointee.former != nil } }
+
     /// Whether a value stands for an object.
     private var hasObjects: Bool {
         @inline(__always) get { withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty } }
