@@ -15,6 +15,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
     /// Whether objects may have lost members that lead to them by unsaved changes of their own, as their changes were taken back.
     private(set) var hasTakenBackMembers = false
+    /// Objects that have left the context and still hold what they were related to.
+    private(set) var departed: ContiguousArray<NSManagedObject> = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
     /// Objects that have changed again since the event that observers are being told of; nil while nobody is told of one.
@@ -52,6 +54,7 @@ final class ChangeTracker {
         updated.removeAll()
         deleted.removeAll()
         unpropagated.removeAll()
+        departed.removeAll()
         event = ContextEvent()
         lastSets = LastEventSets()
     }
@@ -148,6 +151,18 @@ extension ChangeTracker {
     /// A new object that was deleted is not kept any longer.
     func endDiscarding(of object: NSManagedObject) { deleted.remove(object) }
 
+    /// A new object leaves the context.
+    func depart(_ object: NSManagedObject) {
+        object.leaveContext()
+        departed.append(object)
+    }
+
+    /// Forgets the objects that have left the context.
+    func takeDeparted() -> ContiguousArray<NSManagedObject> {
+        defer { departed = [] }
+        return departed
+    }
+
     /// A deletion is taken back, and the object is as it was.
     func takeBackDeletion(of object: NSManagedObject) {
         keepFormerState(of: object)
@@ -198,6 +213,7 @@ extension ChangeTracker {
         updated.remove(object)
         deleted.remove(object)
         object.endDeletion()
+        departed.append(object)
     }
 
     /// A changed object whose row was deleted is to be saved as a new row.

@@ -9,7 +9,10 @@ extension NSManagedObjectContext {
         if let eventStage, eventStage >= stage { return }
         let former = eventStage
         eventStage = stage
-        defer { eventStage = former }
+        defer {
+            eventStage = former
+            releaseDeparted()
+        }
         reserved {
             if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
             if journal != nil { registerUndo() }
@@ -128,7 +131,18 @@ extension NSManagedObjectContext {
             }
         }
         if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
-        object.leaveContext()
+        changes.depart(object)
+    }
+
+    /// Has the objects that have left the context give up what they were related to, once nobody is told of them any more.
+    func releaseDeparted() {
+        if changes.departed.isEmpty || isSaving || eventStage != nil { return }
+        for object in changes.takeDeparted() {
+            // Others are there again.
+            guard object.registry == nil || object.flags.contains(.deletionSaved) else { continue }
+            object.giveUpReferences()
+            if !retained.isEmpty { retained.remove(object) }
+        }
     }
 
     // MARK: - Refreshing and rolling back
@@ -299,6 +313,7 @@ extension NSManagedObjectContext {
         var objects = ContiguousArray(registry.allObjects())
         objects += changes.inserted.objects + changes.discarded
         objects.forEachUnretained { invalidate($0) }
+        for object in changes.departed { object.giveUpReferences() }
         changes.removeAll()
         temporaryObjects.removeAll()
         assignedStores.removeAll()

@@ -27,6 +27,7 @@ extension NSManagedObjectContext {
 
     /// An object that was new when it left the context is new again, without being told that it is inserted.
     func insertAgain(_ object: NSManagedObject) {
+        object.takeBackReferences()
         forgetReads(of: object)
         if object.flags.isSuperset(of: [.discarded, .inEvent]) {
             // The event in which it was deleted has not ended: it has not left yet.

@@ -78,6 +78,10 @@ extension NSManagedObjectContext {
     func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
         guard let modelLayout, reference.layoutIndex < modelLayout.layouts.count else { return nil }
         let layout = modelLayout.layouts[reference.layoutIndex]
+        if source.flags.contains(.deletionSaved) {
+            // Its destination may have been deleted with it: a fault of that row would be a second object, and never find it.
+            return registry.object(store: Int(source.storeNumber), root: layout.rootIndex, key: reference.key)
+        }
         return fault(for: reference, of: layout, store: Int(source.storeNumber))
     }
 

@@ -144,6 +144,15 @@ extension NSManagedObject {
         }
     }
 
+    /// Has the destinations of its relationships to one lead back to an object that has come back.
+    final func joinDestinations() {
+        for slot in layout.relationshipSlots where layout.slots[slot].kind == .toOne && layout.slots[slot].inverseSlot >= 0 {
+            let property = layout.slots[slot]
+            guard let destination = toOne(slot), !destination.leads(to: self, property.inverseSlot(in: destination.layout)) else { continue }
+            destination.addToInverse(of: property, self)
+        }
+    }
+
     /// Whether a relationship has an object, as far as that is known without reading it.
     private func leads(to object: NSManagedObject, _ slot: Int) -> Bool {
         if !layout.slots[slot].kind.isToMany { return toOne(slot) === object }

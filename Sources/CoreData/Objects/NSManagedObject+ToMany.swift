@@ -31,7 +31,7 @@ extension NSManagedObject {
 
     private func loadMembers(_ slot: Int, _ state: ToManyState) {
         state.isLoaded = true
-        guard flags.isDisjoint(with: [.inaccessible, .invalid]), let registry else { return }
+        guard flags.isDisjoint(with: [.inaccessible, .invalid, .deletionSaved]), let registry else { return }
         switch registry.relatedObjects(to: self, slot: slot) {
         case .noContext: break
         case .unknown:

@@ -28,6 +28,7 @@ final class ObjectExtras {
         var deletedRow: Snapshot?
         var isRevived = false
         var oneSided: OneSidedChanges?
+        weak var kept: KeptReferences?
     }
 
     private func makeRarities() -> Rarities {
@@ -54,6 +55,12 @@ final class ObjectExtras {
     var oneSided: OneSidedChanges? {
         get { rarities?.oneSided }
         set { if rarities != nil || newValue != nil { makeRarities().oneSided = newValue } }
+    }
+
+    /// What holds the references of an object that left its context; nil where nobody can bring it back.
+    var kept: KeptReferences? {
+        get { rarities?.kept }
+        set { makeRarities().kept = newValue }
     }
 
     /// Whether other managed objects may be released with the extras.
@@ -103,6 +110,16 @@ final class ObjectExtras {
 
     func forgetDestinations() {
         toOneObjects = SlotObjects()
+    }
+
+    /// Gives away what the object is related to.
+    func takeRelations() -> (toOne: SlotObjects<NSManagedObject>, toMany: [(slot: Int, state: ToManyState)]) {
+        defer {
+            forgetDestinations()
+            toManyStates = nil
+            oneSided = nil
+        }
+        return (toOneObjects, allToMany)
     }
 
     /// Drops everything but the identity: the object turns into a fault or leaves its context.

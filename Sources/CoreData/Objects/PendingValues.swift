@@ -131,6 +131,21 @@ final class PendingValues: RowValues {
         hasObjects ? value(slot).destination : nil
     }
 
+    /// Gives away all destinations.
+    ///
+    /// - Parameter keepingKeys: whether their slots keep the keys of those that have rows; they are null otherwise.
+    func takeDestinations(keepingKeys: Bool) -> [(slot: Int, object: NSManagedObject)] {
+        var taken: [(slot: Int, object: NSManagedObject)] = []
+        forEachObject { slot, value in
+            if let destination = value.destination { taken.append((slot, destination)) }
+        }
+        for (slot, destination) in taken {
+            removeObject(slot)
+            self[slot] = keepingKeys && destination.storeNumber >= 0 ? .reference(destination.rowReference) : .null
+        }
+        return taken
+    }
+
     private func object(_ slot: Int) -> AnyObject? {
         withUnsafeMutablePointerToHeader { $0.pointee.objects[slot] }
     }

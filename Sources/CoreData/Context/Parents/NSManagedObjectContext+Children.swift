@@ -43,6 +43,7 @@ extension NSManagedObjectContext {
     func insertFormer(_ object: NSManagedObject) {
         if object.flags.contains(.deletionSaved) {
             revive(object)
+            object.joinDestinations()
         } else if object.flags.contains(.discarded) {
             insertAgain(object)
         } else if object.flags.contains(.deleted) {

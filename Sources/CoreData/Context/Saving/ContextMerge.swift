@@ -51,6 +51,7 @@ final class ContextMerge {
         all.add(updated: others.updated, deleted: others.deleted)
         for child in context.mergingChildren.all { child.takeOver(all) }
         merge.tell(all)
+        context.releaseDeparted()
     }
 
     // MARK: Insertions

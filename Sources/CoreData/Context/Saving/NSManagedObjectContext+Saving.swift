@@ -11,7 +11,7 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.recursiveSave(nameInMessages)
         }
         isSaving = true
-        defer { isSaving = false }
+        defer { endSaving() }
         let coordinator = try requireCoordinator("save")
         try throwReadFailure()
         processPendingChanges()
@@ -24,6 +24,11 @@ extension NSManagedObjectContext {
         checkEnds(isComplete: true)
         let outcome = try unpinned { try write(objects, coordinator, drawnIn: drawnIn) }
         SaveCompletion(self).finish(outcome)
+    }
+
+    private func endSaving() {
+        isSaving = false
+        releaseDeparted()
     }
 
     /// Throws what an accessor could not: what was changed since may rest on values that were not the store's.
@@ -39,7 +44,7 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.recursiveSave(nameInMessages)
         }
         isSaving = true
-        defer { isSaving = false }
+        defer { endSaving() }
         let coordinator = try requireCoordinator("save")
         try throwReadFailure()
         processPendingChanges()

@@ -9,30 +9,14 @@ final class ChangeJournal {
     /// Whether what changes now is none of the program's changes: it is as if it had been there before.
     private var isAbsorbing = false
 
-    /// A relationship without an inverse that led to an object whose deletion was saved.
-    struct LostReference {
-        let owner: NSManagedObject
-        let slot: Int
-        /// The members of an ordered relationship, the object among them.
-        var order: ContiguousArray<NSManagedObject>?
-    }
-
-    /// What comes back with objects when their saved deletion is undone, by these objects.
-    private var lost: [NSManagedObject: [LostReference]] = [:]
     /// Keeps what leads to deleted objects until their deletion is saved.
     var ownersOfDeleted: [NSManagedObject] = []
 
     /// Forgets everything but the present event.
     func forget() {
         untracked.removeAll()
-        lost.removeAll()
         ownersOfDeleted.removeAll()
     }
-
-    func noteLost(_ reference: LostReference, to object: NSManagedObject) { lost[object, default: []].append(reference) }
-
-    /// What led to an object that is there again.
-    func takeLost(to object: NSManagedObject) -> [LostReference] { lost.removeValue(forKey: object) ?? [] }
 
     /// An object has got other values without the program having changed it: from here on it is what it is now.
     func reread(_ object: NSManagedObject) {
@@ -202,6 +186,8 @@ struct UndoneChange {
     var toMany: [ChangedMembers] = []
     /// The store that a new object was assigned to, which has left its context.
     var assignedStore: NSPersistentStore?
+    /// The references of an object that has left its context.
+    var references: KeptReferences?
 
     var isEmpty: Bool { wasPresent == isPresent && values.isEmpty && toMany.isEmpty }
 }

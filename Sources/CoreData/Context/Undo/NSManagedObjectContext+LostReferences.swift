@@ -81,10 +81,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Remembers a relationship without an inverse that led to an object whose deletion was saved.
-    func noteLost(_ reference: ChangeJournal.LostReference, to object: NSManagedObject) {
+    /// Remembers a relationship without an inverse that led to an object whose deletion was saved, as long as that can be undone.
+    func noteLost(_ reference: LostReference, to object: NSManagedObject) {
         guard reference.owner.layout.slots[reference.slot].inverseSlot < 0 else { return }
-        journal?.noteLost(reference, to: object)
+        object.extras?.kept?.lost.append(reference)
     }
 
     /// Has an object that is there again lead to nothing that is not.
@@ -103,7 +103,9 @@ extension NSManagedObjectContext {
 
     /// Has relationships lead to an object again whose saved deletion is undone, where nothing has taken its place.
     func bringBackReferences(to object: NSManagedObject) {
-        for lost in journal?.takeLost(to: object) ?? [] where isPresent(lost.owner) {
+        guard let kept = object.extras?.kept else { return }
+        defer { kept.lost = [] }
+        for lost in kept.lost where isPresent(lost.owner) {
             let (owner, slot) = (lost.owner, lost.slot)
             owner.prepareForChange()
             if owner.layout.slots[slot].kind == .toOne {

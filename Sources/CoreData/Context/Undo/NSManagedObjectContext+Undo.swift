@@ -49,10 +49,10 @@ extension NSManagedObjectContext {
         }
         var changes = journal.record(changes.eventObjects)
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
-        if !assignedStores.isEmpty {
-            for index in changes.indices where changes[index].wasPresent && !changes[index].isPresent {
-                changes[index].assignedStore = assignedStores[ObjectIdentifier(changes[index].object)]
-            }
+        for index in changes.indices where changes[index].wasPresent && !changes[index].isPresent {
+            let object = changes[index].object
+            changes[index].assignedStore = assignedStores[ObjectIdentifier(object)]
+            changes[index].references = object.makeKeptReferences()
         }
         undoManager.registerUndo(withTarget: self) { context in context.asStep { context.undo(changes) } }
     }
@@ -156,8 +156,9 @@ extension NSManagedObjectContext {
             object.makeExtras().objectID = objectID
             registry.noteTemporaryID(objectID, of: object)
         }
+        object.takeBackReferences()
         let values = (0..<object.layout.storedCount).map { slot -> PropertyValue in
-            if object.layout.slots[slot].kind == .toOne { return object.toOne(slot).map(PropertyValue.object) ?? .null }
+            if object.layout.slots[slot].kind == .toOne { return formerDestination(of: object, slot).map(PropertyValue.object) ?? .null }
             return object.currentValue(slot)
         }
         changes.revive(object, values: values)
@@ -169,6 +170,21 @@ extension NSManagedObjectContext {
             state.members.replaceAll(members)
             for member in members { state.added.appendNew(member) }
         }
+    }
+
+    /// What a relationship of an object whose deletion was saved leads to, if that has a row still.
+    private func formerDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
+        if let destination = object.toOne(slot) { return destination }
+        guard let reference = object.currentValue(slot).reference, let layouts = modelLayout?.layouts,
+            layouts.indices.contains(reference.layoutIndex), let source = rows(near: object)
+        else { return nil }
+        let layout = layouts[reference.layoutIndex]
+        do {
+            if try source.readRows([reference.key], of: layout).rows.isEmpty { return nil }
+        } catch {
+            readFailure = error
+        }
+        return fault(for: reference, of: layout, store: Int(object.storeNumber))
     }
 
     private func restoreValues(_ change: UndoneChange) {

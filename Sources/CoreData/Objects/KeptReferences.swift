@@ -1,0 +1,61 @@
+/// A relationship without an inverse that led to an object whose deletion was saved.
+struct LostReference {
+    let owner: NSManagedObject
+    let slot: Int
+    /// The members of an ordered relationship, the object among them.
+    var order: ContiguousArray<NSManagedObject>?
+}
+
+/// The references of an object that left its context, held by an undo action that can bring the object back.
+///
+/// The object itself gives them up: two objects that left together would keep each other alive for ever.
+final class KeptReferences {
+    /// Unsaved destinations of to-one relationships, of stored slots and of transient ones.
+    fileprivate var unsaved: [(slot: Int, object: NSManagedObject)] = []
+    fileprivate var transient: [(slot: Int, object: NSManagedObject)] = []
+    /// Destinations that the row leads to.
+    fileprivate var destinations = SlotObjects<NSManagedObject>()
+    fileprivate var toMany: [(slot: Int, state: ToManyState)] = []
+    /// What led to the object.
+    var lost: [LostReference] = []
+}
+
+extension NSManagedObject {
+    /// The holder of the object's references after it has left its context. Dropped when no undo action holds it.
+    final func makeKeptReferences() -> KeptReferences {
+        let extras = makeExtras()
+        if let kept = extras.kept { return kept }
+        let kept = KeptReferences()
+        extras.kept = kept
+        return kept
+    }
+
+    /// Drops the references to other objects, or hands them to the undo action that can bring the object back. Attributes stay.
+    ///
+    /// An object whose row was deleted keeps the keys of its destinations; a new one has nothing but its attributes.
+    final func giveUpReferences() {
+        let kept = extras?.kept
+        let hasRow = flags.contains(.deletionSaved)
+        if let pending {
+            pending.former = nil
+            let taken = pending.takeDestinations(keepingKeys: hasRow)
+            if let kept, !taken.isEmpty { kept.unsaved = taken }
+        }
+        guard let extras else { return }
+        if let taken = extras.transient?.takeDestinations(keepingKeys: false), let kept, !taken.isEmpty { kept.transient = taken }
+        let given = extras.takeRelations()
+        guard let kept else { return }
+        if !given.toOne.isEmpty { kept.destinations = given.toOne }
+        if !given.toMany.isEmpty { kept.toMany = given.toMany }
+    }
+
+    /// Takes the references back that an undo action has kept.
+    final func takeBackReferences() {
+        guard let extras, let kept = extras.kept else { return }
+        for (slot, object) in kept.unsaved { withPending { $0.set(slot, .object(object)) } }
+        for (slot, object) in kept.transient { extras.transient?.set(slot, .object(object)) }
+        kept.destinations.forEach { extras.setToOne($0, $1) }
+        for (slot, state) in kept.toMany { extras.setToMany(slot, state) }
+        (kept.unsaved, kept.transient, kept.destinations, kept.toMany) = ([], [], SlotObjects(), [])
+    }
+}
