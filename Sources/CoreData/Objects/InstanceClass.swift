@@ -44,6 +44,15 @@ func withUnknownClass<Object: AnyObject>(_ object: Object) -> Object {
     object
 }
 
+/// The number of bytes that an instance of a class takes.
+func instanceSize(of type: AnyClass) -> Int {
+    #if _runtime(_ObjC)
+        return class_getInstanceSize(type)
+    #else
+        return Int(ClassLayout(type).instanceSize)
+    #endif
+}
+
 #if !_runtime(_ObjC)
     /// The memory that an instance of a class takes, read from the class's metadata.
     ///

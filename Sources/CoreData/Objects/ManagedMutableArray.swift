@@ -7,12 +7,22 @@ import Foundation
 final class ManagedMutableArray: NSMutableArray {
     private let owner: NSManagedObject
     private let slot: Int
-    private let isRelationship: Bool
+    /// The members of a relationship; nil for an attribute.
+    private let related: OrderedMembers?
 
-    init(owner: NSManagedObject, slot: Int) {
+    /// A view of an attribute whose values are arrays.
+    init(attribute slot: Int, of owner: NSManagedObject) {
         self.owner = owner
         self.slot = slot
-        isRelationship = owner.layout.slots[slot].relationship != nil
+        related = nil
+        super.init(capacity: 0)
+    }
+
+    /// A view of an ordered relationship.
+    init(_ members: OrderedMembers) {
+        owner = members.owner
+        slot = members.slot
+        related = members
         super.init(capacity: 0)
     }
 
@@ -26,8 +36,6 @@ final class ManagedMutableArray: NSMutableArray {
 
     required convenience init?(coder: NSCoder) { nil }
 
-    private var members: ContiguousArray<NSManagedObject> { owner.toManyMembers(slot).objects }
-
     /// An attribute's array; empty for nil.
     private var values: [Any] {
         guard let value = owner.objectValue(slot) else { return [] }
@@ -36,8 +44,6 @@ final class ManagedMutableArray: NSMutableArray {
         }
         return values
     }
-
-    private func object(_ value: Any) -> NSManagedObject { owner.member(value, slot: slot) }
 
     /// Changes an attribute's array, as its accessor would.
     private func change(_ change: (inout [Any]) -> Void) {
@@ -48,35 +54,43 @@ final class ManagedMutableArray: NSMutableArray {
 
     // MARK: Reading
 
-    override var count: Int { isRelationship ? members.count : values.count }
+    override var count: Int { related?.list.count ?? values.count }
 
-    override func object(at index: Int) -> Any { isRelationship ? members[index] : values[index] }
+    override func object(at index: Int) -> Any { related?.list[index] ?? values[index] }
 
-    override func copy(with zone: NSZone? = nil) -> Any { NSArray(array: isRelationship ? Array(members) : values) }
+    override func index(of value: Any) -> Int {
+        if let related { return related.index(of: value) ?? NSNotFound }
+        return super.index(of: value)
+    }
 
-    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableArray(array: isRelationship ? Array(members) : values) }
+    override func contains(_ value: Any) -> Bool { related?.contains(value) ?? super.contains(value) }
+
+    private var all: [Any] { related.map { Array($0.list.objects) } ?? values }
+
+    override func copy(with zone: NSZone? = nil) -> Any { NSArray(array: all) }
+
+    override func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableArray(array: all) }
 
     // MARK: Changing
 
     override func insert(_ value: Any, at index: Int) {
-        guard isRelationship else { return change { $0.insert(value, at: index) } }
-        let object = object(value)
-        if !owner.isMember(object, slot: slot) { owner.addRelated(object, slot: slot, at: index) }
+        guard let related else { return change { $0.insert(value, at: index) } }
+        related.insert(related.object(value), at: index)
     }
 
     override func add(_ value: Any) {
-        guard isRelationship else { return change { $0.append(value) } }
-        owner.addRelated(object(value), slot: slot)
+        guard let related else { return change { $0.append(value) } }
+        related.add(related.object(value))
     }
 
     override func addObjects(from array: [Any]) {
-        guard isRelationship else { return change { $0 += array } }
+        if related == nil { return change { $0 += array } }
         for value in array { add(value) }
     }
 
     override func removeObject(at index: Int) {
-        guard isRelationship else { return change { $0.remove(at: index) } }
-        owner.removeRelated(members[index], slot: slot)
+        guard let related else { return change { $0.remove(at: index) } }
+        related.remove(related.list[index])
     }
 
     override func removeLastObject() {
@@ -85,35 +99,41 @@ final class ManagedMutableArray: NSMutableArray {
     }
 
     override func replaceObject(at index: Int, with value: Any) {
-        guard isRelationship else { return change { $0[index] = value } }
-        let (old, new) = (members[index], object(value))
-        if old === new { return }
-        owner.removeRelated(old, slot: slot)
-        owner.addRelated(new, slot: slot, at: index)
+        guard let related else { return change { $0[index] = value } }
+        related.replace(at: index, with: related.object(value))
     }
 
     override func removeAllObjects() { setArray([]) }
 
     override func setArray(_ array: [Any]) {
-        guard isRelationship else { return change { $0 = array } }
-        owner.setToMany(NSOrderedSet(array: array).map(object), slot: slot)
+        guard let related else { return change { $0 = array } }
+        related.setAll(NSOrderedSet(array: array).map(related.object))
+    }
+
+    override func exchangeObject(at first: Int, withObjectAt second: Int) {
+        guard let related else { return changeAll { $0.exchangeObject(at: first, withObjectAt: second) } }
+        related.exchange(first, second)
+    }
+
+    override func remove(_ value: Any) {
+        guard let related else { return changeAll { $0.remove(value) } }
+        if let object = value as? NSManagedObject { related.remove(object) }
+    }
+
+    override func removeObjects(at indexes: IndexSet) {
+        guard let related else { return changeAll { $0.removeObjects(at: indexes) } }
+        related.remove(at: indexes)
     }
 
     // What follows is put together from the array that there would be, as a relationship has no two places for one object meanwhile.
 
     private func changeAll(_ change: (NSMutableArray) -> Void) {
-        let changed = NSMutableArray(array: isRelationship ? Array(members) : values)
+        let changed = NSMutableArray(array: all)
         change(changed)
         setArray(Array(changed))
     }
 
     override func insert(_ objects: [Any], at indexes: IndexSet) { changeAll { $0.insert(objects, at: indexes) } }
-
-    override func exchangeObject(at first: Int, withObjectAt second: Int) {
-        changeAll { $0.exchangeObject(at: first, withObjectAt: second) }
-    }
-
-    override func remove(_ value: Any) { changeAll { $0.remove(value) } }
 
     override func remove(_ value: Any, in range: NSRange) { changeAll { $0.remove(value, in: range) } }
 
@@ -124,8 +144,6 @@ final class ManagedMutableArray: NSMutableArray {
     override func removeObjects(in array: [Any]) { changeAll { $0.removeObjects(in: array) } }
 
     override func removeObjects(in range: NSRange) { changeAll { $0.removeObjects(in: range) } }
-
-    override func removeObjects(at indexes: IndexSet) { changeAll { $0.removeObjects(at: indexes) } }
 
     override func replaceObjects(at indexes: IndexSet, with objects: [Any]) { changeAll { $0.replaceObjects(at: indexes, with: objects) } }
 

@@ -1,3 +1,5 @@
+import Foundation
+
 // The order of the members of ordered relationships.
 
 extension NSManagedObject {
@@ -18,13 +20,38 @@ extension NSManagedObject {
         return true
     }
 
+    /// Moves members of an ordered relationship, without tracking. One that could not be read stays as it is.
+    ///
+    /// - Parameter index: the place of the first of them among the others.
+    /// - Returns: whether the order is another one.
+    final func moveMembers(at indexes: IndexSet, to index: Int, slot: Int) -> Bool {
+        _ = toManyMembers(slot)
+        let state = toManyState(slot)
+        guard state.isLoaded, let first = indexes.first, let last = indexes.last else { return false }
+        let target = min(index, state.members.count - indexes.count)
+        if first == target, last == target + indexes.count - 1 { return false }
+        let moved = indexes.map { state.members[$0] }
+        rememberOrder(state, slot)
+        for object in moved { state.members.removeOrdered(object) }
+        for (offset, object) in moved.enumerated() { state.members.insert(object, at: target + offset) }
+        return true
+    }
+
+    /// Exchanges two members of an ordered relationship, as `moveMembers`.
+    final func exchangeMembers(_ first: Int, _ second: Int, slot: Int) -> Bool {
+        let (low, high) = (min(first, second), max(first, second))
+        if low == high || !moveMembers(at: [high], to: low, slot: slot) { return false }
+        if high > low + 1 { _ = moveMembers(at: [low + 1], to: high, slot: slot) }
+        return true
+    }
+
     /// Keeps the order that the store has before it is changed.
     final func rememberOrder(_ state: ToManyState, _ slot: Int, without added: NSManagedObject? = nil) {
         guard layout.slots[slot].kind == .orderedToMany else { return }
         state.orderChanged = true
         if state.committedOrder == nil, committedRow != nil {
             state.committedOrder = state.members.objects.filter { member in
-                member !== added && !state.added.objects.contains { $0 === member }
+                member !== added && !state.added.contains(member)
             }
         }
     }

@@ -29,6 +29,12 @@ extension NSManagedObject {
         return state.members.set()
     }
 
+    /// The place of a member of an ordered relationship.
+    final func position(of object: NSManagedObject, slot: Int) -> Int? {
+        _ = toManyMembers(slot)
+        return toManyState(slot).members.position(of: object)
+    }
+
     private func loadMembers(_ slot: Int, _ state: ToManyState) {
         state.isLoaded = true
         guard flags.isDisjoint(with: [.inaccessible, .invalid, .deletionSaved]), let registry else { return }
@@ -132,9 +138,7 @@ extension NSManagedObject {
         let isOrdered = layout.slots[slot].kind == .orderedToMany
         if state.isLoaded {
             if isOrdered, !state.added.contains(object), state.committedOrder == nil, committedRow != nil {
-                state.committedOrder = state.members.objects.filter { member in
-                    !state.added.objects.contains { $0 === member }
-                }
+                state.committedOrder = state.members.objects.filter { !state.added.contains($0) }
             }
             let wasMember = isOrdered ? state.members.removeOrdered(object) : state.members.removeUnordered(object)
             guard wasMember else { return }
@@ -186,7 +190,7 @@ extension NSManagedObject {
 
     /// Whether an object is a member now. This loads the relationship where the object does not know.
     final func isMember(_ object: NSManagedObject, slot: Int) -> Bool {
-        knownMembership(of: object, slot: slot) ?? toManyMembers(slot).objects.contains { $0 === object }
+        knownMembership(of: object, slot: slot) ?? (position(of: object, slot: slot) != nil)
     }
 
     /// Whether an object is a member now, as far as that is known without reading the relationship.
@@ -286,8 +290,8 @@ extension NSManagedObject {
         guard let slot = layout.slotByName[key] else {
             preconditionFailure("The entity \(layout.name) has no property named \"\(key)\".")
         }
-        if layout.slots[slot].relationship != nil { _ = requireToMany(key, ordered: true) }
-        return ManagedMutableArray(owner: self, slot: slot)
+        if layout.slots[slot].relationship == nil { return ManagedMutableArray(attribute: slot, of: self) }
+        return ManagedMutableArray(OrderedMembers(owner: self, slot: requireToMany(key, ordered: true), isPrimitive: false))
     }
 
     /// A live view of the to-many relationship at the end of a path through to-one relationships.

@@ -1,35 +1,45 @@
 import CSwiftRuntime
 
 /// Objects in order without duplicates; membership is tested by hashing once there are more than a few.
+///
+/// Changes at the end are O(1), and so are unordered removals. Others are O(√n): the first one puts a long list into blocks.
 struct ObjectList {
-    private(set) var objects: ContiguousArray<NSManagedObject> = []
+    /// The objects, and the places of those that were looked for, of a list that is not in blocks.
+    private var flat: ContiguousArray<NSManagedObject> = []
     private var positions: [ObjectIdentifier: Int]?
+    private var blocks: ObjectBlocks?
     /// The objects as a set, once somebody has asked for it.
     private var madeSet: MemberSet?
 
-    var count: Int { objects.count }
-    var isEmpty: Bool { objects.isEmpty }
+    /// All objects in order. O(n) after a change of a list in blocks, otherwise O(1).
+    var objects: ContiguousArray<NSManagedObject> { blocks?.objects ?? flat }
+    var count: Int { blocks?.count ?? flat.count }
+    var isEmpty: Bool { count == 0 }
 
     private static let scanLimit = 12
 
+    subscript(index: Int) -> NSManagedObject { blocks?[index] ?? flat[index] }
+
     mutating func position(of object: NSManagedObject) -> Int? {
-        if objects.count <= Self.scanLimit { return objects.firstIndex { $0 === object } }
+        if let blocks { return blocks.position(of: object) }
+        if flat.count <= Self.scanLimit { return flat.firstIndex { $0 === object } }
         if positions == nil {
             var built: [ObjectIdentifier: Int] = [:]
-            built.reserveCapacity(objects.count)
-            for (index, object) in objects.enumerated() { built[ObjectIdentifier(object)] = index }
+            built.reserveCapacity(flat.count)
+            for (index, object) in flat.enumerated() { built[ObjectIdentifier(object)] = index }
             positions = built
         }
         return positions?[ObjectIdentifier(object)]
     }
 
-    mutating func contains(_ object: NSManagedObject) -> Bool { position(of: object) != nil }
+    mutating func contains(_ object: NSManagedObject) -> Bool { blocks?.contains(object) ?? (position(of: object) != nil) }
 
     /// Appends without looking for a duplicate: the caller knows that there is none.
     mutating func appendNew(_ object: NSManagedObject) {
-        if positions != nil { positions?[ObjectIdentifier(object)] = objects.count }
         if madeSet != nil { madeSet = nil }
-        objects.append(object)
+        if blocks != nil { return changeBlocks { $0.insert(object, at: $0.count) } }
+        if positions != nil { positions?[ObjectIdentifier(object)] = flat.count }
+        flat.append(object)
     }
 
     /// The objects as a set. O(1) until the list changes.
@@ -51,43 +61,61 @@ struct ObjectList {
     /// Removes in constant time; the last object takes the place.
     @discardableResult
     mutating func removeUnordered(_ object: NSManagedObject) -> Bool {
+        if blocks != nil { return removeOrdered(object) }
         guard let index = position(of: object) else { return false }
-        let last = objects.count - 1
+        let last = flat.count - 1
         madeSet = nil
         if index != last {
-            objects[index] = objects[last]
-            positions?[ObjectIdentifier(objects[index])] = index
+            flat[index] = flat[last]
+            positions?[ObjectIdentifier(flat[index])] = index
         }
-        objects.removeLast()
+        flat.removeLast()
         positions?[ObjectIdentifier(object)] = nil
         return true
     }
 
     @discardableResult
     mutating func removeOrdered(_ object: NSManagedObject) -> Bool {
-        guard let index = position(of: object) else { return false }
-        objects.remove(at: index)
-        positions = nil
+        if blocks == nil {
+            guard let index = position(of: object) else { return false }
+            if flat.count <= Self.scanLimit || index == flat.count - 1 {
+                madeSet = nil
+                if index < flat.count - 1 { positions = nil } else { positions?[ObjectIdentifier(object)] = nil }
+                flat.remove(at: index)
+                return true
+            }
+        }
         madeSet = nil
-        return true
+        return changeBlocks { $0.remove(object) }
     }
 
+    /// Inserts an object that is not there yet.
     mutating func insert(_ object: NSManagedObject, at index: Int) {
-        objects.insert(object, at: index)
-        positions = nil
+        if index == count { return appendNew(object) }
         madeSet = nil
+        if blocks == nil, flat.count < Self.scanLimit {
+            positions = nil
+            flat.insert(object, at: index)
+        } else {
+            changeBlocks { $0.insert(object, at: index) }
+        }
     }
 
     mutating func replaceAll(_ new: some Sequence<NSManagedObject>) {
-        objects = ContiguousArray(new)
-        positions = nil
-        madeSet = nil
+        self = ObjectList()
+        flat = ContiguousArray(new)
     }
 
-    mutating func removeAll() {
-        objects.removeAll()
-        positions = nil
-        madeSet = nil
+    mutating func removeAll() { self = ObjectList() }
+
+    /// Changes the blocks, which are made where there are none, and copied where another list has them.
+    private mutating func changeBlocks<Result>(_ change: (ObjectBlocks) -> Result) -> Result {
+        if !isKnownUniquelyReferenced(&blocks) {
+            blocks = ObjectBlocks(objects)
+            (flat, positions) = ([], nil)
+        }
+        guard let blocks else { preconditionFailure("A list has no blocks.") }
+        return change(blocks)
     }
 }
 
