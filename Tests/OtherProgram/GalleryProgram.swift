@@ -129,19 +129,39 @@ enum GalleryProgram {
         }
     }
 
-    /// Opens a store, or looks at an open one, while the process may open no more files.
-    static func withoutDescriptors(_ url: URL, isOpen: Bool) throws {
-        let opened = isOpen ? try Gallery.open(url, options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1]) : nil
-        // The dispatch library cannot begin without a descriptor, and stops the program where it finds none when it first counts its threads,
-        // which it does when one begins to work.
-        let isAwake = DispatchSemaphore(value: 0)
-        DispatchQueue.global().async {
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(200)) { isAwake.signal() }
-        }
-        isAwake.wait()
+    private static func takeAllDescriptors() {
         let free = open("/dev/null", O_RDONLY)
         close(free)
         limit(descriptorLimit, to: rlim_t(free))
+    }
+
+    /// Opens a store, and then works on queues, saves and fetches while the process may open no more files.
+    static func workWithoutDescriptors(_ url: URL) throws {
+        let coordinator = try Gallery.open(url)
+        takeAllDescriptors()
+        let isDone = DispatchSemaphore(value: 0)
+        let context = coordinator.newContext()
+        context.perform {
+            tell {
+                // Without a photo, which would need a descriptor.
+                NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue("new", forKey: "name")
+                try context.save()
+            }
+            isDone.signal()
+        }
+        isDone.wait()
+        tell {
+            let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
+            request.predicate = NSPredicate(format: "name == 'new'")
+            say("new: \(try coordinator.newContext().count(for: request))")
+        }
+        limit(descriptorLimit, to: nil)
+    }
+
+    /// Opens a store, or looks at an open one, while the process may open no more files.
+    static func withoutDescriptors(_ url: URL, isOpen: Bool) throws {
+        let opened = isOpen ? try Gallery.open(url, options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1]) : nil
+        takeAllDescriptors()
         tell {
             if let opened {
                 let wrong = try Gallery.wrongPhotos(opened.newContext())

@@ -30,6 +30,7 @@ import TestSupport
 //     OtherProgram gallery saves STORE SEED COUNT   saves so many times
 //     OtherProgram gallery small STORE BYTES        opens and saves while files may not grow beyond a size, then without that limit
 //     OtherProgram gallery closed STORE             opens the store while no file descriptor is left
+//     OtherProgram gallery works STORE              opens the store, and saves and fetches while no file descriptor is left
 //     OtherProgram gallery open STORE               looks at an open store while no file descriptor is left
 
 let arguments = Array(CommandLine.arguments.dropFirst())
@@ -72,6 +73,7 @@ case "gallery" where arguments.count >= 3:
     case ("saves", 2): try GalleryProgram.save(url, seed: numbers[0], times: Int(numbers[1]))
     case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: UInt(numbers[0]))
     case ("closed", 0): try GalleryProgram.withoutDescriptors(url, isOpen: false)
+    case ("works", 0): try GalleryProgram.workWithoutDescriptors(url)
     case ("open", 0): try GalleryProgram.withoutDescriptors(url, isOpen: true)
     default: exit(2)
     }

@@ -63,6 +63,10 @@ extension NSPersistentStoreCoordinator {
         type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
     ) throws -> NSPersistentStore {
         let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url)
+        do { try DispatchDescriptors.open() } catch {
+            let path = url?.path ?? type
+            throw error.error("The store \(path) cannot be opened", path: path, otherwise: .persistentStoreOpen)
+        }
         try UnsupportedOptions.check(options, type: type, url: url)
         let compatibility = StoreCompatibility(
             model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)

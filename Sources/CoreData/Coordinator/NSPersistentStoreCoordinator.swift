@@ -61,8 +61,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Where stores are added asynchronously, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
 
-    private let queue: DispatchQueue
-    private let queueKey = DispatchSpecificKey<Bool>()
+    private let work = CoordinatorQueue()
 
     /// Makes a coordinator without stores.
     ///
@@ -74,10 +73,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         precondition(problems.isEmpty, Self.message(for: problems))
         managedObjectModel = model
         modelLayout = Self.layout(freezing: model)
-        queue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
         super.init()
         reference.lead(to: self)
-        queue.setSpecific(key: queueKey, value: true)
     }
 
     /// Makes a coordinator with an empty model, for what needs none: destroying and replacing stores.
@@ -96,10 +93,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try Self.requireConsistency(of: model, checksAllClasses: true)
         managedObjectModel = model
         modelLayout = Self.layout(freezing: model)
-        queue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
         super.init()
         reference.lead(to: self)
-        queue.setSpecific(key: queueKey, value: true)
     }
 
     private static func layout(freezing model: NSManagedObjectModel) -> ModelLayout {
@@ -375,17 +370,17 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Runs a block on the coordinator's serial queue and waits for it. May be called from such a block.
     open func performAndWait<Result, Failure>(_ block: () throws(Failure) -> Result) throws(Failure) -> Result {
-        if DispatchQueue.getSpecific(key: queueKey) == true { return try block() }
+        if work.isRunning { return try block() }
         // `sync` runs the block once before it returns, on this thread.
         var outcome: Swift.Result<Result, Failure>?
-        MainQueue.whileWaiting { queue.sync { outcome = Swift.Result(running: block) } }
+        MainQueue.whileWaiting { work.queue.sync { outcome = Swift.Result(running: block) } }
         guard let outcome else { preconditionFailure("the coordinator's queue did not run a block") }
         return try outcome.get()
     }
 
     /// Runs a block on the coordinator's serial queue, later.
     open func perform(_ block: @escaping @Sendable () -> Void) {
-        queue.async(execute: block)
+        work.queue.async(execute: block)
     }
 
     /// Runs a block on the coordinator's serial queue and gives its result.
@@ -394,7 +389,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ) async throws(Failure) -> Result {
         let outcome = await withCheckedContinuation { continuation in
             // The result is made on the queue and used by the one who waits, never by both.
-            queue.async { continuation.resume(returning: Unchecked(Swift.Result(running: block))) }
+            work.queue.async { continuation.resume(returning: Unchecked(Swift.Result(running: block))) }
         }
         return try outcome.value.get()
     }

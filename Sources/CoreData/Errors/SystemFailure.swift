@@ -1,7 +1,7 @@
 import Foundation
 
 /// A call of the operating system that failed: what it means for a file, in words and as one of Cocoa's codes.
-struct SystemFailure: Equatable {
+struct SystemFailure: Error, Equatable {
     /// The value of `errno`.
     let number: Int32
 
@@ -12,6 +12,9 @@ struct SystemFailure: Equatable {
 
     /// Whether the process or the system has no file descriptor left.
     var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
+
+    /// Whether nothing stands at a path.
+    var isNoFile: Bool { number == ENOENT || number == ENOTDIR }
 
     /// What happened and what to do about it; nil for failures that say nothing that a code of SQLite would not say.
     var advice: String? {

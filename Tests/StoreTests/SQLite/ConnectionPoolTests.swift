@@ -52,6 +52,48 @@ struct ConnectionPoolTests {
         #expect(try open.store.backend().pool.sharesConnection)
     }
 
+    @Test func readersThatAreNoLongerUsedAreClosed() throws {
+        let pool = try pool(nil)
+        #expect(simultaneousReads(pool) == 5)
+        let readers = pool.readers
+        #expect(readers.count == 5)
+        readers.closeUnused(since: .now - .seconds(60))
+        #expect(readers.count == 5, "they were used since")
+        readers.closeUnused(since: .now)
+        #expect(readers.count == 1, "the next fetch finds one")
+        try pool.read { _ in
+            readers.closeUnused()
+            #expect(readers.count == 1, "one is in use")
+        }
+        readers.closeUnused()
+        #expect(readers.count == 0)
+        #expect(simultaneousReads(pool) == 5)
+    }
+
+    @Test func aBurstOfThreadsSharesAFewReaders() async throws {
+        let pool = try pool(nil)
+        let most = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<60 {
+                group.addTask {
+                    for _ in 0..<5 { try? pool.read { _ = try $0.integer("SELECT count(*) FROM sqlite_master") } }
+                    let count = pool.readers.count
+                    if count > most.value { most.increase(by: count - most.value) }
+                }
+            }
+        }
+        #expect(most.value > 0 && most.value < 20)
+    }
+
+    @Test func anOpenStoreIsUsedWhereNoFileDescriptorIsLeft() throws {
+        let url = folder.file("gallery.sqlite")
+        try Gallery.create(url)
+        for count in 1...5 {
+            let run = try ProgramRun(OtherProgram.url, ["gallery", "works", url.path])
+            #expect(run.output == "done\nnew: \(count)\ndone\n" && run.status == 0, "\(run.output)")
+        }
+    }
+
     @Test(arguments: [0, -1]) func asManyAsNoneAreRefused(_ size: Int) {
         #expect(throws: NSError.self) { try pool(size) }
     }

@@ -55,6 +55,23 @@ struct RemovedFileTests {
         #expect(try again.strings("Tag").compactMap { $0 }.sorted() == ["blue", "green"])
     }
 
+    @Test func aStoreWhoseFolderCannotBeLookedAtIsNotSaidToBeRemoved() throws {
+        let inner = folder.file("inner")
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: false)
+        let open = try OpenStore(model: TestModel.company(), url: inner.appendingPathComponent("company.sqlite"))
+        // A folder without rights is none for root; a link to itself is.
+        let elsewhere = folder.file("elsewhere")
+        try FileManager.default.moveItem(at: inner, to: elsewhere)
+        try FileManager.default.createSymbolicLink(at: inner, withDestinationURL: inner)
+        let context = open.coordinator.newContext()
+        _ = NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context)
+        let text = errorThrown { try context.save() }?.localizedDescription ?? "saved"
+        #expect(text.contains("company.sqlite") && text.contains(String(cString: strerror(ELOOP))) && !text.contains("removed"), "\(text)")
+        try FileManager.default.removeItem(at: inner)
+        try FileManager.default.moveItem(at: elsewhere, to: inner)
+        try context.save()
+    }
+
     @Test func aSaveToAStoreWhoseLogWasRemovedIsRefused() throws {
         let open = try OpenStore(model: TestModel.company(), url: url)
         try open.insert("Tag", ["name": .string("red")])

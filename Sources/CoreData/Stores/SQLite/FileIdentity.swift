@@ -5,12 +5,20 @@ struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t
 
-    /// Nil when there is no file.
+    /// Nil when there is no file, or none that the process can look at.
     init?(path: String) {
-        var information = stat()
-        guard stat(path, &information) == 0 else { return nil }
+        guard case .success(let identity) = Self.find(path) else { return nil }
+        self = identity
+    }
+
+    private init(_ information: stat) {
         device = information.st_dev
         number = information.st_ino
+    }
+
+    static func find(_ path: String) -> Result<FileIdentity, SystemFailure> {
+        var information = stat()
+        return stat(path, &information) == 0 ? .success(FileIdentity(information)) : .failure(SystemFailure())
     }
 }
 
@@ -28,10 +36,16 @@ struct OpenedFiles {
     /// - Throws: an error that names the file when one was removed or another one put in its place. Costs a system call for each.
     func requireUnchanged(storeAt path: String) throws {
         for file in files {
-            let found = FileIdentity(path: file.path)
-            if found == file.identity { continue }
-            let change = found == nil ? "was removed" : "was replaced by another one"
             let name = file.path == path ? "The file of the store at \(path)" : "The file \(file.path) of the store at \(path)"
+            let change: String
+            switch FileIdentity.find(file.path) {
+            case .success(file.identity): continue
+            case .success: change = "was replaced by another one"
+            case .failure(let failure) where failure.isNoFile: change = "was removed"
+            case .failure(let failure):
+                throw failure.error(
+                    "\(name) cannot be looked at, so that nothing was saved", path: file.path, otherwise: .persistentStoreSave)
+            }
             throw CoreDataErrors.make(
                 .persistentStoreSave,
                 "\(name) \(change) while the store was open: nothing was saved, as it would have been lost.",

@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 import Synchronization
 
-/// The connections of one store: one that writes, under a lock, and as many readers as are used at once.
+/// The connections of one store: one that writes, under a lock, and readers.
 ///
 /// In WAL mode readers and the writer do not wait for each other. A database in memory, or one whose journal is not a
 /// WAL, has a single connection that serves both.
@@ -14,7 +14,7 @@ final class SQLiteConnectionPool: Sendable {
         var isImmutable = false
         var isInMemory = false
         var timeout: TimeInterval = 60
-        /// How many connections are open at once at most, the writer included; nil for as many as are used.
+        /// How many connections are open at once at most, the writer included; nil for no limit.
         var maximumConnections: Int?
         /// Where the store keeps large values, once that is known.
         let externalFiles = ExternalFilesReference()
@@ -39,16 +39,12 @@ final class SQLiteConnectionPool: Sendable {
     private let openedFiles: OpenedFiles?
     /// Guards the writer: who holds it writes.
     private let writer: Mutex<SQLiteConnection>
-    /// Guards the list of readers that nobody uses.
-    private let idleReaders = Mutex<[SQLiteConnection]>([])
+    let readers: SQLiteReaders
     /// Whether reads need the writer's connection.
     let sharesConnection: Bool
     private let readerMode: SQLiteConnection.Mode
-    private static let maximumIdleReaders = 8
-    /// Counts the readers that may still be taken; nil for no limit.
-    private let freeReaders: DispatchSemaphore?
-    /// Where the connection of a pinned state comes from, and goes back to.
-    private let origin: SQLiteConnectionPool?
+    /// Where the connection of a pinned state goes back to.
+    private let origin: SQLiteReaders?
 
     /// Opens the writer. A file that does not exist is created unless the configuration is read-only.
     init(_ configuration: Configuration, create: Bool) throws {
@@ -99,7 +95,7 @@ final class SQLiteConnectionPool: Sendable {
             configuration.isReadOnly
             ? nil : files.map { OpenedFiles(path: $0.storeURL.path, suffixes: usesWAL ? ["", "-wal"] : [""]) }
         sharesConnection = configuration.isInMemory || !usesWAL || configuration.maximumConnections == 1
-        freeReaders = configuration.maximumConnections.map { DispatchSemaphore(value: max($0 - 1, 0)) }
+        readers = SQLiteReaders(limit: configuration.maximumConnections.map { max($0 - 1, 0) })
         writer = Mutex(connection)
         origin = nil
     }
@@ -108,14 +104,14 @@ final class SQLiteConnectionPool: Sendable {
     deinit {
         guard let origin else { return }
         writer.withLock { connection in
-            if (try? connection.execute("ROLLBACK")) != nil { origin.giveBack(connection) }
+            if (try? connection.execute("ROLLBACK")) != nil { origin.keep(connection) }
         }
     }
 
-    /// How many requests can read at once beside one that writes: without a limit as many as find a reader that lies idle.
+    /// How many requests can read at once beside one that writes: without a limit as many as need not wait for a reader.
     var concurrentReads: Int {
         if sharesConnection { return 1 }
-        return configuration.maximumConnections.map { $0 - 1 } ?? Self.maximumIdleReaders
+        return configuration.maximumConnections.map { $0 - 1 } ?? SQLiteReaders.usualCount
     }
 
     /// Sets the journal mode of a database, which another connection may be making or changing at the same time.
@@ -144,8 +140,9 @@ final class SQLiteConnectionPool: Sendable {
         var configuration = pool.configuration
         configuration.isReadOnly = true
         self.configuration = configuration
-        let connection = try pool.takeReader()
+        let connection: SQLiteConnection
         do {
+            connection = try pool.readers.lend() ?? pool.openReader()
             try connection.execute("BEGIN")
             // The state is that of the first read.
             _ = try connection.integer("SELECT count(*) FROM sqlite_master")
@@ -156,8 +153,8 @@ final class SQLiteConnectionPool: Sendable {
         openedFiles = nil
         sharesConnection = true
         readerMode = pool.readerMode
-        freeReaders = nil
-        origin = pool
+        readers = SQLiteReaders(limit: nil)
+        origin = pool.readers
         writer = Mutex(connection)
     }
 
@@ -242,19 +239,24 @@ final class SQLiteConnectionPool: Sendable {
     /// Runs `body` with a connection that sees the last committed state.
     func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         if sharesConnection { return try write { try readWatched($0, body) } }
-        if let freeReaders {
-            guard freeReaders.wait(timeout: .now() + configuration.timeout) == .success else {
-                throw SQLiteError(
-                    extendedCode: SQLITE_BUSY, message: "all connections are in use", path: configuration.path,
-                    advice: "All \(configuration.maximumConnections ?? 0) connections of the store at \(configuration.path) are in use. "
-                        + "Try again, or raise NSPersistentStoreConnectionPoolMaxSizeKey."
-                ).cocoaError
-            }
+        let connection: SQLiteConnection
+        do {
+            guard let free = try readers.take(waiting: configuration.timeout, orOpen: openReader) else { throw allInUse() }
+            connection = free
+        } catch let error as SQLiteError {
+            // The writer's connection is open, and sees what is committed, too.
+            if SystemFailure(error.systemError).isOutOfDescriptors { return try write { try readWatched($0, body) } }
+            throw error.cocoaError
         }
-        defer { freeReaders?.signal() }
-        let connection = try takeReader()
-        defer { giveBack(connection) }
+        defer { readers.giveBack(connection) }
         do { return try readWatched(connection, body) } catch let error as SQLiteError { throw error.cocoaError }
+    }
+
+    private func allInUse() -> SQLiteError {
+        SQLiteError(
+            extendedCode: SQLITE_BUSY, message: "all connections are in use", path: configuration.path,
+            advice: "All \(configuration.maximumConnections ?? 0) connections of the store at \(configuration.path) are in use. "
+                + "Try again, or raise NSPersistentStoreConnectionPoolMaxSizeKey.")
     }
 
     /// Runs `body`, and looks whether the schema is another one where SQLite met it so.
@@ -269,25 +271,12 @@ final class SQLiteConnectionPool: Sendable {
         return result
     }
 
-    private func takeReader() throws -> SQLiteConnection {
-        try idleReaders.withLock { $0.popLast() } ?? openReader()
-    }
-
     private func openReader() throws -> SQLiteConnection {
-        do {
-            let connection = try SQLiteConnection(
-                path: configuration.path, mode: readerMode, timeout: configuration.timeout)
-            // Has the connection read the schema, so that it notices when that is changed from here on.
-            try Self.apply(configuration, to: connection)
-            try schemaWatch.check(connection)
-            return connection
-        } catch let error as SQLiteError { throw error.cocoaError }
-    }
-
-    private func giveBack(_ connection: SQLiteConnection) {
-        idleReaders.withLock { idle in
-            if idle.count < Self.maximumIdleReaders { idle.append(connection) }
-        }
+        let connection = try SQLiteConnection(path: configuration.path, mode: readerMode, timeout: configuration.timeout)
+        // Has the connection read the schema, so that it notices when that is changed from here on.
+        try Self.apply(configuration, to: connection)
+        try schemaWatch.check(connection)
+        return connection
     }
 
     /// Runs `body` with the writer, alone.
@@ -323,7 +312,7 @@ final class SQLiteConnectionPool: Sendable {
     /// before a store is closed. Waits for nobody: what others still read is moved when they close the store.
     func checkpoint() {
         backgroundSweep.cancel()
-        idleReaders.withLock { $0.removeAll() }
+        readers.closeUnused()
         guard !configuration.isReadOnly else { return }
         writer.withLock { connection in
             connection.setTimeout(0)

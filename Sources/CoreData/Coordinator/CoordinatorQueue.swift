@@ -1,0 +1,24 @@
+import Dispatch
+import Synchronization
+
+/// A serial queue that is made when it is first used, and that knows its own blocks.
+///
+/// Dispatch needs a thread to end a queue that can be asked so, and the process ends where it can have none. A coordinator that was never
+/// asked to run a block ends without one.
+final class CoordinatorQueue: Sendable {
+    private let key = DispatchSpecificKey<Bool>()
+    private let made = Mutex<DispatchQueue?>(nil)
+
+    /// Whether a block of the queue is running on this thread.
+    var isRunning: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    var queue: DispatchQueue {
+        made.withLock { made in
+            if let made { return made }
+            let queue = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator")
+            queue.setSpecific(key: key, value: true)
+            made = queue
+            return queue
+        }
+    }
+}
