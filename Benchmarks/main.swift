@@ -3,6 +3,7 @@ import Foundation
 // Compares the engine with the SQLite C API on the same files, and with libpq on the same tables.
 //
 //     Benchmarks [CASE] [--runs N]     CASE is a part of a case's name, such as W3
+//     Benchmarks --growth [LARGEST]    how operations on relationships grow from 10,000 members to 100,000, or to LARGEST
 //
 // Prints a table of ratios and writes them to .build/bench.json.
 
@@ -10,6 +11,13 @@ var arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "--memory", arguments.count == 3 {
     let harness = try Harness(runs: 1, filter: nil)
     try harness.runMemoryChild(arguments[1], arguments[2])
+    harness.cleanUp()
+    exit(0)
+}
+if arguments.first == "--growth" {
+    let largest = arguments.dropFirst().first.flatMap { Int($0) } ?? 100_000
+    let harness = try Harness(runs: 1, filter: nil)
+    try GrowthBenchmark(folder: harness.folder, sizes: [10_000, 100_000, 1_000_000].filter { $0 <= largest }).run()
     harness.cleanUp()
     exit(0)
 }
