@@ -91,7 +91,7 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
             let root = objectID.layout.rootIndex
             if let key = objectID.key { return ownInsertions.remove(Place(root: root, key: key)) == nil }
             guard let serial = objectID.serial(in: identities) else { return true }
-            return !ownInsertions.contains(Place(root: root, key: 0 &- serial))
+            return !ownInsertions.contains(Place(root: root, key: currentKey(0 &- serial)))
         }
     }
 
