@@ -99,8 +99,6 @@ private final class Desk {
         url = folder.file("desk.sqlite")
         stack = try TestStack(Self.model(), url: url, kind: kind)
         context = stack.context
-        context.undoManager = UndoManager()
-        context.undoManager?.groupsByEvent = false
         // Something to begin with, in each relationship.
         for name in ["p0", "p1", "p2"] { insert("Page", name) }
         for name in ["n0", "n1", "n2", "n3"] { insert("Note", name) }
@@ -114,7 +112,8 @@ private final class Desk {
         wanted.pages["p2"] = Page(friends: ["p1", "p0"])
         wanted.notes = ["n0": ["p1", "p0"], "n1": [], "n2": [], "n3": []]
         try context.save()
-        context.undoManager?.removeAllActions()
+        context.undoManager = UndoManager()
+        context.undoManager?.groupsByEvent = false
     }
 
     private func insert(_ entity: String, _ name: String) {

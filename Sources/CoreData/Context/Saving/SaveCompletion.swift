@@ -42,7 +42,7 @@ struct SaveCompletion {
         if context.parentContext != nil, context.automaticallyMergesChangesFromParent {
             context.registry.noteOwnInsertions(insertedObjects)
         }
-        context.endReferences(to: deletedObjects + written.objects.inaccessible)
+        context.endReferences(to: deletedObjects + written.objects.inaccessible + written.objects.discarded)
         for object in written.objects.discarded where object.flags.contains(.discarded) { context.endDiscarding(of: object) }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
