@@ -19,17 +19,17 @@ struct EndSettlement {
 
     // MARK: Changes that were taken back
 
-    /// Has the other ends of relationships take back what an object's changes did to them, now that these were taken back.
+    /// Has the other ends of relationships take back what an object's changes did to them, now that these were taken back by a refresh.
     ///
-    /// The end that is kept in a column, or in pairs that it writes, says what is related: where it is the other one's change that stays, the
-    /// object gets its side again when that is saved (`completeInverses`).
+    /// The end that is kept in a column, or in pairs that it writes, says what is related: where the other one has it, its change stays, and
+    /// the object gets its side again when that is saved (`completeInverses`).
     func takeBack(_ ends: UnsavedEnds) {
         let object = ends.object
         for (slot, gained, lost) in ends.changes {
             let property = object.layout.slots[slot]
             if property.kind.isToMany, !property.inverseIsToMany || !property.isWritingSide(in: object.layout) { continue }
-            for destination in gained { takeBack(destination, object, property) }
-            for destination in lost { takeBack(destination, object, property) }
+            let bothHaveIt = !property.kind.isToMany && !property.inverseIsToMany
+            for destination in gained + lost where !bothHaveIt || destination.isDeleted { takeBack(destination, object, property) }
         }
     }
 

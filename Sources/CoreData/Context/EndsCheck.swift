@@ -33,12 +33,13 @@ extension NSManagedObjectContext {
                 "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) \(what) \(other.descriptionOfIdentity)"
             }
             if property.kind == .toOne {
-                guard let destination = object.pending?.destination(slot), isLooked(at: destination), object.differsFromCommitted(property)
+                guard isComplete, let destination = object.pending?.destination(slot), isLooked(at: destination),
+                    object.differsFromCommitted(property)
                 else { continue }
                 let inverse = property.inverseSlot(in: destination.layout)
                 if !property.inverseIsToMany {
                     if destination.toOne(inverse) !== object { return text(destination, "leads to") }
-                } else if isComplete {
+                } else {
                     let state = destination.extras?.toMany(inverse)
                     let leadsBack = state.map { $0.added.contains(object) || $0.isLoaded && $0.members.contains(object) } ?? false
                     if !leadsBack { return text(destination, "leads to") }

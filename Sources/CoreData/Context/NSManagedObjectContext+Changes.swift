@@ -161,6 +161,7 @@ extension NSManagedObjectContext {
         guard object.registry === registry else { return }
         if journal != nil { processPendingChanges() }
         asStep { readRowAgain(object, mergeChanges: mergeChanges) }
+        checkEnds()
     }
 
     private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
@@ -232,6 +233,7 @@ extension NSManagedObjectContext {
             var settlement = EndSettlement(self)
             for ends in unsettled { settlement.settle(ends, .change) }
         }
+        checkEnds()
     }
 
     /// Drops an object's values and relationships. The next access asks the row cache, then the store.

@@ -23,6 +23,9 @@ struct UnsavedEnds {
             } else if object.differsFromCommitted(property) {
                 let (gained, lost) = (object.toOne(slot), object.committedDestination(slot))
                 changes.append((slot, gained.map { [$0] } ?? [], lost.map { [$0] } ?? []))
+            } else if let gained = object.pending?.destination(slot) {
+                // Set to what the row says, which others may have changed since.
+                changes.append((slot, [gained], []))
             }
         }
     }

@@ -7,11 +7,17 @@ extension NSManagedObjectContext {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0 else { continue }
             if property.kind == .toOne {
-                if let destination = object.pending?.destination(slot) { destination.removeFromInverse(of: property, object) }
+                if let destination = object.pending?.destination(slot) { leave(destination, object, property) }
             } else if let state = object.extras?.toMany(slot) {
-                for member in state.added.objects { member.removeFromInverse(of: property, object) }
+                for member in state.added.objects { leave(member, object, property) }
             }
         }
+    }
+
+    private func leave(_ destination: NSManagedObject, _ object: NSManagedObject, _ property: PropertySlot) {
+        destination.removeFromInverse(of: property, object)
+        // Undoing must not lead it back.
+        journal?.reread(destination)
     }
 
     /// Makes a changed object again of one that was to be saved as a new row in the place of a deleted one.
