@@ -66,7 +66,11 @@ extension NSManagedObjectContext {
             guard property.inverseSlot >= 0, lacksSide(destination, property, of: object), object.differsFromCommitted(property) else {
                 return
             }
-            if try complete(destination, property, with: object, &changed) { return }
+            // One that was set since to lead elsewhere, after a refresh, is not this object's any more.
+            let isTaken =
+                !property.inverseIsToMany && destination.flags.contains(.updated)
+                && destination.differsFromCommitted(destination.layout.slots[property.inverseSlot(in: destination.layout)])
+            if !isTaken, try complete(destination, property, with: object, &changed) { return }
             object.store(.null, slot: slot)
             object.extras?.setToOne(slot, nil)
             object.noteChange(slot)
@@ -96,7 +100,7 @@ extension NSManagedObjectContext {
             guard let state = destination.extras?.toMany(slot), !state.added.isEmpty else { return true }
             return changes.hasTakenBackMembers && !state.added.contains(object)
         }
-        return destination.pending?.has(slot) != true
+        return destination.toOne(slot) !== object
     }
 
     /// - Returns: false when the destination has no row any more.
