@@ -29,7 +29,7 @@ import Testing
             let model = Self.model
             let entity = model.entities[0]
             var first: NSManagedObject? = NSManagedObject(entity: entity, insertInto: nil)
-            weak var last = first
+            weak let last = first
             for _ in 0..<1_000_000 {
                 let object = NSManagedObject(entity: entity, insertInto: nil)
                 object.setValue(first, forKey: "next")

@@ -61,7 +61,7 @@ import Testing
         for item in items[..<4500] { for set in [set, expected] { set.add(item) } }
         for number in 0..<400 {
             step(set, expected, &random)
-            if number % 20 == 0 { try #require(isSame(set, expected), "change \(number)") }
+            if number % 50 == 0 { try #require(isSame(set, expected), "change \(number)") }
             if number == 200 { try context.save() }
             if number == 300 {
                 for set in [set, expected] { set.sort(using: [NSSortDescriptor(key: "number", ascending: false)]) }
