@@ -13,9 +13,14 @@ extension FixtureTests {
             ["SampleModel2", "CartKit", "FreezeRay"].contains { fixture.store.path.contains($0) }
         }
 
-        /// What each bit of `ZCOLUMNS` stands for, from the highest bit of the first byte on.
+        /// What each bit of `ZCOLUMNS` stands for, from the highest bit of the first byte on: of each kind the superentity's properties first.
         private func names(_ entity: NSEntityDescription) -> [String] {
-            let properties = entity.propertiesByName.values.filter { !$0.isTransient }.sorted { $0.name < $1.name }
+            func level(_ property: NSPropertyDescription) -> Int {
+                sequence(first: entity, next: \.superentity).filter { $0.propertiesByName[property.name] != nil }.count
+            }
+            let properties = entity.propertiesByName.values.filter { !$0.isTransient }.sorted {
+                (-level($0), $0.name) < (-level($1), $1.name)
+            }
             let relationships = properties.compactMap { $0 as? NSRelationshipDescription }
             let toOne = relationships.filter { !$0.isToMany }.flatMap { relationship in
                 Array(repeating: relationship.name, count: relationship.destinationEntity?.subentities.isEmpty == false ? 2 : 1)

@@ -5,7 +5,8 @@ struct RowChange {
     let key: Int64
     /// The committed row the change is based on; nil for an insert.
     let base: Snapshot?
-    /// New values in the store's form; slots that are not present keep the base's value (nil in an insert).
+    /// New values in the store's form; slots that are not present keep the base's value (nil in an insert). In a deletion those that
+    /// the history preserves and that the object had when it was deleted.
     let values: RowValues?
     /// Set when the row changed only through to-many relationships: its version still grows.
     var touchesVersionOnly = false

@@ -84,8 +84,8 @@ import Testing
         #expect(store.file.rows("SELECT ZCHANGETYPE, ZCOLUMNS FROM ACHANGE") == [["0", nil], ["2", nil]])
     }
 
-    @Test func anEntityThatInheritsCountsAllItsPropertiesByName() throws {
-        // Bits of a leaf: link 0, its entity 1, area 2, name 3, weight 4.
+    @Test func anEntityThatInheritsCountsThePropertiesOfItsSuperentityFirst() throws {
+        // Bits of a leaf: link 0, its entity 1, name 2, area 3, weight 4.
         func trees() -> NSManagedObjectModel {
             let node = entity("Node", text("name"))
             let leaf = entity("Leaf", number("area"), number("weight"))
@@ -102,8 +102,33 @@ import Testing
             try context.save()
             leaf.setValue(1, forKey: "weight")
         }
-        let found = columns()
-        #expect(Set(found.prefix(2)) == ["10", "20"] && found.dropFirst(2) == ["08"])
+        #expect(columns() == ["20", "20", "08"])
+    }
+
+    @Test func positionsHaveBitsAfterTheKeysInTheOrderOfTheTable() throws {
+        // Columns of an item: ZABOVE, ZBELOW, ZOWNER, Z_FOK_BELOW (of Box.zitems), Z_FOK_ABOVE (of Box.aitems).
+        // Bits: above 0, below 1, owner 2, position of below 3, position of above 4, name 5.
+        func boxes() -> NSManagedObjectModel {
+            let box = entity("Box")
+            let item = entity("Item", text("name"))
+            relate(box, "aitems", toMany: true, ordered: true, item, inverse: "above")
+            relate(box, "zitems", toMany: true, ordered: true, item, inverse: "below")
+            relate(box, "items", toMany: true, item, inverse: "owner")
+            return model(box, item)
+        }
+        try store.open(boxes(), Self.tracking) { context in
+            let item = context.insert("Item", ["name": "i"])
+            let box = context.insert("Box")
+            try context.save()
+            for key in ["above", "below", "owner"] {
+                item.setValue(box, forKey: key)
+                try context.save()
+            }
+            item.setValue("j", forKey: "name")
+        }
+        let bits = store.file.column(
+            "SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 AND ZENTITY = 2 ORDER BY Z_PK")
+        #expect(bits == ["88", "50", "20", "04"])
     }
 
     @Test func aChangedElementHasTheBitOfItsCompositeAttribute() throws {
@@ -169,6 +194,27 @@ import Testing
             store.file.value("SELECT sql FROM sqlite_master WHERE name = 'ACHANGE'")?.hasSuffix(
                 "ZCOLUMNS BLOB, ZTOMBSTONE0 BLOB, ZTOMBSTONE1 BLOB, ZTOMBSTONE2 BLOB, ZTOMBSTONE3 BLOB )") == true)
         #expect(store.file.value("SELECT count(*) FROM ACHANGE WHERE ZCHANGETYPE = 0 AND ZTOMBSTONE2 NOT NULL") == "0")
+    }
+
+    @Test func aDeletionLeavesTheValuesThatTheObjectHadWhenItWasDeleted() throws {
+        func prices() -> NSManagedObjectModel {
+            let attributes = [
+                text("name"), NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("day", .dateAttributeType),
+                NSAttributeDescription("web", .URIAttributeType), text("note"),
+            ]
+            for attribute in attributes { attribute.preservesValueInHistoryOnDeletion = true }
+            return model(NSEntityDescription("Thing", class: "NSManagedObject", attributes))
+        }
+        try store.open(prices(), Self.tracking) { context in
+            let thing = context.insert("Thing", ["name": "former", "note": "kept", "price": NSDecimalNumber(value: 1)])
+            try context.save()
+            thing.setValue("last", forKey: "name")
+            thing.setValue(NSDecimalNumber(string: "2.5"), forKey: "price")
+            thing.setValue(Date(timeIntervalSinceReferenceDate: 12.5), forKey: "day")
+            thing.setValue(URL(string: "https://a.example"), forKey: "web")
+            context.delete(thing)
+        }
+        #expect(tombstones(5) == [["12.5", "'last'", "'kept'", "2.5", "'https://a.example'"]])
     }
 
     @Test func aDeletionLeavesNoValueOfAnAttributeWithFiles() throws {

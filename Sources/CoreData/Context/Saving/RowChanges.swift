@@ -84,6 +84,16 @@ struct RowChanges {
             touchesVersionOnly: !relationships.isEmpty, changedToMany: relationships)
     }
 
+    func deletion(of object: NSManagedObject) throws -> RowChange {
+        let row = row(of: object)
+        guard !object.layout.preservedSlots.isEmpty, let pending = object.pending else { return row }
+        let values = RowValues.make(slotCount: pending.slotCount)
+        for slot in object.layout.preservedSlots where pending.has(slot) {
+            values[slot] = try pending.value(slot).stored(object.layout.slots[slot])
+        }
+        return RowChange(layout: row.layout, key: row.key, base: row.base, values: values)
+    }
+
     /// Nil when no persistent value differs from the store.
     func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout

@@ -82,7 +82,7 @@ struct SaveAttempt {
         }
         for object in objects.deleted {
             let batch = batch(for: object)
-            batch.batch.deletes.append(changes.row(of: object))
+            batch.batch.deletes.append(try changes.deletion(of: object))
             batch.deleted.append(object)
         }
         // A fault has no values that could be outdated.

@@ -1,48 +1,59 @@
 import Foundation
 
-/// Which bit of `ZCOLUMNS` stands for which property of an entity, and which values a deletion leaves in the history.
+/// Which bit of `ZCOLUMNS` stands for which property of an entity.
 ///
-/// The bits of an entity are, inherited properties included: its to-one relationships by name, each followed by a bit for the
-/// destination's entity where that can vary; its attributes by name; its to-many relationships by name. They are counted
-/// from the highest bit of the first byte. The order is that of rows which Apple's framework wrote; none of them was of an
-/// entity that inherits, for which the order is this project's choice.
+/// The bits of an entity are: its to-one relationships, each followed by a bit for the destination's entity where that can vary;
+/// the positions in ordered relationships that stand beside these, in the order of the table; its attributes; its to-many
+/// relationships. Of each kind those that the root declares come first, then those of each further entity down to this one, by
+/// name. They are counted from the highest bit of the first byte. Apple's framework wrote rows so.
 struct HistoryColumns {
     /// The bits of each slot; none for what a store does not keep. The elements of a composite attribute share its bit.
     let bits: [Range<Int>]
+    /// The bit of the position beside a to-one relationship's key, by slot.
+    let positionBits: [Int: Int]
     /// How many bits there are.
     let count: Int
     let byteCount: Int
-    /// The slots of the attributes whose values are preserved, by name, with the elements of a composite attribute in its place.
-    /// Values in files of their own go with their files.
-    let preservedSlots: [Int]
 
-    init(_ layout: EntityLayout) {
+    init(_ entity: SQLEntity) {
+        let layout = entity.layout
         var bits = Array(repeating: 0..<0, count: layout.slots.count)
         var count = 0
-        let slots = layout.propertySlots.sorted { $0.name < $1.name }.filter { !$0.isTransient }
+        let ancestors = Array(sequence(first: layout.entity, next: \.superentity)).reversed()
+        // A property that a subentity declares again stays where it was declared first.
+        var levels: [String: Int] = [:]
+        for (level, ancestor) in ancestors.enumerated() {
+            levels.merge(ancestor.propertiesByName.mapValues { _ in level }) { first, _ in first }
+        }
+        func place(_ slot: PropertySlot) -> (Int, String) { (levels[slot.name] ?? 0, slot.name) }
+        let slots = layout.propertySlots.filter { !$0.isTransient }.sorted { place($0) < place($1) }
         func add(_ slot: PropertySlot, _ width: Int = 1) {
             bits[slot.index] = count..<count + width
             for element in slot.composite?.slots ?? [] { bits[element] = bits[slot.index] }
             count += width
         }
-        for slot in slots where slot.kind == .toOne { add(slot, slot.entityWord >= 0 ? 2 : 1) }
+        var keys: [ObjectIdentifier: Int] = [:]
+        for slot in slots where slot.kind == .toOne {
+            add(slot, slot.entityWord >= 0 ? 2 : 1)
+            if let column = entity.columns[slot.index] { keys[ObjectIdentifier(column)] = slot.index }
+        }
+        var positionBits: [Int: Int] = [:]
+        for declaration in entity.table.declarations where declaration.role == .position {
+            guard let slot = keys[ObjectIdentifier(declaration.column)] else { continue }
+            positionBits[slot] = count
+            count += 1
+        }
         for slot in slots where slot.attribute != nil && (slot.isStored || slot.composite != nil) { add(slot) }
         for slot in slots where slot.kind.isToMany { add(slot) }
         self.bits = bits
+        self.positionBits = positionBits
         self.count = count
         byteCount = (count + 7) / 8
-        preservedSlots = slots.flatMap { slot -> [PropertySlot] in
-            guard let composite = slot.composite else { return Self.isPreserved(slot) ? [slot] : [] }
-            let elements = composite.slots.map { layout.slots[$0] }
-            return slot.attribute?.preservesValueInHistoryOnDeletion == true ? elements : elements.filter(Self.isPreserved)
-        }.filter { $0.isStored && $0.attribute?.allowsExternalBinaryDataStorage != true }.map(\.index)
     }
 
-    private static func isPreserved(_ slot: PropertySlot) -> Bool { slot.attribute?.preservesValueInHistoryOnDeletion == true }
-
-    /// The bit set of some changed properties; NULL for none.
+    /// The bit set of some changed properties; NULL for none. A changed key changes the position beside it.
     func changes(_ slots: some Sequence<Int>) -> StoredValue {
-        set(slots.lazy.flatMap { bits[$0] }).map(StoredValue.data) ?? .null
+        set(slots.lazy.flatMap { slot in Array(bits[slot]) + (positionBits[slot].map { [$0] } ?? []) }).map(StoredValue.data) ?? .null
     }
 
     /// A bit set as long as all of the entity's properties need; nil without a bit.

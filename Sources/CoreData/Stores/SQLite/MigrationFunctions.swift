@@ -62,12 +62,13 @@ final class MigrationFunctions {
         for member in plan.members.values {
             let target = member.target.layout
             let source = member.source.layout
-            let (now, former) = (HistoryColumns(target), HistoryColumns(source))
+            let (now, former) = (HistoryColumns(member.target), HistoryColumns(member.source))
             var bits: [Int: Int] = [:]
             for slot in target.slots {
                 guard let name = member.sourceNames[slot.name], let index = source.slotByPath[name] else { continue }
-                // Where only one of the two has a bit for the destination's entity, it has no counterpart.
+                // Where only one of the two has a bit for the destination's entity or the position, it has no counterpart.
                 for (bit, formerBit) in zip(now.bits[slot.index], former.bits[index]) { bits[formerBit] = bit }
+                if let bit = now.positionBits[slot.index], let formerBit = former.positionBits[index] { bits[formerBit] = bit }
             }
             if bits.count < former.count || now.byteCount != former.byteCount || bits.contains(where: { $0.key != $0.value }) {
                 result[member.source.number] = ChangedBits(columns: now, bits: bits)

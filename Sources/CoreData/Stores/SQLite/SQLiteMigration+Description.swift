@@ -48,9 +48,9 @@ extension SQLiteMigration {
     private func moveTombstones(_ columns: [String]) throws {
         var present = columns.filter { $0.hasPrefix("ZTOMBSTONE") }
         for member in plan.members.values {
-            let (now, former) = (HistoryColumns(member.target.layout), HistoryColumns(member.source.layout))
+            let (now, former) = (member.target.layout, member.source.layout)
             let sources = now.preservedSlots.map { slot in
-                member.sourceNames[member.target.layout.slots[slot].name].flatMap { member.source.layout.slotByPath[$0] }
+                member.sourceNames[now.slots[slot].name].flatMap { former.slotByPath[$0] }
                     .flatMap { former.preservedSlots.firstIndex(of: $0) }
             }
             guard !former.preservedSlots.isEmpty, sources != former.preservedSlots.indices.map({ $0 }) else { continue }

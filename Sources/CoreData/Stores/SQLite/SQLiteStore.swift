@@ -236,7 +236,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             }
             var columns = schema.columns
             if recordsHistory {
-                let tombstones = mapping.entities.compactMap { $0.map { HistoryColumns($0.layout).preservedSlots.count } }.max() ?? 0
+                let tombstones = mapping.entities.compactMap { $0?.layout.preservedSlots.count }.max() ?? 0
                 let present = columns["ACHANGE"] ?? []
                 let isComplete = tombstones == 0 || present.contains(SQLiteHistory.tombstoneColumn(tombstones - 1))
                 if !Self.hasHistoryTables(columns) || !isComplete {

@@ -36,6 +36,9 @@ final class EntityLayout: @unchecked Sendable {
     /// Values of a new object's slots.
     let defaultsBySlot: [AttributeValue]
     let hasDefaults: Bool
+    /// Slots of the attributes whose values a deletion leaves in the history, by name, with the elements of a composite attribute in its
+    /// place. Values in files of their own go with their files.
+    let preservedSlots: [Int]
     /// Layout indexes of this entity and all its subentities.
     var familyIndexes: [Int] = []
     unowned(unsafe) let model: ModelLayout
@@ -73,6 +76,7 @@ final class EntityLayout: @unchecked Sendable {
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
         defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }
+        preservedSlots = Self.preserved(propertySlots, slots)
         self.model = model
         modelIdentity = ObjectIdentifier(model)
     }
@@ -92,6 +96,19 @@ final class EntityLayout: @unchecked Sendable {
             }
         }
         return defaults
+    }
+
+    private static func preserved(_ properties: [PropertySlot], _ slots: [PropertySlot]) -> [Int] {
+        func isPreserved(_ slot: PropertySlot) -> Bool { slot.attribute?.preservesValueInHistoryOnDeletion == true }
+        let kept = properties.filter { !$0.isTransient }.flatMap { slot -> [PropertySlot] in
+            guard let composite = slot.composite else { return isPreserved(slot) ? [slot] : [] }
+            let elements = composite.slots.map { slots[$0] }
+            return isPreserved(slot) ? elements : elements.filter(isPreserved)
+        }
+        // Elements stay in declared order: `sorted` is stable.
+        func name(_ slot: PropertySlot) -> Substring { slot.name.prefix { $0 != "." } }
+        return kept.filter { $0.isStored && $0.attribute?.allowsExternalBinaryDataStorage != true }
+            .sorted { name($0) < name($1) }.map(\.index)
     }
 
     /// The properties of a uniqueness constraint, with the elements of a composite attribute in its place.

@@ -72,8 +72,10 @@ extension SQLiteBatch {
             let known = columns[row.layoutIndex]
             let changed =
                 known
-                ?? self.columns(ofHistory: layout).changes(
-                    update.assignments.map { layout.slot($0.slot, ofAncestor: update.rows.entity.index) })
+                ?? backend.mapping.entity(layout).map { entity in
+                    self.columns(ofHistory: entity).changes(
+                        update.assignments.map { layout.slot($0.slot, ofAncestor: update.rows.entity.index) })
+                } ?? .null
             if known == nil { columns[row.layoutIndex] = changed }
             history.append(
                 .init(type: .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key, columns: changed))

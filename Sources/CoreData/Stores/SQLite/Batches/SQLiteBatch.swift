@@ -70,10 +70,10 @@ final class SQLiteBatch {
 
     func entity(_ index: Int) throws -> SQLEntity { try backend.entity(backend.mapping.layouts.layouts[index]) }
 
-    func columns(ofHistory layout: EntityLayout) -> HistoryColumns {
-        if let known = historyColumns[layout.index] { return known }
-        let made = HistoryColumns(layout)
-        historyColumns[layout.index] = made
+    func columns(ofHistory entity: SQLEntity) -> HistoryColumns {
+        if let known = historyColumns[entity.layout.index] { return known }
+        let made = HistoryColumns(entity)
+        historyColumns[entity.layout.index] = made
         return made
     }
 

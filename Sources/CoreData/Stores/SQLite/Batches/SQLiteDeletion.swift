@@ -43,7 +43,7 @@ extension SQLiteBatch: DeletingBatch {
     // MARK: History
 
     private func noteTombstones(_ entity: SQLEntity, _ keys: Set<Int64>) throws {
-        let slots = columns(ofHistory: entity.layout).preservedSlots
+        let slots = entity.layout.preservedSlots
         let columns = slots.compactMap { entity.columns[$0]?.name }
         guard !slots.isEmpty, columns.count == slots.count else { return }
         try connection.query(statements.values(columns, of: entity), list(keys)) { row in
@@ -61,7 +61,7 @@ extension SQLiteBatch: DeletingBatch {
                     type: .delete, entityNumber: number(reference), key: reference.key, tombstones: tombstones[reference] ?? []))
         }
         for (reference, slots) in losses.sorted(by: { ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key) }) {
-            let columns = columns(ofHistory: mapping.layouts.layouts[reference.layoutIndex]).changes(slots)
+            let columns = mapping.entities[reference.layoutIndex].map { self.columns(ofHistory: $0).changes(slots) } ?? .null
             history.append(.init(type: .update, entityNumber: number(reference), key: reference.key, columns: columns))
         }
     }

@@ -224,11 +224,10 @@ final class SQLiteInsertion {
         if batch.tracksHistory {
             let isWhole = insertion.rule == .replaceValues
             let slots = targets.map(\.slot).filter { isWhole || insertion.updatedSlots?.contains($0) ?? given.contains($0) }
-            let changed = layout.model.layouts[written.layoutIndex]
-            batch.history.append(
-                .init(
-                    type: .update, entityNumber: batch.backend.mapping.entity(changed)?.number ?? entity.number, key: written.key,
-                    columns: batch.columns(ofHistory: changed).changes(slots.map { changed.slot($0, ofAncestor: layout.index) })))
+            guard let changed = batch.backend.mapping.entities[written.layoutIndex] else { return }
+            let columns = batch.columns(ofHistory: changed)
+                .changes(slots.map { changed.layout.slot($0, ofAncestor: layout.index) })
+            batch.history.append(.init(type: .update, entityNumber: changed.number, key: written.key, columns: columns))
         }
     }
 

@@ -1,22 +1,29 @@
 // What a save leaves in the history, and what triggers have made of its rows.
 extension SaveSession {
-    /// Keeps what the history preserves of a row that is to be deleted.
+    /// Keeps what the history preserves of a row that is to be deleted: what the save has changed, else what the row has.
     func noteTombstones(of change: RowChange, _ index: Int) throws {
-        let slots = historyColumns(of: change.layout).preservedSlots
+        let slots = change.layout.preservedSlots
         guard !slots.isEmpty else { return }
         let entity = try backend.entity(change.layout)
-        let columns = slots.map { entity.columns[$0].map { SQLSchema.identifier($0.name) } ?? "NULL" }
+        var arguments: [StoredValue] = []
+        let columns = slots.map { slot in
+            guard let column = entity.columns[slot] else { return "NULL" }
+            guard let values = change.values, values.has(slot) else { return SQLSchema.identifier(column.name) }
+            arguments.append(values[slot])
+            // As the column would have it.
+            return "CAST(? AS \(column.type.declaration))"
+        }
         try connection.query(
             "SELECT \(columns.joined(separator: ", ")) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ?",
-            [.integer(change.key)]
+            arguments + [.integer(change.key)]
         ) { row in
             tombstones[index] = slots.indices.map { row.storedValue(Int32($0)) }
         }
     }
 
-    private func historyColumns(of layout: EntityLayout) -> HistoryColumns {
+    private func historyColumns(of layout: EntityLayout) throws -> HistoryColumns {
         if let known = historyColumns[layout.index] { return known }
-        let made = HistoryColumns(layout)
+        let made = HistoryColumns(try backend.entity(layout))
         historyColumns[layout.index] = made
         return made
     }
@@ -30,7 +37,7 @@ extension SaveSession {
         }
         for change in batch.updates {
             let slots = (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false } + change.changedToMany
-            let columns = historyColumns(of: change.layout).changes(slots)
+            let columns = try historyColumns(of: change.layout).changes(slots)
             changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, columns: columns))
         }
         for (index, change) in batch.deletes.enumerated() {
