@@ -54,20 +54,13 @@ extension MappingInference {
     /// Refuses links that the destination's relationship cannot hold.
     mutating func checkLinks(of relationship: NSRelationshipDescription) {
         guard let links = links[ObjectIdentifier(relationship)] else { return }
-        switch links {
-        case .relationship(let source) where source.isToMany && !relationship.isToMany:
-            // A predecessor of another name is that of the inverse's predecessor.
-            let former = source.name == relationship.name ? "it" : "it takes the place of '\(source.name)', which"
+        // One that is new, and has its links from its inverse, takes one object of several.
+        if case .relationship(let source) = links, source.isToMany, !relationship.isToMany,
+            predecessors(of: relationship).contains(where: { $0 === source })
+        {
             add(
-                relationship.entity, relationship, "\(former) was to-many and is to-one now: which object should stay is not known.",
+                relationship.entity, relationship, "it was to-many and is to-one now: which object should stay is not known.",
                 "Leave it to-many, or give the new relationship another name and choose the objects in the program.")
-        case .reversed(let source) where !relationship.isToMany:
-            // Nothing kept several objects from leading to one.
-            add(
-                relationship.entity, relationship,
-                "it is the new inverse of '\(source.name)' and to-one, but several objects may lead to one.",
-                "Make it to-many.")
-        default: break
         }
         checkDestination(of: relationship, links)
     }

@@ -19,6 +19,14 @@ struct MappingInference {
         case relationship(NSRelationshipDescription)
         /// A source relationship without an inverse that leads the other way.
         case reversed(NSRelationshipDescription)
+
+        /// Whether an object may have had several links.
+        var mayLeadToSeveral: Bool {
+            switch self {
+            case .relationship(let source): source.isToMany
+            case .reversed: true
+            }
+        }
     }
 
     let sourceEntities: [NSEntityDescription]
@@ -184,15 +192,23 @@ struct MappingInference {
         }
     }
 
-    /// Whether every value of one type is a value of another, in the same form: the same type, or a wider one.
+    /// Whether the values of one type are values of another: the same type, or a wider one of numbers.
     static func holds(_ wider: NSAttributeType, all type: NSAttributeType) -> Bool {
-        switch (type, wider) {
-        case (.integer16AttributeType, .integer32AttributeType), (.integer16AttributeType, .integer64AttributeType),
-            (.integer32AttributeType, .integer64AttributeType), (.floatAttributeType, .doubleAttributeType):
-            true
-        default: type == wider
-        }
+        wider == type || widerTypes[type]?.contains(wider) == true
     }
+
+    /// The types of numbers that hold those of others. A double holds integers up to 2^53 exactly and the rest of them nearly, as on a Mac.
+    private static let widerTypes: [NSAttributeType: Set<NSAttributeType>] = {
+        let any: Set<NSAttributeType> = [.doubleAttributeType, .decimalAttributeType]
+        return [
+            .booleanAttributeType: any.union([
+                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .floatAttributeType,
+            ]),
+            .integer16AttributeType: any.union([.integer32AttributeType, .integer64AttributeType, .floatAttributeType]),
+            .integer32AttributeType: any.union([.integer64AttributeType]), .integer64AttributeType: any,
+            .floatAttributeType: [.doubleAttributeType],
+        ]
+    }()
 
     private mutating func checkDerivation(
         of property: NSPropertyDescription, from source: NSPropertyDescription?, _ entity: NSEntityDescription

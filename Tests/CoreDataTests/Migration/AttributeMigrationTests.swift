@@ -121,6 +121,39 @@ import Testing
         #expect(counts == [32000])
     }
 
+    /// A number keeps its value in each type that holds it, and the new table is that of a new store.
+    @Test(arguments: StoreKind.persistent) func numbersOfOneTypeBecomeThoseOfAnother(kind: StoreKind) throws {
+        let changes: [(NSAttributeType, Any, NSAttributeType)] = [
+            (.booleanAttributeType, true, .integer32AttributeType), (.booleanAttributeType, true, .integer16AttributeType),
+            (.booleanAttributeType, true, .decimalAttributeType), (.booleanAttributeType, true, .doubleAttributeType),
+            (.integer64AttributeType, 1 << 40, .doubleAttributeType), (.integer64AttributeType, 1 << 40, .decimalAttributeType),
+            (.integer32AttributeType, -70000, .doubleAttributeType), (.integer16AttributeType, 12, .floatAttributeType),
+        ]
+        for (old, value, new) in changes {
+            let store = try MigratedStore(kind)
+            try store.open(model(entity("Item", NSAttributeDescription("former", old)))) { context in
+                context.insert("Item", ["former": value])
+                context.insert("Item")
+            }
+            func version() -> NSManagedObjectModel {
+                let attribute = NSAttributeDescription("now", new)
+                attribute.renamingIdentifier = "former"
+                return model(entity("Item", attribute))
+            }
+            try store.migrate(to: version())
+            let found = try store.open(version()) { context in
+                try context.objects("Item").compactMap { ($0.value(forKey: "now") as? NSNumber)?.int64Value }
+            }
+            #expect(found == [(value as? NSNumber)?.int64Value ?? 1], "\(old) to \(new)")
+            if kind == .sqlite {
+                let fresh = try MigratedStore()
+                try fresh.open(version()) { _ in }
+                let sql = "SELECT sql FROM sqlite_master WHERE name = 'ZITEM'"
+                #expect(store.file.value(sql) == fresh.file.value(sql))
+            }
+        }
+    }
+
     @Test(arguments: StoreKind.persistent) func keysAreNotHandedOutAgain(kind: StoreKind) throws {  // 278
         let store = try MigratedStore(kind)
         let old = model(entity("Item", text("name")))

@@ -52,6 +52,60 @@ import Testing
         try expectBooks(store, library(extra: true))
     }
 
+    /// A many-to-many relationship gives way to a new to-one one: of several objects the one with the lowest key stays.
+    @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipTakesOneOfTheObjectsOfItsInverse(kind: StoreKind) throws {
+        func library(_ name: String, toMany: Bool) -> NSManagedObjectModel {
+            let shelf = entity("Shelf", text("name"))
+            shelf.subentities = [entity("Case")]
+            let book = entity("Book", text("title"))
+            relate(shelf, "books", toMany: true, book, inverse: name, inverseToMany: toMany)
+            return NSManagedObjectModel([shelf] + shelf.subentities + [book])
+        }
+        let store = try MigratedStore(kind)
+        try store.open(library("shelves", toMany: true)) { context in
+            let first = context.insert("Case", ["name": "first"])
+            try context.save()
+            let second = context.insert("Shelf", ["name": "second"])
+            context.insert("Book", ["title": "both", "shelves": NSSet(array: [first, second])])
+            context.insert("Book", ["title": "none"])
+            context.insert("Book", ["title": "one", "shelves": NSSet(object: second)])
+        }
+        try store.migrate(to: library("shelf", toMany: false))
+        let found = try store.open(library("shelf", toMany: false)) { context in
+            let names = try context.objects("Book", by: "title").map {
+                ($0.value(forKey: "shelf") as? NSManagedObject)?.value(forKey: "name") as? String
+            }
+            #expect(try context.objects("Shelf", by: "name").map { titles($0) } == [["both"], ["one"]])
+            return names
+        }
+        #expect(found == ["first", nil, "second"])
+    }
+
+    /// The new relationship is one-to-one with a to-one relationship that stays.
+    @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipIsFilledFromTheInverseThatStays(kind: StoreKind) throws {
+        func library(_ name: String, toMany: Bool) -> NSManagedObjectModel {
+            let user = entity("User", text("name"))
+            let account = entity("Account", text("name"))
+            relate(user, name, toMany: toMany, account, inverse: "user")
+            return model(user, account)
+        }
+        let store = try MigratedStore(kind)
+        try store.open(library("accounts", toMany: true)) { context in
+            for name in ["a", "b"] {
+                let user = context.insert("User", ["name": name])
+                if name == "a" { context.insert("Account", ["name": "of a", "user": user]) }
+            }
+        }
+        try store.migrate(to: library("account", toMany: false))
+        let found = try store.open(library("account", toMany: false)) { context in
+            #expect(try (context.objects("Account")[0].value(forKey: "user") as? NSManagedObject)?.value(forKey: "name") as? String == "a")
+            return try context.objects("User", by: "name").map {
+                ($0.value(forKey: "account") as? NSManagedObject)?.value(forKey: "name") as? String
+            }
+        }
+        #expect(found == ["of a", nil])
+    }
+
     @Test(arguments: StoreKind.persistent) func aToOneRelationshipBecomesToMany(kind: StoreKind) throws {  // 281
         let store = try MigratedStore(kind)
         try store.open(library()) { fill($0) }

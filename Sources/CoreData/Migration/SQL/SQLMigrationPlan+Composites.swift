@@ -25,7 +25,9 @@ extension SQLMigrationPlan {
             member.sourceNames[element.name].flatMap { formerValue($0, member.source) }
         }
         let formerPath = member.sourceNames[slot.name]
-        let value = formerPath.flatMap { formerValue($0, member.source) }
+        let former = formerPath.flatMap { member.source.layout.slotByPath[$0] }.map { member.source.layout.slots[$0] }
+        var value = formerPath.flatMap { formerValue($0, member.source) }
+        if let found = value, let former { value = widened(found, former, slot) }
         guard let standard = try defaultValue(slot, column, layout) else { return value ?? .null }
         let argument = SQLText(value: standard, kind: slot.kind)
         if formers.isEmpty {
@@ -37,8 +39,7 @@ extension SQLMigrationPlan {
             .sql("CASE WHEN " + isNil + " THEN " + whenNil + " ELSE " + otherwise + " END")
         }
         let whenNil = owner.isOptional ? SQLText("NULL") : argument
-        guard let value, let formerPath else { return choice(whenNil, argument) }
-        let former = member.source.layout.slotByPath[formerPath].map { member.source.layout.slots[$0] }
+        guard let value else { return choice(whenNil, argument) }
         let formerOwner = former.flatMap { $0.isElement ? member.source.layout.slots[$0.compositeSlot] : $0 }
         let mayLackElement = !slot.isOptional && former?.isOptional == true
         let mayLackAll = !owner.isOptional && formerOwner?.isOptional == true

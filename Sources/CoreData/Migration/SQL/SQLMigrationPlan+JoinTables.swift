@@ -39,6 +39,22 @@ extension SQLMigrationPlan {
             formerPosition: former.storage.position, condition: former.all)
     }
 
+    /// What sets the columns of new to-one relationships whose inverses had several objects on their other side: of these the one with the
+    /// lowest key.
+    func keysOfFormerPairs(_ entity: SQLEntity) -> [SQLHiddenKeyCopy] {
+        entity.layout.slots.compactMap { slot in
+            guard slot.kind == .toOne, let relationship = slot.relationship, relationship.owningEntity === entity.layout.entity,
+                let column = entity.columns[slot.index], let links = inference.links[ObjectIdentifier(relationship)],
+                links.mayLeadToSeveral, let former = formerPairs(of: relationship), let destination = target.entities[slot.destinationIndex]
+            else { return nil }
+            return SQLHiddenKeyCopy(
+                "\(relationship.entity.name ?? "").\(relationship.name)", target, mayLoseOwners: true, target: entity.table.name,
+                key: column.name, number: column.entityColumn.map { ($0, destination.table) }, position: nil,
+                source: former.storage.table, owner: former.storage.destination, destination: former.storage.owner,
+                formerPosition: nil, condition: former.all)
+        }
+    }
+
     /// What a hidden key column gets from the row that is copied.
     func hiddenLink(_ column: SQLColumn, in table: SQLTable) -> Link {
         guard let relationship = column.property as? NSRelationshipDescription, let former = formerPairs(of: relationship),

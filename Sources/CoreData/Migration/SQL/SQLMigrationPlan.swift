@@ -61,7 +61,7 @@ struct SQLMigrationPlan {
             members[entity.layout.index] = Member(target: entity, source: former, sourceNames: pair.sourceNames)
         }
         self.members = members
-        hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys)
+        hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys) + target.entities.compactMap { $0 }.flatMap(keysOfFormerPairs)
         // Those are set when tables are altered already.
         let readLater = Set(hiddenKeys.map(\.source))
         for table in target.tables {
@@ -234,7 +234,8 @@ struct SQLMigrationPlan {
         func standard() throws -> StoredValue? {
             slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
         }
-        if let former, layout.slots[former].isElement, let value = formerValue(layout.slots[former].name, member.source) {
+        if let former, layout.slots[former].isElement, let found = formerValue(layout.slots[former].name, member.source) {
+            let value = widened(found, layout.slots[former], slot)
             guard !slot.isOptional, let standard = try standard() else { return value }
             return self.value(value, orElse: standard, slot.kind)
         }
@@ -249,8 +250,15 @@ struct SQLMigrationPlan {
         case (true, false): value = dialect.plainValue(ofExternal: value.text(target)).map { .sql($0) } ?? value
         default: break
         }
+        value = widened(value, layout.slots[former], slot)
         guard !slot.isOptional, layout.slots[former].isOptional, let standard = try standard() else { return value }
         return self.value(value, orElse: standard, slot.kind)
+    }
+
+    /// A former number as one of the type that its attribute has now.
+    func widened(_ value: SQLRowCopy.Value, _ former: PropertySlot, _ now: PropertySlot) -> SQLRowCopy.Value {
+        guard former.kind != now.kind, !now.isDerived else { return value }
+        return dialect.number(value.text(target), of: former.kind, as: now.kind).map { .sql($0) } ?? value
     }
 
     private func value(_ value: SQLRowCopy.Value, orElse standard: StoredValue, _ kind: ValueKind) -> SQLRowCopy.Value {

@@ -119,6 +119,8 @@ struct SQLHiddenKeyCopy {
     let mayLoseOwners: Bool
     let target: String
     let key: String
+    /// The column beside the key with the number of the entity that it leads to, and the table of that.
+    let number: (column: String, table: SQLTable)?
     let position: String?
     /// The former table, by its own name, and its columns.
     let source: String
@@ -132,14 +134,16 @@ struct SQLHiddenKeyCopy {
     private var dialect: any SQLDialect { mapping.dialect }
 
     init(
-        _ relationship: String, _ mapping: SQLMapping, mayLoseOwners: Bool, target: String, key: String, position: String?, source: String,
-        owner: String, destination: String, formerPosition: String?, condition: SQLText?
+        _ relationship: String, _ mapping: SQLMapping, mayLoseOwners: Bool, target: String, key: String,
+        number: (column: String, table: SQLTable)? = nil, position: String?, source: String, owner: String, destination: String,
+        formerPosition: String?, condition: SQLText?
     ) {
         self.relationship = relationship
         self.mapping = mapping
         self.mayLoseOwners = mayLoseOwners
         self.target = target
         self.key = key
+        self.number = number
         self.position = position
         self.source = source
         self.owner = owner
@@ -168,6 +172,11 @@ struct SQLHiddenKeyCopy {
         let column = dialect.identifier
         var assignments = "\(column(key)) = p.owner"
         var places = ""
+        if let number {
+            assignments +=
+                ", \(column(number.column)) = (SELECT d.\(column(mapping.naming.entity)) FROM \(column(number.table.name)) d "
+                + "WHERE d.\(column(mapping.naming.key)) = p.owner)"
+        }
         if let position, let formerPosition {
             assignments += ", \(column(position)) = p.place"
             let place = dialect.value("s.\(column(formerPosition))", ofRowWithLeast: "s.\(column(owner))")

@@ -51,6 +51,8 @@ protocol SQLDialect: Sendable {
 
     // MARK: Comparisons
 
+    /// A number of one kind as one of a wider kind; nil where a column of that kind takes it as it is.
+    func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText?
     /// The number that a text reads as, or else nil.
     func number(inText text: SQLText) -> SQLTerm
     /// A number or an identifier as the text that predicates take it for.

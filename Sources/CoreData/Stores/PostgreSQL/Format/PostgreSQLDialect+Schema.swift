@@ -13,19 +13,32 @@ extension PostgreSQLDialect {
     }
 
     private func type(_ declaration: SQLTable.Declaration) -> String {
-        switch (declaration.role, declaration.column.kind) {
-        case (.entity, _), (.value, .int16): "int2"
-        case (.position, _), (.value, .int64), (.value, .toOne): "int8"
-        case (.value, .int32): "int4"
-        case (.value, .boolean): "boolean"
-        case (.value, .double): "float8"
-        case (.value, .float): "float4"
-        case (.value, .decimal): "numeric"
-        case (.value, .date): "timestamptz"
-        case (.value, .uuid): "uuid"
-        case (.value, .string), (.value, .uri): "text"
+        switch declaration.role {
+        case .entity: "int2"
+        case .position: "int8"
+        case .value: type(declaration.column.kind)
+        }
+    }
+
+    private func type(_ kind: ValueKind) -> String {
+        switch kind {
+        case .int16: "int2"
+        case .int64, .toOne: "int8"
+        case .int32: "int4"
+        case .boolean: "boolean"
+        case .double: "float8"
+        case .float: "float4"
+        case .decimal: "numeric"
+        case .date: "timestamptz"
+        case .uuid: "uuid"
+        case .string, .uri: "text"
         default: "bytea"
         }
+    }
+
+    // Numbers are cast where they are assigned; truths become the integers of 32 bits alone.
+    func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText? {
+        kind == .boolean ? "CAST(CAST(" + value + " AS int4) AS \(type(wider)))" : nil
     }
 
     /// The columns behind the key.

@@ -29,6 +29,12 @@ extension SQLiteDialect {
 
     func triggers(_ derivation: SQLDerivation) throws -> [String] { try CoreDataTriggers(derivation)?.statements() ?? [] }
 
+    // Without the cast a table of a single column would pass for the same one.
+    func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText? {
+        guard let type = SQLColumnType(wider), type != SQLColumnType(kind) else { return nil }
+        return "CAST(" + value + " AS \(type.declaration))"
+    }
+
     /// Seconds since 2001.
     var now: String { "(julianday('now') - 2451910.5) * 86400.0" }
 
