@@ -51,6 +51,8 @@ protocol SQLDialect: Sendable {
 
     // MARK: Comparisons
 
+    /// The statements that make a spatial index; none where the database has none.
+    func createSpatialIndex(_ index: SQLSpatialIndex) -> [String]
     /// A number of one kind as one of a wider kind; nil where a column of that kind takes it as it is.
     func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText?
     /// The number that a text reads as, or else nil.

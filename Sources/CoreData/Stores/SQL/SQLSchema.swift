@@ -8,7 +8,10 @@ struct SQLSchema {
     private var dialect: any SQLDialect { mapping.dialect }
 
     /// Everything a new store needs: tables, indexes, triggers.
-    func statements() throws -> [String] { tableStatements() + indexStatements() + (try triggerStatements()) + dialect.housekeeping }
+    func statements() throws -> [String] {
+        tableStatements() + indexStatements() + spatialIndexes().flatMap(dialect.createSpatialIndex) + (try triggerStatements())
+            + dialect.housekeeping
+    }
 
     /// The statements that make the tables of entities and the join tables.
     func tableStatements() -> [String] { namedTableStatements().map(\.statement) }

@@ -22,7 +22,7 @@ final class MigrationFunctions {
             // SQLite keeps a reference for each function until it forgets it.
             let reference = Unmanaged.passRetained(functions).toOpaque()
             sqlite3_create_function_v2(
-                connection.handle, name, count, SQLITE_UTF8, reference, function, nil, nil,
+                connection.handle, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, reference, function, nil, nil,
                 { if let functions = $0 { Unmanaged<MigrationFunctions>.fromOpaque(functions).release() } })
         }
         add(SQLFunctionName.externalValue, 1) { context, _, arguments in

@@ -95,6 +95,11 @@ final class SQLiteConnection: @unchecked Sendable {
         return "file:" + (path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)
     }
 
+    /// Whether triggers may use what SQLite takes for unsafe in a schema from anywhere. False at first.
+    var trustsSchema = false {
+        didSet { _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trustsSchema ? 1 : 0) }
+    }
+
     // MARK: Statements
 
     /// Runs SQL text of any number of statements without arguments and results.

@@ -58,7 +58,10 @@ struct SQLiteMigration {
         try deriveAttributes()
         if uniqueOnesWait { try makeIndexes(indexes.filter(\.index.isUnique).map(\.statement)) }
         try require(checks.requiredRelationships())
-        for statement in try SQLSchema(mapping: plan.target).triggerStatements() { try connection.execute(statement) }
+        for index in schema.spatialIndexes().compactMap(SpatialIndexTable.init) {
+            for statement in index.statements() + [index.filling()] { try connection.execute(statement) }
+        }
+        for statement in try schema.triggerStatements() { try connection.execute(statement) }
         try writePrimaryKeys(highestKeys)
         try renumberHistory()
         try writeDescription()
@@ -83,7 +86,9 @@ struct SQLiteMigration {
         let schema = SQLSchema(mapping: plan.target)
         let wanted = Set(schema.indexes().filter { !schema.keepsDerivedValuesApart($0.index) }.map(\.statement))
         try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL") { row in
-            guard let name = row.string(1), let table = row.string(2), tables.contains(table) else { return }
+            guard let name = row.string(1), let table = row.string(2) else { return }
+            if row.string(3).map(SpatialIndexTable.isMade) == true { statements.append("DROP TABLE \(SQLSchema.identifier(name))") }
+            guard tables.contains(table) else { return }
             switch row.string(0) {
             case "trigger": statements.append("DROP TRIGGER \(SQLSchema.identifier(name))")
             case "index":

@@ -205,6 +205,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         var isSwept = true
         let backend = try pool.write { connection in
             let schema = try SQLiteSchemaReader.read(connection)
+            if !self.isReadOnly { try connection.trustSpatialIndexes() }
             let mapping = try self.makeMapping(entities: held.entities, numbers: schema.entityNumbers)
             mapping.adjust(to: schema.columns)
             pool.schemaWatch.begin(

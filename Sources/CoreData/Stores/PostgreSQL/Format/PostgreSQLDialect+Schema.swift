@@ -36,6 +36,8 @@ extension PostgreSQLDialect {
         }
     }
 
+    func createSpatialIndex(_ index: SQLSpatialIndex) -> [String] { [] }
+
     // Numbers are cast where they are assigned; truths become the integers of 32 bits alone.
     func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText? {
         kind == .boolean ? "CAST(CAST(" + value + " AS int4) AS \(type(wider)))" : nil

@@ -22,6 +22,8 @@ extension SQLiteDialect {
             + "(\(elements.joined(separator: ", ")))" + (index.condition.map { " WHERE " + $0 } ?? "")
     }
 
+    func createSpatialIndex(_ index: SQLSpatialIndex) -> [String] { SpatialIndexTable(index)?.statements() ?? [] }
+
     // Texts are folded by functions of the connection, which other programs have not.
     func refusal(of index: SQLIndex) -> String? {
         index.isOfOtherForms ? "texts are indexed as they are" : nil
