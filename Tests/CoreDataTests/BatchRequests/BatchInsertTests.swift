@@ -25,6 +25,21 @@ struct BatchInsertTests {
         #expect(try names(library) == ["A", "B", "C"])
     }
 
+    @Test func aBatchForWhichNoKeysAreLeftIsRefused() throws {
+        let store = try MigratedStore()
+        func items() -> NSManagedObjectModel { model(entity("Item", text("name"))) }
+        try store.open(items()) { $0.insert("Item") }
+        let highest = Int64.max - 1
+        #expect(store.file.execute("UPDATE ZITEM SET Z_PK = \(highest); UPDATE Z_PRIMARYKEY SET Z_MAX = \(highest)"))
+        let error = errorThrown {
+            try store.open(items()) { context in
+                _ = try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["name": "a"], ["name": "b"]]))
+            }
+        }
+        #expect(error?.localizedDescription.contains("no keys left") == true)
+        #expect(store.file.integer("SELECT count(*) FROM ZITEM") == 1)
+    }
+
     @Test("234: The result is a status unless IDs or a number are asked for", arguments: StoreKind.allCases)
     func resultTypes(kind: StoreKind) throws {
         let library = try Library(kind)

@@ -122,6 +122,10 @@ final class SQLiteInsertion {
     // MARK: Rows
 
     private func insert(_ values: RowValues) throws {
+        if key == Int64.max {
+            // There is no next key: says so as a save does.
+            _ = try SQLiteStore.takeKeys(Int(key - firstKey) + 1, of: try batch.entity(layout.rootIndex), batch.connection, isChecked: true)
+        }
         let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
         let handle = form.statement.handle
         let replaced = replacesFiles ? try filesOfRow(withUniqueValuesOf: values) : []
