@@ -41,6 +41,12 @@ open class NSMappingModel: NSObject {
     open class func inferredMappingModel(
         forSourceModel source: NSManagedObjectModel, destinationModel destination: NSManagedObjectModel
     ) throws -> NSMappingModel {
+        let problems = source.consistencyProblems() + destination.consistencyProblems()
+        guard problems.isEmpty else {
+            throw CoreDataErrors.make(
+                .inferredMappingModel, "No mapping model can be inferred: \(problems.joined(separator: " "))",
+                recovery: "Correct the model.")
+        }
         let inference = MappingInference(from: source.entities, to: destination.entities)
         guard inference.problems.isEmpty else {
             throw InferenceProblem.error(for: inference.problems, "No mapping model can be inferred")

@@ -199,4 +199,13 @@ import Testing
         #expect(words.contains("destinationInstancesForEntityMappingNamed") && words.contains("$source.bs"))
         #expect(inferred.entityMappingsByName.keys.contains { words.contains($0) })
     }
+
+    @Test func aModelThatCannotBeUsedHasNoMapping() throws {
+        let source = model(entity("Item", text("name")))
+        let destination = model(entity("Item", text("name"), text("")))
+        source.entitiesByName["Item"]?.properties.append(text(""))
+        let error = try #require(errorThrown { _ = try mapping(source, destination) })
+        #expect(error.code == NSInferredMappingModelError)
+        #expect(error.localizedDescription.contains("a property without a name"))
+    }
 }
