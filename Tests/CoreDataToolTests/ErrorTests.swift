@@ -63,6 +63,18 @@ import Testing
         #expect(ToolRun(["query", store, "Product", "--where", "stock > 2023 - 11 - 5"]).status == 0)
     }
 
+    /// The versions of the format for writing and for reading in the header: by the second one SQLite opens a log.
+    @Test func differentVersionsInTheHeaderLeaveNoFilesBesideTheStore() throws {
+        let url = URL(fileURLWithPath: store)
+        var bytes = try Data(contentsOf: url)
+        #expect(bytes[18] == 2 && bytes[19] == 2)
+        bytes[18] = 1
+        try bytes.write(to: url)
+        for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }
+        _ = ToolRun(["info", store])
+        for suffix in ["-wal", "-shm"] { #expect(!FileManager.default.fileExists(atPath: store + suffix)) }
+    }
+
     @Test func aTextFileIsNamedAsWhatItIs() throws {
         let text = try workplace.file("a.swift", Data("import CoreData // ünd mehr\n".utf8))
         for command in ["info", "generate"] {

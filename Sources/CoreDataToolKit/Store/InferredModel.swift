@@ -96,7 +96,7 @@ struct InferredModel {
         let name = SQLiteReader.identifier(column.name)
         let row = try reader.rows(
             "SELECT count(*), min(length(\(name))), max(length(\(name))) FROM \(SQLiteReader.identifier(table)) "
-                + "WHERE \(name) IS NOT NULL", isLimited: contents.views[table] != nil
+                + "WHERE \(name) IS NOT NULL"
         ).first
         return row?[1].integer == 16 && row?[2].integer == 16
     }
@@ -147,7 +147,7 @@ struct InferredModel {
         let (name, rows) = (SQLiteReader.identifier(column.name), SQLiteReader.identifier(table))
         let row = try reader.rows(
             "SELECT count(*), count(CASE WHEN t.Z_PK <> t.\(name) AND EXISTS (SELECT 1 FROM \(rows) d WHERE d.Z_PK = t.\(name)) THEN 1 END) "
-                + "FROM \(rows) t WHERE t.\(name) IS NOT NULL", isLimited: contents.views[table] != nil
+                + "FROM \(rows) t WHERE t.\(name) IS NOT NULL"
         ).first
         guard let count = row?[0].integer else { return false }
         return count > 0 && row?[1].integer == count

@@ -39,6 +39,12 @@ final class SQLiteReader {
 
         /// Whether pages of the file are damaged: others may still be read.
         var isOfPages: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
+
+        /// The failure of a query whose rows do not end.
+        static let endless = Failure(code: SQLITE_INTERRUPT, message: "its rows do not end")
+
+        /// Whether the query was given up because it went on and on.
+        var isEndless: Bool { code == SQLITE_INTERRUPT }
     }
 
     /// How long to wait for other programs' locks, in seconds.
@@ -55,12 +61,14 @@ final class SQLiteReader {
         let escaped = path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path
         let name = "file:" + escaped + (isImmutable ? "?immutable=1" : "")
         handle = try Self.open(name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI)
+        stepLimit = Self.stepLimit(path)
         try prepare()
     }
 
     /// Opens a private copy for writing, so that SQLite recovers what its journal holds.
     init(recovering path: String) throws {
         handle = try Self.open(path, SQLITE_OPEN_READWRITE)
+        stepLimit = Self.stepLimit(path)
         try prepare()
     }
 
@@ -85,26 +93,26 @@ final class SQLiteReader {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// How many steps of SQLite's machine a query on views may take: some seconds.
-    private static let stepLimit = 200
+    /// How many steps of SQLite's machine a query may take: some seconds, and 20 for each byte of the file. No table needs as many; a
+    /// view, which anybody may have written, may go on for ever.
+    private let stepLimit: Int64
+
+    private static func stepLimit(_ path: String) -> Int64 {
+        let sizes = ["", "-wal"].map { suffix in
+            ((try? FileManager.default.attributesOfItem(atPath: path + suffix))?[.size] as? NSNumber)?.int64Value ?? 0
+        }
+        return 200_000_000 + min(sizes.reduce(0, +), 1 << 50) * 20
+    }
+
+    private static let stepsOfRound: Int64 = 1_000_000
 
     /// All rows of a query.
     ///
-    /// - Parameter isLimited: the query reads views, which anybody may have written: it may not go on for ever.
-    func rows(_ sql: String, isLimited: Bool = false) throws -> [[Value]] {
-        guard isLimited else { return try allRows(sql) }
-        var rounds = 0
-        return try withUnsafeMutablePointer(to: &rounds) { rounds in
-            sqlite3_progress_handler(
-                handle, 1_000_000,
-                { rounds in
-                    guard let rounds = rounds?.assumingMemoryBound(to: Int.self) else { return 1 }
-                    rounds.pointee += 1
-                    return rounds.pointee > SQLiteReader.stepLimit ? 1 : 0
-                }, rounds)
-            defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-            return try allRows(sql)
-        }
+    /// - Throws: `Failure`; one with `isEndless` where the query takes more steps than any table needs.
+    func rows(_ sql: String) throws -> [[Value]] {
+        var rows: [[Value]] = []
+        try forEachRow(sql) { rows.append($0) }
+        return rows
     }
 
     /// The rows of a query up to damaged pages, and what SQLite said of these; nil where there are none.
@@ -120,21 +128,26 @@ final class SQLiteReader {
         }
     }
 
-    private func allRows(_ sql: String) throws -> [[Value]] {
-        var rows: [[Value]] = []
-        try forEachRow(sql) { rows.append($0) }
-        return rows
-    }
-
     private func forEachRow(_ sql: String, _ body: ([Value]) -> Void) throws {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw lastFailure }
         defer { sqlite3_finalize(statement) }
-        while true {
-            switch sqlite3_step(statement) {
-            case SQLITE_ROW: body((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
-            case SQLITE_DONE: return
-            default: throw lastFailure
+        var rounds = stepLimit / Self.stepsOfRound
+        try withUnsafeMutablePointer(to: &rounds) { rounds in
+            sqlite3_progress_handler(
+                handle, Int32(Self.stepsOfRound),
+                { rounds in
+                    guard let rounds = rounds?.assumingMemoryBound(to: Int64.self) else { return 1 }
+                    rounds.pointee -= 1
+                    return rounds.pointee < 0 ? 1 : 0
+                }, rounds)
+            defer { sqlite3_progress_handler(handle, 0, nil, nil) }
+            while true {
+                switch sqlite3_step(statement) {
+                case SQLITE_ROW: body((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
+                case SQLITE_DONE: return
+                default: throw lastFailure
+                }
             }
         }
     }

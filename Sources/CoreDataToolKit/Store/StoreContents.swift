@@ -158,7 +158,7 @@ struct StoreContents {
     /// the only one that its rows have.
     private func number(ofRowsIn table: String, _ reader: SQLiteReader) throws -> Int? {
         let rows = try? reader.rows(
-            "SELECT DISTINCT Z_ENT FROM \(SQLiteReader.identifier(table)) LIMIT 1000", isLimited: true)
+            "SELECT DISTINCT Z_ENT FROM \(SQLiteReader.identifier(table)) LIMIT 1000")
         let listed = Set(entities.map(\.number))
         let numbers = Set((rows ?? []).compactMap { $0[0].wholeNumber.map { Int(clamping: $0) } })
         let parents = Set(entities.map(\.superNumber)).subtracting(listed).intersection(numbers)

@@ -33,7 +33,8 @@ final class StoreFile {
         size = Self.fileSize(originalURL.path) ?? 0
         walSize = Self.fileSize(originalURL.path + "-wal")
         let journalSize = Self.fileSize(originalURL.path + "-journal") ?? 0
-        let usesWAL = header[18] == 2
+        // The version for reading, by which SQLite opens a log; that for writing may be another one in a file from anywhere.
+        let usesWAL = header[19] == 2
         let isInUse = FileLocks.isInUse(storePath: originalURL.path)
         if walSize ?? 0 > 0 || journalSize > 0 {
             if isInUse, try canReadInPlace() { return }
@@ -160,17 +161,10 @@ final class StoreFile {
         }
     }
 
-    /// A statement that makes a copy more like what the engine reads.
-    struct Mend {
-        let statement: String
-        /// Whether it reads a view, which anybody may have written.
-        var isLimited = false
-    }
-
-    /// Goes on with a private copy that the statements make readable; the store itself stays as it is.
+    /// Goes on with a private copy that statements make readable; the store itself stays as it is.
     ///
     /// - Parameter reader: a connection to the store, whose view of it is copied. It ends its transaction.
-    func mend(_ mends: [Mend], reader: SQLiteReader) throws {
+    func mend(_ mends: [String], reader: SQLiteReader) throws {
         if !isCopy {
             try makeFolder(because: "is not as its model says") { url in try reader.copy(to: url.path) }
         }
@@ -180,7 +174,7 @@ final class StoreFile {
         // Views that refer to what is missing are nobody's concern.
         _ = try writer.rows("PRAGMA legacy_alter_table = ON")
         _ = try writer.rows("BEGIN")
-        for mend in mends { _ = try writer.rows(mend.statement, isLimited: mend.isLimited) }
+        for mend in mends { _ = try writer.rows(mend) }
         _ = try writer.rows("COMMIT")
         isImmutable = true
     }

@@ -11,7 +11,7 @@ struct StoreSurvey {
     /// What is wrong, in sentences.
     private(set) var problems: [String] = []
     /// What a private copy needs before the engine can read it; nothing for a sound store.
-    private(set) var mends: [StoreFile.Mend] = []
+    private(set) var mends: [String] = []
     /// Tables that are missing, by entity.
     private(set) var missingTables: [String: String] = [:]
     let tables: [StoreInspection.EntityTable]
@@ -44,9 +44,7 @@ struct StoreSurvey {
         if !mends.isEmpty { try removeTriggers() }
     }
 
-    private mutating func mend(_ statement: String, isLimited: Bool = false) {
-        mends.append(StoreFile.Mend(statement: statement, isLimited: isLimited))
-    }
+    private mutating func mend(_ statement: String) { mends.append(statement) }
 
     // MARK: Tables
 
@@ -101,7 +99,7 @@ struct StoreSurvey {
             try surveyEntities(of: present, table)
         } else {
             counts[fallback(of: table).number] =
-                try reader.rows("SELECT count(*) FROM \(quoted(present))", isLimited: isView(present)).first?[0].integer ?? 0
+                try reader.rows("SELECT count(*) FROM \(quoted(present))").first?[0].integer ?? 0
             mend("UPDATE \(quoted(table.name)) SET Z_ENT = \(fallback(of: table).number)")
         }
     }
@@ -123,7 +121,7 @@ struct StoreSurvey {
         }
         guard isView(present) else { return present }
         do {
-            _ = try reader.rows("SELECT count(*) FROM \(quoted(present))", isLimited: true)
+            _ = try reader.rows("SELECT count(*) FROM \(quoted(present))")
             return present
         } catch {
             let reason = (error as? SQLiteReader.Failure)?.message ?? "\(error)"
@@ -147,7 +145,7 @@ struct StoreSurvey {
         let aside = quoted("coredata \(wanted)")
         if isView(present) {
             problems.append("\(present) is a view, not a table; what it shows is read.")
-            mend("CREATE TABLE \(aside) AS SELECT * FROM \(quoted(present))", isLimited: true)
+            mend("CREATE TABLE \(aside) AS SELECT * FROM \(quoted(present))")
             mend("DROP VIEW \(quoted(present))")
         } else if present != wanted {
             mend("ALTER TABLE \(quoted(present)) RENAME TO \(aside)")
@@ -187,7 +185,7 @@ struct StoreSurvey {
         if keys.count == 1, keys[0].name.uppercased() == "Z_PK", keys[0].type == "INTEGER" { return }
         let key = wholeNumber("Z_PK")
         let row = try reader.rows(
-            "SELECT count(*), count(DISTINCT \(key)), max(\(key)) FROM \(quoted(present))", isLimited: isView(present)
+            "SELECT count(*), count(DISTINCT \(key)), max(\(key)) FROM \(quoted(present))"
         ).first
         let bad = (row?[0].integer ?? 0) - (row?[1].integer ?? 0)
         let name = quoted(table)
@@ -216,7 +214,7 @@ struct StoreSurvey {
         let number = wholeNumber("Z_ENT")
         let groups = try reader.rows(
             "SELECT \(number) AS number, Z_ENT, count(*) AS rows FROM \(quoted(present)) GROUP BY number, Z_ENT, typeof(Z_ENT) "
-                + "ORDER BY rows DESC LIMIT 1000", isLimited: isView(present))
+                + "ORDER BY rows DESC LIMIT 1000")
         var meanings = meanings(in: table)
         let unknown = Set(groups.compactMap(\.[0].integer)).filter { meanings[$0] == nil }
         let unlisted = table.entities.filter { contents.unlisted.contains($0.name) }
@@ -242,7 +240,7 @@ struct StoreSurvey {
                 textRows += count
             }
         }
-        let total = try reader.rows("SELECT count(*) FROM \(quoted(present))", isLimited: isView(present)).first?[0].integer ?? 0
+        let total = try reader.rows("SELECT count(*) FROM \(quoted(present))").first?[0].integer ?? 0
         let counted = groups.reduce(0) { $0 + ($1[2].integer ?? 0) }
         if total > counted {
             counts[substitute.number, default: 0] += total - counted
@@ -311,6 +309,6 @@ struct StoreSurvey {
     /// Triggers would write what the mending does not say, and call functions that only Core Data has.
     private mutating func removeTriggers() throws {
         let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'").compactMap(\.[0].text)
-        mends = names.map { StoreFile.Mend(statement: "DROP TRIGGER \(quoted($0))") } + mends
+        mends = names.map { "DROP TRIGGER \(quoted($0))" } + mends
     }
 }

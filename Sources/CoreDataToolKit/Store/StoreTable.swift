@@ -27,8 +27,17 @@ struct StoreTable {
         let missing = columns.filter { !present.contains($0) }
         if !missing.isEmpty { problems.append("The table \(name) has no column \(missing.joined(separator: ", ")).") }
         let list = columns.map { missing.contains($0) ? "NULL" : $0 }.joined(separator: ", ")
-        let (rows, failure) = try reader.readableRows("SELECT \(list) FROM \(name)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
-        if let failure { problems.append("The table \(name) is damaged (\(failure.message)).") }
-        return rows
+        // A view may go on for ever: its rows are counted before they are sorted. No store has as many entities.
+        let most = 100_000
+        let source = tables[name] == nil ? "(SELECT * FROM \(name) LIMIT \(most + 1))" : name
+        do {
+            let (rows, failure) = try reader.readableRows("SELECT \(list) FROM \(source)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
+            if let failure { problems.append("The table \(name) is damaged (\(failure.message)).") }
+            if tables[name] == nil, rows.count > most { throw SQLiteReader.Failure.endless }
+            return rows
+        } catch let failure as SQLiteReader.Failure where tables[name] == nil || failure.isEndless {
+            problems.append("The table \(name) cannot be read: \(failure.isEndless ? "its rows do not end" : failure.message).")
+            return []
+        }
     }
 }
