@@ -37,6 +37,6 @@ func mistakes(_ context: WriteContext, _ reading: ReadContext) throws {
     try context.update(Item.self, set: .set(\.name, to: nil))  // error: 'nil'
     try context.update(Item.self, set: .increment(\.name, by: "x"))  // error: conform to 'Numeric'
     try context.update(Item.self, set: .set(\.price, to: 1))  // error: no member 'price'
-    try context.upsert(Item.self, by: \.sku, ["a"]) { name, draft in Item(context: draft, name: name) }  // error: cannot infer key path type
+    try context.upsert(Item.self, by: \.sku, ["a"]) { name, draft in Item(context: draft, name: name) }  // error: cannot infer key path
     try reading.deleteAll(Item.self)  // error: no member 'deleteAll'
 }

@@ -8,7 +8,7 @@ final class Item: NSManagedObject {
 
 func results(_ stack: DataStack, _ id: NSManagedObjectID) async throws {
     _ = try await stack.edit(id, as: Item.self) { $0.object }  // error: return its objectID or a snapshot
-    _ = try await stack.edit(id, as: Item.self) { $0 }  // error: 'DraftObject<Object>' to 'Sendable' is unavailable: a draft's object belongs to the queue of its context: return its objectID
+    _ = try await stack.edit(id, as: Item.self) { $0 }  // error: a draft's object belongs to the queue of its context: return its objectID
     _ = try await stack.edit(id, as: Item.self) { ReadOnly($0.object) }  // error: return its objectID or a snapshot
 }
 

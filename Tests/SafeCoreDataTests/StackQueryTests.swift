@@ -1,3 +1,4 @@
+import Dispatch
 import SafeCoreData
 import Synchronization
 import TestSupport
@@ -111,8 +112,10 @@ import Testing
     }
 
     @MainActor @Test func aQueryOfTheMainActorRunsElsewhere() async throws {
-        #expect(Thread.isMainThread)
-        #expect(try await stack.query { _ in !Thread.isMainThread })
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        defer { DispatchQueue.main.setSpecific(key: key, value: nil) }
+        #expect(try await stack.query { _ in DispatchQueue.getSpecific(key: key) == nil })
     }
 
     @Test(arguments: StoreKind.allCases) func aQueryDoesNotWaitForAWriteThatRuns(kind: StoreKind) async throws {

@@ -40,14 +40,6 @@ final class ChangeTracker {
     /// Whether deletions are pending, propagated or not.
     var hasDeletions: Bool { deleted.count > 0 || !unpropagated.isEmpty }
 
-    /// New objects that were deleted and stay in the context until the next save, which writes nothing of them.
-    var discarded: ContiguousArray<NSManagedObject> {
-        deleted.count == 0 ? [] : deleted.objects.filter { $0.flags.contains(.discarded) }
-    }
-
-    /// Whether a new object that was deleted, or gave way to another, stays until the next save.
-    func keepsUntilSave(_ object: NSManagedObject) -> Bool { object.listIndex >= 0 }
-
     /// Forgets everything.
     func removeAll() {
         inserted.removeAll()

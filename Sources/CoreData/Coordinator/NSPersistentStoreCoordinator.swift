@@ -40,7 +40,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Where the rows of a store went that is about to be removed: objects of contexts follow them.
     let movedRows = Mutex<MovedRows?>(nil)
-
     /// What others refer to the coordinator by without keeping it alive.
     final let reference = BackReference<NSPersistentStoreCoordinator>()
 

@@ -148,7 +148,9 @@ extension NSManagedObject {
     final func joinDestinations() {
         for slot in layout.relationshipSlots where layout.slots[slot].kind == .toOne && layout.slots[slot].inverseSlot >= 0 {
             let property = layout.slots[slot]
-            guard let destination = toOne(slot), !destination.leads(to: self, property.inverseSlot(in: destination.layout)) else { continue }
+            guard let destination = toOne(slot), !destination.leads(to: self, property.inverseSlot(in: destination.layout)) else {
+                continue
+            }
             destination.addToInverse(of: property, self)
         }
     }

@@ -31,7 +31,8 @@ struct StoreTable {
         let most = 100_000
         let source = tables[name] == nil ? "(SELECT * FROM \(name) LIMIT \(most + 1))" : name
         do {
-            let (rows, failure) = try reader.readableRows("SELECT \(list) FROM \(source)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
+            let (rows, failure) = try reader.readableRows(
+                "SELECT \(list) FROM \(source)" + (missing.contains(order) ? "" : " ORDER BY \(order)"))
             if let failure { problems.append("The table \(name) is damaged (\(failure.message)).") }
             if tables[name] == nil, rows.count > most { throw SQLiteReader.Failure.endless }
             return rows

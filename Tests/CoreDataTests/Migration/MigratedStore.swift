@@ -83,7 +83,7 @@ struct MigratedStore {
         #expect(file.rows(schema) == new.file.rows(schema), sourceLocation: location)
         let numbers = "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT"
         #expect(file.rows(numbers) == new.file.rows(numbers), sourceLocation: location)
-        for table in file.column("SELECT name FROM sqlite_master WHERE sql LIKE '%Z\\_PK INTEGER PRIMARY KEY%' ESCAPE '\\'") {
+        for table in file.column("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%Z\\_PK INTEGER PRIMARY KEY%' ESCAPE '\\'") {
             let unknown = "SELECT count(*) FROM \(table ?? "") WHERE Z_ENT NOT IN (SELECT Z_ENT FROM Z_PRIMARYKEY)"
             #expect(file.integer(unknown) == 0, sourceLocation: location)
         }

@@ -80,7 +80,7 @@ import Testing
             store.file.execute(
                 "CREATE VIRTUAL TABLE other USING fts4(t); "
                     + "CREATE TRIGGER t AFTER INSERT ON ZPLACE BEGIN INSERT INTO other VALUES ('x'); END"))
-        let error = errorThrown { try store.open(places()) { $0.insert("Place", ["latitude": 1, "longitude": 2]) } }
+        let error = errorThrown { try store.open(places()) { _ = $0.insert("Place", ["latitude": 1, "longitude": 2]) } }
         #expect(error != nil)
         #expect(store.file.integer("SELECT count(*) FROM ZPLACE") == 0)
     }

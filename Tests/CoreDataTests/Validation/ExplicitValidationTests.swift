@@ -95,7 +95,7 @@ final class ImportedPlayer: NSManagedObject {
         #expect(team.isFault)
         let error = errorThrown { try team.validateForUpdate() }
         #expect(error?.validationKeys == keys)
-        #expect(error?.singleCodes == [1570] + (hasName ? [] : [1570]) + [1580, 1610])
+        #expect(error?.singleCodes == (takesNull ? [1570, 1570] : []) + [1580, 1610])
         #expect(!team.hasChanges)
         #expect(errorThrown { try team.validateForInsert() }?.validationKeys == keys)
     }

@@ -166,17 +166,17 @@ UPDATE "project" t SET "version" = d.c2, "name" = d.c3 FROM unnest($1::int8[], $
 UPDATE "project" t SET "version" = d.c2 FROM unnest($1::int8[], $2::int4[]) AS d(c1, c2) WHERE t."id" = d.c1 AND t."version" = d.c2 - 1
 -- update nothing but versions of many locked of Project
 UPDATE "project" t SET "version" = d.c2 FROM unnest($1::int8[], $2::int4[]) AS d(c1, c2) WHERE t."id" = d.c1
--- positions of Employee.tasks have no room
-SELECT MAX("owner_pos") > 4611686018427387904 FROM "task" WHERE "owner_id" = $1
 -- last position of Employee.tasks
-SELECT MAX("owner_pos") FROM "task" WHERE "owner_id" = $1
+SELECT "owner_id", MAX("owner_pos"), MAX("owner_pos") > 4611686018427387904 FROM "task" WHERE "owner_id" = ANY($1) GROUP BY "owner_id"
 -- members of Employee.tasks
-SELECT "id", "owner_pos" FROM "task" WHERE "owner_id" = $1
+SELECT "owner_id", "id", "owner_pos" FROM "task" WHERE "owner_id" = ANY($1)
 -- members of Employee.tasks in order
 SELECT "id" FROM "task" WHERE "owner_id" = $1 AND "owner_pos" IS NOT NULL ORDER BY "owner_pos", "id"
 -- position of a member of Employee.tasks
 UPDATE "task" SET "owner_pos" = $1 WHERE "owner_id" = $2 AND "id" = $3
 -- position of a row of Employee.tasks
+UPDATE "task" SET "owner_pos" = $1 WHERE "id" = $2
+-- position of a new row of Employee.tasks
 UPDATE "task" SET "owner_pos" = $1 WHERE "id" = $2
 -- insert a pair of Employee.tags
 INSERT INTO "employee_tags" ("employee_id", "tag_id") VALUES ($1, $2) ON CONFLICT DO NOTHING
@@ -185,41 +185,41 @@ DELETE FROM "employee_tags" WHERE "employee_id" = $1 AND "tag_id" = $2
 -- delete the pairs of Employee.tags
 DELETE FROM "employee_tags" WHERE "employee_id" = $1
 -- insert a pair of Employee.projects
-INSERT INTO "employee_projects" ("employee_id", "project_id", "project_pos", "employee_pos") VALUES ($1, $2, (SELECT COALESCE(MAX("project_pos"), 1024) + 1024 FROM "employee_projects" WHERE "employee_id" = $1), (SELECT COALESCE(MAX("employee_pos"), 1024) + 1024 FROM "employee_projects" WHERE "project_id" = $2)) ON CONFLICT DO NOTHING
+INSERT INTO "employee_projects" ("employee_id", "project_id", "project_pos", "employee_pos") VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
 -- delete a pair of Employee.projects
 DELETE FROM "employee_projects" WHERE "employee_id" = $1 AND "project_id" = $2
 -- delete the pairs of Employee.projects
 DELETE FROM "employee_projects" WHERE "employee_id" = $1
--- positions of Employee.projects have no room
-SELECT MAX("project_pos") > 4611686018427387904 FROM "employee_projects" WHERE "employee_id" = $1
 -- last position of Employee.projects
-SELECT MAX("project_pos") FROM "employee_projects" WHERE "employee_id" = $1
+SELECT "employee_id", MAX("project_pos"), MAX("project_pos") > 4611686018427387904 FROM "employee_projects" WHERE "employee_id" = ANY($1) GROUP BY "employee_id"
 -- members of Employee.projects
-SELECT "project_id", "project_pos" FROM "employee_projects" WHERE "employee_id" = $1
+SELECT "employee_id", "project_id", "project_pos" FROM "employee_projects" WHERE "employee_id" = ANY($1)
 -- members of Employee.projects in order
 SELECT "project_id" FROM "employee_projects" WHERE "employee_id" = $1 AND "project_pos" IS NOT NULL ORDER BY "project_pos", "project_id"
 -- position of a member of Employee.projects
 UPDATE "employee_projects" SET "project_pos" = $1 WHERE "employee_id" = $2 AND "project_id" = $3
 -- position of a row of Employee.projects
 UPDATE "employee_projects" SET "project_pos" = $1 WHERE "project_id" = $2 AND "employee_id" = 7
+-- position of a new row of Employee.projects
+UPDATE "employee_projects" SET "project_pos" = $1 WHERE "project_id" = $2 AND "employee_id" = 7 AND "project_pos" IS NULL
 -- insert a pair of Project.members
-INSERT INTO "employee_projects" ("project_id", "employee_id", "employee_pos", "project_pos") VALUES ($1, $2, (SELECT COALESCE(MAX("employee_pos"), 1024) + 1024 FROM "employee_projects" WHERE "project_id" = $1), (SELECT COALESCE(MAX("project_pos"), 1024) + 1024 FROM "employee_projects" WHERE "employee_id" = $2)) ON CONFLICT DO NOTHING
+INSERT INTO "employee_projects" ("employee_id", "project_id", "project_pos", "employee_pos") VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING
 -- delete a pair of Project.members
-DELETE FROM "employee_projects" WHERE "project_id" = $1 AND "employee_id" = $2
+DELETE FROM "employee_projects" WHERE "employee_id" = $1 AND "project_id" = $2
 -- delete the pairs of Project.members
 DELETE FROM "employee_projects" WHERE "project_id" = $1
--- positions of Project.members have no room
-SELECT MAX("employee_pos") > 4611686018427387904 FROM "employee_projects" WHERE "project_id" = $1
 -- last position of Project.members
-SELECT MAX("employee_pos") FROM "employee_projects" WHERE "project_id" = $1
+SELECT "project_id", MAX("employee_pos"), MAX("employee_pos") > 4611686018427387904 FROM "employee_projects" WHERE "project_id" = ANY($1) GROUP BY "project_id"
 -- members of Project.members
-SELECT "employee_id", "employee_pos" FROM "employee_projects" WHERE "project_id" = $1
+SELECT "project_id", "employee_id", "employee_pos" FROM "employee_projects" WHERE "project_id" = ANY($1)
 -- members of Project.members in order
 SELECT "employee_id" FROM "employee_projects" WHERE "project_id" = $1 AND "employee_pos" IS NOT NULL ORDER BY "employee_pos", "employee_id"
 -- position of a member of Project.members
 UPDATE "employee_projects" SET "employee_pos" = $1 WHERE "project_id" = $2 AND "employee_id" = $3
 -- position of a row of Project.members
 UPDATE "employee_projects" SET "employee_pos" = $1 WHERE "employee_id" = $2 AND "project_id" = 7
+-- position of a new row of Project.members
+UPDATE "employee_projects" SET "employee_pos" = $1 WHERE "employee_id" = $2 AND "project_id" = 7 AND "employee_pos" IS NULL
 -- insert a pair of Employee.friends
 INSERT INTO "employee_friends" ("owner_id", "friends_id") VALUES ($1, $2) ON CONFLICT DO NOTHING
 -- delete a pair of Employee.friends
@@ -232,22 +232,22 @@ UPDATE "tag" SET "employee_favourites_id" = NULL, "employee_favourites_pos" = NU
 UPDATE "tag" SET "employee_favourites_id" = NULL, "employee_favourites_pos" = NULL WHERE "employee_favourites_id" = $1
 -- give a member to Employee.favourites
 UPDATE "tag" SET "employee_favourites_id" = $1, "employee_favourites_pos" = NULL WHERE "id" = $2 AND "employee_favourites_id" IS DISTINCT FROM $1
--- positions of Employee.favourites have no room
-SELECT MAX("employee_favourites_pos") > 4611686018427387904 FROM "tag" WHERE "employee_favourites_id" = $1
 -- last position of Employee.favourites
-SELECT MAX("employee_favourites_pos") FROM "tag" WHERE "employee_favourites_id" = $1
+SELECT "employee_favourites_id", MAX("employee_favourites_pos"), MAX("employee_favourites_pos") > 4611686018427387904 FROM "tag" WHERE "employee_favourites_id" = ANY($1) GROUP BY "employee_favourites_id"
 -- members of Employee.favourites
-SELECT "id", "employee_favourites_pos" FROM "tag" WHERE "employee_favourites_id" = $1
+SELECT "employee_favourites_id", "id", "employee_favourites_pos" FROM "tag" WHERE "employee_favourites_id" = ANY($1)
 -- members of Employee.favourites in order
 SELECT "id" FROM "tag" WHERE "employee_favourites_id" = $1 AND "employee_favourites_pos" IS NOT NULL ORDER BY "employee_favourites_pos", "id"
 -- position of a member of Employee.favourites
 UPDATE "tag" SET "employee_favourites_pos" = $1 WHERE "employee_favourites_id" = $2 AND "id" = $3
 -- position of a row of Employee.favourites
 UPDATE "tag" SET "employee_favourites_pos" = $1 WHERE "id" = $2 AND "employee_favourites_id" = 7
+-- position of a new row of Employee.favourites
+UPDATE "tag" SET "employee_favourites_pos" = $1 WHERE "id" = $2 AND "employee_favourites_id" = 7 AND "employee_favourites_pos" IS NULL
 -- insert a pair of Tag.employees
-INSERT INTO "employee_tags" ("tag_id", "employee_id") VALUES ($1, $2) ON CONFLICT DO NOTHING
+INSERT INTO "employee_tags" ("employee_id", "tag_id") VALUES ($1, $2) ON CONFLICT DO NOTHING
 -- delete a pair of Tag.employees
-DELETE FROM "employee_tags" WHERE "tag_id" = $1 AND "employee_id" = $2
+DELETE FROM "employee_tags" WHERE "employee_id" = $1 AND "tag_id" = $2
 -- delete the pairs of Tag.employees
 DELETE FROM "employee_tags" WHERE "tag_id" = $1
 -- insert a pair of Manager.tags

@@ -104,3 +104,4 @@ SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_METADATA'
 SELECT Z_UUID, Z_PLIST FROM Z_METADATA ORDER BY Z_VERSION LIMIT 1
 SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' ORDER BY m.name, p.cid
 SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY
+SELECT sql FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL TABLE%'

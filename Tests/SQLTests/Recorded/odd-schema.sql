@@ -27,3 +27,4 @@ INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)
 COMMIT
 SELECT m.name, p.name FROM sqlite_master m JOIN pragma_table_info(m.name) p WHERE m.type = 'table' ORDER BY m.name, p.cid
 SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY
+SELECT sql FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL TABLE%'
