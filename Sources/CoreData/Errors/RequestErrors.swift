@@ -10,8 +10,14 @@ extension CoreDataErrors {
         make(.coreData, message, recovery: recovery, userInfo: userInfo)
     }
 
-    /// Whether an error is one of these: no store could ever do what was asked for.
-    static func isMisuse(_ error: any Error) -> Bool { (error as? CocoaError)?.code == .coreData }
+    /// The error of a fetched property whose objects cannot be fetched: that of the store, or one that names the property where its request
+    /// asks for what no store could ever do.
+    static func unreadable(_ property: String, of entity: String, _ error: any Error) -> any Error {
+        guard (error as? CocoaError)?.code == .coreData else { return error }
+        return misuse(
+            "The fetched property \(entity).\(property) cannot be evaluated: \(error.localizedDescription)",
+            recovery: "Change its fetch request in the model.")
+    }
 
     // MARK: Entities and properties
 

@@ -10,7 +10,8 @@ extension NSManagedObject {
     /// The objects that a fetched property's request gives for this object, in order. They are kept until the object
     /// is a fault again or is refreshed, or the property's `userInfo`, which the request may refer to, is set.
     ///
-    /// Where the store cannot be read there are none for now: the next save says why, as for a fault.
+    /// Where the store cannot be read, or no store could do what the request asks for, there are none for now: the next save says why, as for a
+    /// fault.
     final func fetchedPropertyValue(_ slot: Int, in context: NSManagedObjectContext) -> Any? {
         guard let description = layout.slots[slot].property as? NSFetchedPropertyDescription,
             let request = description.fetchRequest
@@ -27,10 +28,7 @@ extension NSManagedObject {
             makeExtras().setDecoded(slot, FetchedObjects(objects: found, userInfoVersion: version))
             return found
         } catch {
-            precondition(
-                !CoreDataErrors.isMisuse(error),
-                "The fetched property \(layout.name).\(description.name) cannot be evaluated: \(error.localizedDescription)")
-            context.readFailure = error
+            context.readFailure = CoreDataErrors.unreadable(description.name, of: layout.name, error)
             return NSArray()
         }
     }
