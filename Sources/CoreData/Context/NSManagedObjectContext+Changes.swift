@@ -161,7 +161,13 @@ extension NSManagedObjectContext {
         guard object.registry === registry else { return }
         if journal != nil { processPendingChanges() }
         asStep { readRowAgain(object, mergeChanges: mergeChanges) }
+        propagateToReread()
         checkEnds()
+    }
+
+    /// Ends relationships again that a refresh has brought back to objects which are being deleted. That cannot be undone.
+    private func propagateToReread() {
+        if journal != nil, changes.awaitsPropagation { absorbing { processPendingChanges() } }
     }
 
     private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
@@ -233,6 +239,7 @@ extension NSManagedObjectContext {
             var settlement = EndSettlement(self)
             for ends in unsettled { settlement.settle(ends, .change) }
         }
+        propagateToReread()
         checkEnds()
     }
 

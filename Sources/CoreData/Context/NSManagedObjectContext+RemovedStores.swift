@@ -20,7 +20,7 @@ extension NSManagedObjectContext: CoordinatorClient {
         } else {
             gate.async { [reference] in
                 guard let self = reference.object, self.registry === registry else { return }
-                CurrentContext.run(in: self) { self.followRemovedStores() }
+                CurrentContext.run(in: self) { _ = self.followRemovedStores() }
             }
         }
     }

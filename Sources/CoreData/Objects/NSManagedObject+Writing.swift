@@ -119,19 +119,17 @@ extension NSManagedObject {
         prepareForChange()
         let slot = relationship.inverseSlot(in: layout)
         let property = layout.slots[slot]
-        if property.kind.isToMany {
+        guard !property.kind.isToMany else {
             let isKnownToBeNew = !property.inverseIsToMany && !toManyState(slot).mayHaveOneSidedMembers
             addMember(object, slot: slot, isKnownToBeNew: isKnownToBeNew)
-        } else {
-            let previous = toOne(slot)
-            store(.object(object), slot: slot)
-            extras?.setToOne(slot, nil)
-            // One-to-one: the former partner loses its side.
-            if let previous, previous !== object, property.inverseSlot >= 0 {
-                previous.removeFromInverse(of: property, self)
-            }
+            return noteChange(slot)
         }
+        let previous = toOne(slot)
+        store(.object(object), slot: slot)
+        extras?.setToOne(slot, nil)
         noteChange(slot)
+        // One-to-one: the former partner, which may be this object, loses its side.
+        if let previous, previous !== object, property.inverseSlot >= 0 { previous.removeFromInverse(of: property, self) }
     }
 
     final func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {

@@ -32,6 +32,13 @@ final class ContextMerge {
         _ changes: SavedObjectIDs, keepingDeletions: Bool, _ found: [FoundObjects]?, in context: NSManagedObjectContext
     ) {
         if context.journal != nil { context.processPendingChanges() }
+        // What others did is not undone here.
+        context.absorbing { merge(changes, keepingDeletions: keepingDeletions, found, in: context) }
+    }
+
+    private static func merge(
+        _ changes: SavedObjectIDs, keepingDeletions: Bool, _ found: [FoundObjects]?, in context: NSManagedObjectContext
+    ) {
         context.advanceGeneration()
         context.takenOverCount += 1
         let others = context.otherChanges(than: changes)
