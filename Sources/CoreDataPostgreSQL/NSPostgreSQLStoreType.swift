@@ -38,6 +38,18 @@ public let NSPostgreSQLPasswordProviderKey = PasswordClosure.option
 /// What such a store can do and what it refuses is in CoreData's article about stores in PostgreSQL.
 public let NSPostgreSQLGivenTablesOption = "NSPostgreSQLGivenTables"
 
+/// The option of a store that tells of changes which programs without this package make, as it does of all others.
+///
+/// The value is a `Bool`. The tables of the store get triggers: a transaction that writes rows with SQL is recorded and told when it is
+/// committed, and the versions of the rows that it has changed are raised. They stay for all programs; `DROP FUNCTION ocd_tell(),
+/// ocd_raise_version() CASCADE` removes them. To make them takes the role that owns the tables; others are told so once, on standard error.
+///
+/// ```swift
+/// description.setOption(true as NSNumber, forKey: NSPostgreSQLTellsOfAllWritersOption)
+/// description.setOption(true as NSNumber, forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+/// ```
+public let NSPostgreSQLTellsOfAllWritersOption = "NSPostgreSQLTellsOfAllWriters"
+
 /// Gives the password of each connection that a store opens, for passwords and tokens that expire or lie in a vault.
 ///
 /// ```swift

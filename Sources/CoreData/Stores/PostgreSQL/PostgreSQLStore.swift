@@ -16,6 +16,8 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
     static let storeType = PostgreSQLStoreType.name
     /// The option of a store whose tables others have made.
     static let givenTablesOption = "NSPostgreSQLGivenTables"
+    /// The option of a store whose triggers tell of what others write.
+    static let tellingOption = "NSPostgreSQLTellsOfAllWriters"
 
     override var type: String { Self.storeType }
     override var snapshotStore: (any SnapshotStore)? { self }
@@ -162,6 +164,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
             if hasGivenTables { return try givenBackend(pool, catalog, held.entities, connection) }
             let backend = try ownBackend(pool, catalog, held.entities)
+            try tellOfAllWriters(backend.mapping, connection, pool.configuration.address.schema)
             let versions = Self.flag(options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions
             try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection)
             return backend

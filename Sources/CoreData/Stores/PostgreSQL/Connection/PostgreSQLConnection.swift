@@ -246,11 +246,11 @@ struct PostgreSQLSettings: Sendable {
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {
         let set = isLocal ? "SET LOCAL" : "SET"
-        let zone = isGiven ? ["\(set) TimeZone TO 'UTC'"] : []
+        let kind = isGiven ? ["\(set) TimeZone TO 'UTC'"] : ["\(set) \(PostgreSQLFunctions.writerSetting) TO 'on'"]
         let isolation = isLocal ? [] : ["SET default_transaction_isolation TO 'read committed'"]
         let values =
             (escapesTexts ? ["\(set) standard_conforming_strings TO on"] : []) + (roundsNumbers ? ["\(set) extra_float_digits TO 1"] : [])
-        return isolation + values + zone + [
+        return isolation + values + kind + [
             "\(set) search_path TO \(PostgreSQLDialect().identifier(schema))\(isGiven ? ", public" : ""), pg_temp",
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
             "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",

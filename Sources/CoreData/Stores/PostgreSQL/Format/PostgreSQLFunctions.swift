@@ -7,7 +7,7 @@ enum PostgreSQLFunctions {
     ///
     /// - Parameter hasICU: whether the server has ICU's collations: without them there are no functions that fold texts.
     static func statements(hasICU: Bool) -> [String] {
-        texts + numbers + (hasICU ? foldings : []) + [versionStatement]
+        texts + numbers + (hasICU ? foldings : []) + rows + [versionStatement]
     }
 
     /// The version of the functions and of the triggers of derived attributes, to be raised with each change of their texts.

@@ -146,7 +146,7 @@ struct PostgreSQLSchema {
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
     func afterRows() throws -> [Step] {
         let keys = abilities.has(.foreignKeys) ? foreignKeys() : []
-        return SQLSchema(mapping: mapping).indexes().map(step) + keys.map { step(making: $0.addition) } + (try triggers())
+        return SQLSchema(mapping: mapping).indexes().map(step) + keys.map { step(making: $0.addition) } + defaults() + (try triggers())
     }
 
     func step(making index: SQLIndex, _ statement: String) -> Step {
@@ -180,6 +180,25 @@ struct PostgreSQLSchema {
             try connection.execute(
                 WireStatement(
                     "INSERT INTO \(PostgreSQLHousekeeping.entityTable) (number, name, parent, last_key) VALUES ($1, $2, $3, $4)", row))
+        }
+    }
+
+    // MARK: Defaults
+
+    /// Has rows that are inserted by hand get the next key of their table and their first version.
+    func defaults() -> [Step] {
+        mapping.tables.compactMap { table in
+            guard let root = mapping.entity(table.root) else { return nil }
+            let name = dialect.identifier(table.name)
+            func literal(_ text: String) -> String { "'\(text.replacingOccurrences(of: "'", with: "''"))'" }
+            // The entity by its name: migrations give it other numbers.
+            let hasFunctions = abilities.has(.functions) && dialect.hasFunctions
+            let key = hasFunctions ? "\(PostgreSQLFunctions.nextKey)(\(literal(root.layout.name)), \(literal(name))::regclass)" : nil
+            let defaults = [(table.keyColumn, key), (table.versionColumn, "1")]
+            let actions = defaults.compactMap { column, value in
+                value.map { "ALTER COLUMN \(dialect.identifier(column)) SET DEFAULT \($0)" }
+            }
+            return Step(statement: "ALTER TABLE \(name) " + actions.joined(separator: ", "))
         }
     }
 

@@ -54,7 +54,7 @@ struct PostgreSQLMigration {
         try makeIndexes(objects, unique: true)
         try require(checks.requiredRelationships())
         for statement in objects.foreignKeys { try target.run(target.step(making: statement), connection) }
-        for step in try target.triggers() { try target.run(step, connection) }
+        for step in try target.defaults() + target.triggers() { try target.run(step, connection) }
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try target.writeEntities(keysOfRoots(lastKeys), in: connection)
         try writeDescription()

@@ -11,7 +11,7 @@ enum PostgreSQLTransactions {
     private static let turn = WireStatement(
         "SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE", isKept: true)
 
-    private static let lastNumber =
+    static let lastNumber =
         "greatest((SELECT max(number) FROM \(PostgreSQLHousekeeping.transactionTable)), s.last_transaction)"
 
     /// How a transaction is recorded.
