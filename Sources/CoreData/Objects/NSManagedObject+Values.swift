@@ -224,7 +224,7 @@ extension NSManagedObject {
 
     final func equals(_ new: PropertyValue, _ old: PropertyValue, _ slot: PropertySlot) -> Bool {
         switch (new, old) {
-        case (.stored(let new), .stored(let old)): return equals(new, old)
+        case (.stored(let new), .stored(let old)): return equals(new, old) || slot.isJSON && new.isSameJSON(as: old)
         case (.object(let object), .stored(.reference(let reference))):
             let reference = latest(reference)
             // One that takes the place of its deleted row has its key.

@@ -100,6 +100,14 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         willSet { requireEditable("allowsCloudEncryption") }
     }
 
+    /// Whether the bytes of a binary attribute are JSON, for which databases have types of their own. Set where the attribute's class has a
+    /// `Codable` value.
+    ///
+    /// Neither kept in files nor part of the version hash.
+    package final var holdsJSON: Bool = false {
+        willSet { requireEditable("holdsJSON") }
+    }
+
     /// The hash by which a store recognises this attribute's version: 32 bytes.
     open override var versionHash: Data {
         Data(VersionHash.attribute(self))
@@ -116,6 +124,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         allowsExternalBinaryDataStorage = other.allowsExternalBinaryDataStorage
         preservesValueInHistoryOnDeletion = other.preservesValueInHistoryOnDeletion
         allowsCloudEncryption = other.allowsCloudEncryption
+        holdsJSON = other.holdsJSON
     }
 
     override var kindName: String { "attribute" }

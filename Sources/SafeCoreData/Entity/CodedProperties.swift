@@ -17,7 +17,7 @@ public enum _CodedProperty<Value: Codable>: _AttributeKind {
         Data._set(CodedValue.encode(value), object, name)
     }
 
-    public static func describe() -> NSPropertyDescription { attribute(.binaryDataAttributeType, isOptional: false) }
+    public static func describe() -> NSPropertyDescription { jsonAttribute(isOptional: false) }
 
     public static func modelValue(_ value: Value) -> Any? { CodedValue.encode(value) }
 }
@@ -33,7 +33,7 @@ public enum _OptionalCodedProperty<Wrapped: Codable>: _AttributeKind {
         Data._setOptional(value.map { CodedValue.encode($0) }, object, name)
     }
 
-    public static func describe() -> NSPropertyDescription { attribute(.binaryDataAttributeType, isOptional: true) }
+    public static func describe() -> NSPropertyDescription { jsonAttribute(isOptional: true) }
 
     public static func modelValue(_ value: Wrapped?) -> Any? { value.map { CodedValue.encode($0) } }
 }

@@ -166,17 +166,17 @@ public struct CompositeElement: Sendable {
     /// Any other `Codable` type, as JSON in a binary element.
     @_disfavoredOverload
     public init<Value: Codable>(_ name: String, _ type: Value.Type) {
-        self.init(name, .binaryDataAttributeType, false, nil as Int?, nil, nil, false)
+        self.init(name, .binaryDataAttributeType, false, nil as Int?, nil, nil, false, holdsJSON: true)
     }
 
     @_disfavoredOverload
     public init<Value: Codable>(_ name: String, _ type: Value?.Type) {
-        self.init(name, .binaryDataAttributeType, true, nil as Int?, nil, nil, false)
+        self.init(name, .binaryDataAttributeType, true, nil as Int?, nil, nil, false, holdsJSON: true)
     }
 
     private init<Value: Sendable>(
         _ name: String, _ type: NSAttributeType, _ isOptional: Bool, _ value: Value?, _ originalName: String?, _ modifier: String?,
-        _ isPreserved: Bool
+        _ isPreserved: Bool, holdsJSON: Bool = false
     ) {
         self.name = name
         make = {
@@ -186,6 +186,7 @@ public struct CompositeElement: Sendable {
             attribute.defaultValue = value
             attribute.preservesValueInHistoryOnDeletion = isPreserved
             attribute.versionHashModifier = modifier
+            attribute.holdsJSON = holdsJSON
             if let originalName { attribute.renamingIdentifier = originalName }
             return attribute
         }

@@ -99,6 +99,7 @@ public struct _EntityDeclaration {
         let derived = NSDerivedAttributeDescription()
         derived.attributeType = attribute.attributeType
         derived.isOptional = attribute.isOptional
+        derived.holdsJSON = attribute.holdsJSON
         derived.derive(from: expression)
         append(derived, name, keyPath, nil, nil)
     }

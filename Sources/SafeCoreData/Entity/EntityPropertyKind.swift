@@ -32,6 +32,13 @@ extension _AttributeKind {
         attribute.isOptional = isOptional
         return attribute
     }
+
+    /// An attribute of JSON.
+    static func jsonAttribute(isOptional: Bool) -> NSAttributeDescription {
+        let attribute = attribute(.binaryDataAttributeType, isOptional: isOptional)
+        attribute.holdsJSON = true
+        return attribute
+    }
 }
 
 extension _RelationshipKind {

@@ -26,7 +26,7 @@
 /// | `Double`, `Float`, `Bool`, `String`, `Date`, `UUID`, `URL`, `Data` | Double, Float, Boolean, String, Date, UUID, URI, Binary |
 /// | `Decimal`, `NSDecimalNumber` | Decimal |
 /// | an enumeration or another `RawRepresentable` of these | as its raw value |
-/// | another `Codable` type, also arrays, sets and dictionaries | Binary: JSON with sorted keys, decoded at each read |
+/// | another `Codable` type, also arrays, sets and dictionaries | Binary: JSON with sorted keys, decoded at each read; `jsonb` in PostgreSQL |
 /// | `Other`, `Other?` | a relationship with one object |
 /// | `Set<Other>` | a relationship with several |
 /// | `[Other]`, `NSOrderedSet` | an ordered one |

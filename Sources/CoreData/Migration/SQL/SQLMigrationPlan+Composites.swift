@@ -28,11 +28,13 @@ extension SQLMigrationPlan {
         let former = formerPath.flatMap { member.source.layout.slotByPath[$0] }.map { member.source.layout.slots[$0] }
         var value = formerPath.flatMap { formerValue($0, member.source) }
         if let found = value, let former { value = widened(found, former, slot) }
+        keepJSON(of: former.flatMap { member.source.columns[$0.index] }, in: column)
         guard let standard = try defaultValue(slot, column, layout) else { return value ?? .null }
-        let argument = SQLText(value: standard, kind: slot.kind)
+        let kind = column.kind(of: slot)
+        let argument = SQLText(value: standard, kind: kind)
         if formers.isEmpty {
             let isComplete = elements.allSatisfy { $0.isOptional || !layout.defaultsBySlot[$0.index].isNull }
-            return !owner.isOptional || isComplete ? .constant(standard, slot.kind) : .null
+            return !owner.isOptional || isComplete ? .constant(standard, kind) : .null
         }
         let isNil = dialect.anyValue(of: formers.map { $0.text(target) } + [SQLText("NULL")]) + " IS NULL"
         func choice(_ whenNil: SQLText, _ otherwise: SQLText) -> SQLRowCopy.Value {

@@ -236,12 +236,14 @@ struct SQLMigrationPlan {
         }
         if let former, layout.slots[former].isElement, let found = formerValue(layout.slots[former].name, member.source) {
             let value = widened(found, layout.slots[former], slot)
+            keepJSON(of: member.source.columns[former], in: column)
             guard !slot.isOptional, let standard = try standard() else { return value }
-            return self.value(value, orElse: standard, slot.kind)
+            return self.value(value, orElse: standard, column.kind(of: slot))
         }
         guard let former, let formerColumn = member.source.columns[former], layout.slots[former].attribute != nil else {
-            return try standard().map { .constant($0, slot.kind) } ?? .null
+            return try standard().map { .constant($0, column.kind(of: slot)) } ?? .null
         }
+        keepJSON(of: formerColumn, in: column)
         // What is derived from something else now is computed anew; nothing of another type may be left until then.
         if slot.isDerived, formerColumn.type != column.type || dialect.altersTables && formerColumn.kind != column.kind { return .null }
         var value = SQLRowCopy.Value.column(formerColumn.name)
@@ -252,7 +254,13 @@ struct SQLMigrationPlan {
         }
         value = widened(value, layout.slots[former], slot)
         guard !slot.isOptional, layout.slots[former].isOptional, let standard = try standard() else { return value }
-        return self.value(value, orElse: standard, slot.kind)
+        return self.value(value, orElse: standard, column.kind(of: slot))
+    }
+
+    /// Has a column of bytes keep the type that it had.
+    func keepJSON(of former: SQLColumn?, in column: SQLColumn) {
+        let kinds: Set<ValueKind> = [.data, .json]
+        if let former, kinds.contains(former.kind), kinds.contains(column.kind) { column.kind = former.kind }
     }
 
     /// A former number as one of the type that its attribute has now.

@@ -172,6 +172,19 @@ struct PostgreSQLCatalog: Sendable {
     }
 }
 
+extension SQLMapping {
+    /// Has columns of bytes be JSON where the tables' are, and nowhere else: earlier versions made all of them `bytea`, and a model that was kept
+    /// with the store does not say what its bytes are.
+    func takeJSON(from catalog: PostgreSQLCatalog) {
+        for table in tables {
+            for column in table.columns where column.kind == .data || column.kind == .json {
+                guard let type = catalog.type(column.name, of: table.name) else { continue }
+                column.kind = type == WireType.jsonb ? .json : .data
+            }
+        }
+    }
+}
+
 extension PostgreSQLCatalog.Column {
     /// - Parameters:
     ///   - type: the type, or the one that a domain is made of.

@@ -55,9 +55,11 @@ struct PostgreSQLContent {
         for entity in model.entities { entity.managedObjectClassName = nil }
         let names = StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
-        return try SQLMapping(layouts: model.layout(), dialect ?? catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers) {
-            names.contains($0.name)
-        }
+        let mapping = try SQLMapping(
+            layouts: model.layout(), dialect ?? catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers
+        ) { names.contains($0.name) }
+        mapping.takeJSON(from: catalog)
+        return mapping
     }
 
     private static func unreadable(_ address: PostgreSQLAddress, _ error: (any Error)?) -> any Error {

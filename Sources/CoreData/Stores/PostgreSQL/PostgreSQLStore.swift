@@ -183,6 +183,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                     + "Somebody has changed its tables; migrate it or restore it from a copy.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
         }
+        mapping.takeJSON(from: catalog)
         return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog)
     }
 

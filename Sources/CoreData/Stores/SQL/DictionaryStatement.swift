@@ -110,7 +110,9 @@ struct DictionaryStatement {
                 return Column(
                     name: description.name, text: term.text, kind: .toOne, isColumn: term.isColumn, rowEntity: term.rowEntity)
             }
-            guard let kind = wanted ?? term.kind else { return Column(name: description.name, text: term.text, kind: nil) }
+            guard let kind = wanted == .data && term.kind == .json ? .json : wanted ?? term.kind else {
+                return Column(name: description.name, text: term.text, kind: nil)
+            }
             guard let text = generator.dialect.value(term, as: kind) else {
                 throw generator.refuse(
                     "\(expression)", "its value is of another kind than the result type of '\(description.name)' and does not become one")
@@ -191,7 +193,7 @@ struct DictionaryStatement {
             let data = row.data(index)
             guard let data, let attribute = column.transformable else { return data }
             return Transformation.value(from: data, attribute: attribute)
-        case .data?: return row.data(index)
+        case .data?, .json?: return row.data(index)
         default:
             switch row.storedValue(index) {
             case .integer(let integer): return NSNumber(value: integer)

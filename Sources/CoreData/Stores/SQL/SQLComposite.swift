@@ -15,7 +15,8 @@ extension SQLComposite {
             entity.columns[slot].map { column in
                 let property = entity.layout.slots[slot]
                 return SQLTerm(
-                    text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: property.kind, slot: property, isColumn: true)
+                    text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: column.kind(of: property), slot: property,
+                    isColumn: true)
             }
         }
     }

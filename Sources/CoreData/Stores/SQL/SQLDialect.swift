@@ -10,6 +10,8 @@ protocol SQLDialect: Sendable {
     /// What messages call the database.
     var storeName: String { get }
     var limits: SQLLimits { get }
+    /// Whether the database has a type for JSON.
+    var keepsJSON: Bool { get }
 
     /// A name, quoted where it has to be.
     func identifier(_ name: String) -> String
@@ -194,6 +196,7 @@ protocol SQLDialect: Sendable {
 
 // The columns that a store makes are ordered as it needs them.
 extension SQLDialect {
+    var keepsJSON: Bool { false }
     var ordersColumnsByLanguage: Bool { false }
     func ordered(_ term: SQLTerm) -> SQLText { term.text }
     func derivationSource(_ table: String) -> String { identifier(table) }

@@ -97,7 +97,7 @@ extension SQLGenerator {
         var result: [(column: String, value: SQLText)]
         switch value {
         case .constant(let constant):
-            result = [(column.name, SQLText(value: constant, kind: property.kind))]
+            result = [(column.name, SQLText(value: constant, kind: column.kind(of: property)))]
             if let name = column.entityColumn {
                 var number = StoredValue.null
                 if case .reference(let reference) = constant, let destination = mapping.entities[reference.layoutIndex] {
@@ -118,12 +118,13 @@ extension SQLGenerator {
         of expression: NSExpression, for property: PropertySlot, _ column: SQLColumn, in environment: SQLEnvironment
     ) throws -> SQLText {
         let context = RequestPart.words("\(property.name) = \(expression)")
-        let target = SQLTerm(text: SQLText(""), kind: property.kind, slot: property, isColumn: true)
+        let wanted = column.kind(of: property)
+        let target = SQLTerm(text: SQLText(""), kind: wanted, slot: property, isColumn: true)
         let term = try single(self.term(expression, in: environment, like: target, context), context)
         if term.isNull { return SQLText("NULL") }
         guard let kind = term.kind else { throw refuse(context, "it is not known what kind of value the expression gives") }
         if dialect.hasStaticTypes, kind.isNumber, property.kind.isNumber, let text = dialect.value(term, as: property.kind) { return text }
-        switch property.kind {
+        switch wanted {
         case .int16, .int32, .int64, .boolean:
             if kind.isInteger { return term.text }
             if kind.isNumber { return dialect.truncated(term.text) }
@@ -132,6 +133,7 @@ extension SQLGenerator {
         case .date: if kind == .date { return term.text }
         case .string, .uri: if kind == .string || kind == .uri { return term.text }
         case .data: if kind == .data, !column.allowsExternalStorage, term.stored == nil { return term.text }
+        case .json: if kind == .json { return term.text }
         case .uuid: if kind == .uuid { return term.text }
         case .toOne:
             let root = mapping.layouts.layouts[property.destinationIndex].rootIndex

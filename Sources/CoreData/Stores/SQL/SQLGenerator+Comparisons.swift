@@ -207,7 +207,7 @@ extension SQLGenerator {
             guard let kind = term.kind else { return term }
             guard let text = dialect.text(of: term, kind) else { throw refuse(context, "string comparisons apply to text") }
             return SQLTerm(text: text, kind: .string)
-        case .date, .data, .object, .entity, .archived: throw refuse(context, "string comparisons apply to text")
+        case .date, .data, .json, .object, .entity, .archived: throw refuse(context, "string comparisons apply to text")
         }
     }
 
@@ -345,7 +345,7 @@ extension SQLValueClass {
         let own = value.valueClass
         guard low.valueClass == own, high.valueClass == own, !value.isNull, !low.isNull, !high.isNull else { return nil }
         switch own {
-        case .number, .date, .text, .id, .data: return own
+        case .number, .date, .text, .id, .data, .json: return own
         case .object, .entity, .archived, .unknown: return nil
         }
     }

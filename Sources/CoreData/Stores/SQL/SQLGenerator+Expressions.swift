@@ -13,7 +13,7 @@ extension SQLGenerator {
                 return SQLTerm(text: bytes, kind: slot.kind, slot: slot, stored: text)
             }
             return SQLTerm(
-                text: text, kind: slot.kind, slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot),
+                text: text, kind: column.kind(of: slot), slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot),
                 rowEntity: rowEntity(ofDestination: slot, column, alias: alias))
         case .composite(let alias, let composite, let entity):
             return SQLTerm(composite: SQLComposite(composite, of: entity, alias: alias, dialect), dialect)

@@ -16,7 +16,7 @@ enum SQLColumnType {
         case .date: self = .timestamp
         case .decimal: self = .decimal
         case .string, .uri: self = .text
-        case .data, .uuid, .transformable: self = .bytes
+        case .data, .json, .uuid, .transformable: self = .bytes
         case .composite, .toMany, .orderedToMany, .fetched, .undefined: return nil
         }
     }
@@ -29,7 +29,8 @@ final class SQLColumn {
     /// Set by the table, which makes names unique, and in another folder where the mapping is fitted to what a file has.
     var name: String
     let type: SQLColumnType
-    let kind: ValueKind
+    /// Set in another folder where the mapping is fitted to columns whose type is not the one that new ones get.
+    var kind: ValueKind
     /// The property's name; the path of an element of a composite attribute.
     let propertyName: String
     /// What the column is named after: the name of the property or the element alone.
@@ -47,16 +48,20 @@ final class SQLColumn {
     /// The ordered relationship that `orderColumn` serves: the place of the entity that declares it, and its name.
     fileprivate(set) var orderedBy: (place: Int, name: String) = (0, "")
 
-    init(name: String, type: SQLColumnType, slot: PropertySlot) {
+    /// - Parameter keepsJSON: whether the database has a type for JSON.
+    init(name: String, type: SQLColumnType, slot: PropertySlot, keepsJSON: Bool) {
         self.name = name
         self.type = type
-        kind = slot.kind
+        kind = keepsJSON && slot.isJSON ? .json : slot.kind
         propertyName = slot.name
         columnName = slot.columnName
         property = slot.property
         allowsExternalStorage = type == .bytes && slot.attribute?.allowsExternalBinaryDataStorage == true
         isHiddenKey = false
     }
+
+    /// The kind of a property's values as they are in the column.
+    func kind(of slot: PropertySlot) -> ValueKind { kind == .json ? kind : slot.kind }
 
     /// The hidden key column of a to-many relationship without an inverse.
     init(hiddenKeyOf slot: PropertySlot, name: String) {
@@ -128,7 +133,7 @@ final class SQLTable {
                 }
                 guard let type = SQLColumnType(slot.kind) else { continue }
                 // Siblings that use one name have columns of their own.
-                let column = SQLColumn(name: names.take(naming.column(slot)), type: type, slot: slot)
+                let column = SQLColumn(name: names.take(naming.column(slot)), type: type, slot: slot, keepsJSON: mapping.dialect.keepsJSON)
                 if slot.kind == .toOne { complete(column, slot, mapping) }
                 byProperty[slot.identity] = column
                 entity.columns[slot.index] = column
@@ -195,7 +200,7 @@ final class SQLTable {
 
     /// The kinds of values whose columns follow the positions: a group for all entities comes before the next group.
     private static let groups: [Set<ValueKind>] = [
-        [.date, .double, .float], [.decimal], [.string], [.uri], [.uuid], [.transformable], [.data],
+        [.date, .double, .float], [.decimal], [.string], [.uri], [.uuid], [.transformable], [.data, .json],
     ]
 
     /// Puts the columns into the order in which they are declared.
@@ -269,7 +274,7 @@ final class SQLTable {
                     entity.columns[element] = nil
                 }
                 let name = naming.column(slot)
-                let column = archives[name] ?? SQLColumn(name: name, type: .bytes, slot: slot)
+                let column = archives[name] ?? SQLColumn(name: name, type: .bytes, slot: slot, keepsJSON: false)
                 if archives.updateValue(column, forKey: name) == nil { columns.append(column) }
                 entity.columns[slot.index] = column
             }

@@ -52,7 +52,7 @@ enum SQLRowEntity {
 
 /// Values of one class are compared by SQL itself; values of different classes are unequal, but where a rule brings them together.
 enum SQLValueClass {
-    case number, date, text, id, data, object, entity, archived, unknown
+    case number, date, text, id, data, json, object, entity, archived, unknown
 
     init(_ kind: ValueKind) {
         switch kind {
@@ -61,6 +61,7 @@ enum SQLValueClass {
         case .string, .uri: self = .text
         case .uuid: self = .id
         case .data: self = .data
+        case .json: self = .json
         case .toOne: self = .object
         case .transformable, .composite: self = .archived
         case .toMany, .orderedToMany, .fetched, .undefined: self = .unknown

@@ -48,7 +48,7 @@ final class RowDecoder {
             case .double, .float, .date: kind = .floating
             case .decimal: kind = .decimal
             case .string, .uri: kind = .text
-            case .data, .transformable, .uuid: kind = column.allowsExternalStorage ? .external : .bytes
+            case .data, .json, .transformable, .uuid: kind = column.allowsExternalStorage ? .external : .bytes
             case .toOne: kind = slot.entityWord >= 0 ? .keyAndEntity : .key
             case .composite, .toMany, .orderedToMany, .fetched, .undefined: continue
             }

@@ -43,7 +43,7 @@ final class RowWriter {
             case .double, .float, .date: form = .double
             case .string, .uri, .decimal: form = .text
             case .toOne: form = .reference
-            case .data, .uuid, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
+            case .data, .json, .uuid, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
                 form = target.column.allowsExternalStorage ? .externalBytes : .bytes
             }
         }

@@ -105,7 +105,7 @@ extension StoreInspection {
             let destination = (column.property as? NSRelationshipDescription)?.destinationEntity?.name
             let entity = destination.flatMap { mapping.layouts.layoutByName[$0] }.flatMap { mapping.entity($0) }
             return .key(table: entity?.table.name)
-        case .data, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
+        case .data, .json, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
             return .bytes(isExternal: column.allowsExternalStorage)
         }
     }

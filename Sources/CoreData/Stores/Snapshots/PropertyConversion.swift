@@ -46,7 +46,7 @@ enum PropertyConversion {
         case .string:
             guard let string = object as? String else { return nil }
             return .string(string)
-        case .data:
+        case .data, .json:
             guard let data = object as? Data else { return nil }
             return .data(data)
         case .uuid:

@@ -41,6 +41,8 @@ final class PropertySlot: @unchecked Sendable {
     /// The description, if it is an attribute's.
     unowned(unsafe) let attribute: NSAttributeDescription?
     let isDerived: Bool
+    /// Whether the bytes are JSON.
+    let isJSON: Bool
 
     init(
         index: Int, source: SlotSource, compositeSlot: Int, entityWord: Int, destinationIndex: Int, inverseSlot: Int
@@ -62,6 +64,7 @@ final class PropertySlot: @unchecked Sendable {
         inverseIsToMany = relationship?.inverseRelationship?.isToMany ?? false
         deleteRule = relationship?.deleteRule ?? .noActionDeleteRule
         isDerived = property is NSDerivedAttributeDescription
+        isJSON = kind == .data && attribute?.holdsJSON == true
     }
 
     /// Whether a row has a word for this property.

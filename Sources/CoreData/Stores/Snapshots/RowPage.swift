@@ -238,7 +238,7 @@ struct Snapshot: @unchecked Sendable {
         case .int16, .int32, .int64, .boolean: return .integer(Int64(bitPattern: row[slot]))
         case .double, .float, .date: return .double(Double(bitPattern: row[slot]))
         case .string, .uri: return .string(string(slot))
-        case .data, .transformable: return .data(data(slot))
+        case .data, .json, .transformable: return .data(data(slot))
         case .decimal: return .decimal(Decimal(string: string(slot), locale: .posix) ?? .nan)
         case .uuid: return UUID(bytes: page.bytes(row, slot)).map(StoredValue.uuid) ?? .null
         case .toOne: return .reference(reference(slot))

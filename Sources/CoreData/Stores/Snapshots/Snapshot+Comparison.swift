@@ -17,7 +17,7 @@ extension Snapshot {
             switch layout.slots[slot].kind {
             case .toOne:
                 if !isSame(reference(slot), other.reference(slot)) { return false }
-            case .string, .uri, .data, .transformable, .decimal, .uuid:
+            case .string, .uri, .data, .json, .transformable, .decimal, .uuid:
                 if page.bytes(row, slot).elementsEqual(other.page.bytes(other.row, slot)) { continue }
                 if layout.slots[slot].kind != .transformable || !isSameArchived(slot) { return false }
             default:

@@ -56,6 +56,12 @@ enum StoredValue: Hashable {
         return false
     }
 
+    /// Whether the bytes of both say the same JSON value.
+    func isSameJSON(as other: StoredValue) -> Bool {
+        guard case (.data(let mine), .data(let theirs)) = (self, other) else { return false }
+        return CanonicalJSON.areSame(mine, theirs)
+    }
+
     /// Whether this is a number, date or decimal that is not a number. Stores keep it as nil.
     var isNotANumber: Bool {
         switch self {

@@ -30,6 +30,8 @@ enum ValueKind: UInt8, Sendable {
     case fetched
     /// A transient attribute without a type: any object, never stored.
     case undefined
+    /// JSON in a type that a database has for it. Of columns and what is made of them: properties are `data`, and say that they are JSON.
+    case json
 
     /// Whether the value is an integer in its word.
     var isInteger: Bool {
@@ -56,7 +58,7 @@ enum ValueKind: UInt8, Sendable {
     /// Whether the word refers to bytes in the page's heap.
     var isVariableLength: Bool {
         switch self {
-        case .decimal, .string, .data, .uuid, .uri, .transformable: true
+        case .decimal, .string, .data, .json, .uuid, .uri, .transformable: true
         default: false
         }
     }

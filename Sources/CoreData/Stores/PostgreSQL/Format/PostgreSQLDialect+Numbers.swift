@@ -138,6 +138,12 @@ extension PostgreSQLDialect {
             throw SQLRefusal(reason: "a text with U+0000 cannot be bound, and is in no text of the store")
         }
         if value.isNotANumber { return (.null, kind) }
+        if case .data(let data) = value, other?.kind == .json {
+            guard (try? WireValue.json(data)) != nil else {
+                throw SQLRefusal(reason: "bytes that are no JSON cannot be compared with JSON")
+            }
+            return (value, .json)
+        }
         guard let other = other?.kind, let number = Constant(value) else { return (value, kind) }
         // Of the column's type where it is the same number there, so that an index is used.
         switch other {
@@ -353,7 +359,7 @@ extension PostgreSQLDialect {
     private func extreme(_ value: SQLTerm, isLeast: Bool) -> SQLText {
         switch value.kind {
         case .boolean?: (isLeast ? "bool_and(" : "bool_or(") + value.text + ")"
-        case .uuid?, .data?, .transformable?:
+        case .uuid?, .data?, .json?, .transformable?:
             "(array_agg(" + value.text + " ORDER BY " + value.text + (isLeast ? "" : " DESC NULLS LAST") + "))[1]"
         default: (isLeast ? "MIN(" : "MAX(") + ordered(value) + ")"
         }

@@ -32,6 +32,7 @@ extension PostgreSQLDialect {
         case .date: "timestamptz"
         case .uuid: "uuid"
         case .string, .uri: "text"
+        case .json: "jsonb"
         default: "bytea"
         }
     }

@@ -23,6 +23,7 @@ struct PostgreSQLDialect: SQLDialect {
     var triggerSchema: String?
 
     var storeName: String { "PostgreSQL" }
+    var keepsJSON: Bool { true }
     var limits: SQLLimits { SQLLimits(joins: 200, nesting: 200, operands: 500, groupSize: .max, listedElements: 3) }
 
     func identifier(_ name: String) -> String {

@@ -165,6 +165,7 @@ struct GivenTableChecks {
         case .string, .uri: [WireType.text]
         case .uuid: [WireType.uuid]
         case .data, .transformable: [WireType.bytea]
+        case .json: [WireType.jsonb, WireType.bytea]
         case .composite, .toMany, .orderedToMany, .fetched, .undefined: []
         }
     }
@@ -188,6 +189,7 @@ struct GivenTableChecks {
         case .uri: return "a URI"
         case .uuid: return "a UUID"
         case .data: return "Binary Data"
+        case .json: return "JSON"
         case .transformable: return "a Transformable"
         case .toOne: return "a relationship by keys"
         default: return "which no column has"
@@ -241,6 +243,7 @@ extension PostgreSQLStore {
         let schema = pool.configuration.address.schema
         let checks = try GivenTableChecks(mapping, catalog, naming: naming, connection, schema: schema)
         guard checks.problems.isEmpty else { throw givenMisfit(checks.problems) }
+        mapping.takeJSON(from: catalog)
         let given = try GivenTables(connection, schema: schema, mapping: mapping)
         return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog, given: given)
     }

@@ -122,6 +122,7 @@ extension PostgreSQLStore {
                 recovery: "Somebody has changed its tables: restore it from a copy.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
         }
+        source.takeJSON(from: catalog)
         // Entities keep their numbers, so that rows need not be written for new ones.
         var numbers: [String: Int] = [:]
         for (name, pair) in migration.inference.pairs {

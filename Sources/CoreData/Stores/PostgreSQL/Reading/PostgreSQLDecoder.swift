@@ -5,6 +5,7 @@ final class PostgreSQLDecoder {
         case floating
         case date
         case decimal
+        case json
         /// Texts, bytes and identifiers.
         case bytes
         /// A text of a fixed length, filled up with blanks.
@@ -42,9 +43,10 @@ final class PostgreSQLDecoder {
             case .date: kind = .date
             case .decimal: kind = .decimal
             case .string, .uri: kind = schema.column(column.name, of: entity.table.name)?.isPadded == true ? .padded : .bytes
-            case .data, .transformable, .uuid: kind = .bytes
+            case .data: kind = column.kind == .json ? .json : .bytes
+            case .transformable, .uuid: kind = .bytes
             case .toOne: kind = slot.entityWord >= 0 ? .keyAndEntity : .integer
-            case .composite, .toMany, .orderedToMany, .fetched, .undefined: continue
+            case .composite, .toMany, .orderedToMany, .fetched, .undefined, .json: continue
             }
             var step = Step(kind: kind, column: Int(index), slot: slot.index)
             if kind == .keyAndEntity {
@@ -75,6 +77,7 @@ final class PostgreSQLDecoder {
                 case .floating: setDouble(WireValue.double(bytes, length), row, step.slot, page)
                 case .date: row[step.slot] = WireTime.seconds(ofMicroseconds: WireValue.integer(bytes, length)).bitPattern
                 case .decimal: decodeDecimal(bytes, length, row, step.slot, page)
+                case .json: decodeJSON(bytes, length, row, step.slot, page)
                 case .bytes: page.setBytes(row, step.slot, bytes, Int(length))
                 case .padded:
                     let text = UnsafeBufferPointer(start: bytes, count: Int(length)).withoutPadding
@@ -98,6 +101,13 @@ final class PostgreSQLDecoder {
     private func decodeDecimal(_ bytes: UnsafePointer<UInt8>, _ length: Int32, _ row: RowPointer, _ slot: Int, _ page: RowPage) {
         guard var text = WireNumeric.text(UnsafeBufferPointer(start: bytes, count: Int(length))) else { return page.setNull(row, slot) }
         text.withUTF8 { page.setBytes(row, slot, $0.baseAddress, $0.count) }
+    }
+
+    @inline(never)
+    private func decodeJSON(_ bytes: UnsafePointer<UInt8>, _ length: Int32, _ row: RowPointer, _ slot: Int, _ page: RowPage) {
+        WireValue.json(received: UnsafeBufferPointer(start: bytes, count: Int(length))).withUnsafeBufferPointer {
+            page.setBytes(row, slot, $0.baseAddress, $0.count)
+        }
     }
 
     /// The entity that a reference names; the relationship's own where the store names none that it may lead to.

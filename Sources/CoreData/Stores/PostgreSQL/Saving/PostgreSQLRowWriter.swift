@@ -67,6 +67,7 @@ final class PostgreSQLRowWriter {
     @inline(__always)
     private func set(_ value: StoredValue, _ target: PostgreSQLWritePlan.Target, _ row: RowPointer, _ page: RowPage) {
         if case .null = value { return page.setNull(row, target.slot) }
+        let value = target.type == WireType.jsonb ? asRead(value) : value
         let bitmap = entity.layout.wordCount
         row[bitmap + target.slot >> 6] &= ~(1 << UInt64(target.slot & 63))
         page.set(row, target.slot, value)
@@ -74,6 +75,13 @@ final class PostgreSQLRowWriter {
         // A time that the column cannot hold is refused when the row is written.
         let seconds = Double(bitPattern: row[target.slot])
         if let time = WireTime.microseconds(ofSeconds: seconds) { row[target.slot] = WireTime.seconds(ofMicroseconds: time).bitPattern }
+    }
+
+    /// JSON as it is read back. Bytes that the column cannot hold are refused when the row is written.
+    @inline(never)
+    private func asRead(_ value: StoredValue) -> StoredValue {
+        guard case .data(let data) = value, let json = try? WireValue.json(data) else { return value }
+        return .data(Data(json))
     }
 
     // MARK: Writing rows

@@ -51,7 +51,7 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
         versionsTellUpdates = table.writesVersions || !schema.isTable(table.name)
         targets = entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
             guard !slot.isDerived, let column = entity.columns[slot.index],
-                let type = schema.type(column.name, of: table.name) ?? WireValue.columnType(slot.kind)
+                let type = schema.type(column.name, of: table.name) ?? WireValue.columnType(column.kind)
             else { return nil }
             return Target(
                 slot: slot.index, name: column.name, type: type, property: slot, entityColumn: column.entityColumn,
@@ -168,6 +168,7 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
             case WireType.numeric: "numeric"
             case WireType.uuid: "uuid"
             case WireType.bytea: "bytea"
+            case WireType.jsonb: "jsonb"
             default: "text"
             }
         return name + "[]"

@@ -41,7 +41,9 @@ struct PostgreSQLRow: SQLRow {
         }
     }
 
-    func data(_ column: Int32) -> Data? { bytes(column).map { Data(buffer: $0) } }
+    func data(_ column: Int32) -> Data? {
+        bytes(column).map { type(column) == WireType.jsonb ? Data(WireValue.json(received: $0)) : Data(buffer: $0) }
+    }
 
     func storedValue(_ column: Int32) -> StoredValue {
         guard let bytes = bytes(column), let start = bytes.baseAddress else { return isNull(column) ? .null : .string("") }
@@ -55,6 +57,7 @@ struct PostgreSQLRow: SQLRow {
             return WireNumeric.text(bytes).flatMap { Decimal(string: $0, locale: .posix) }.map(StoredValue.decimal) ?? .null
         case WireType.uuid: return UUID(bytes: bytes).map(StoredValue.uuid) ?? .null
         case WireType.bytea: return .data(Data(buffer: bytes))
+        case WireType.jsonb: return .data(Data(WireValue.json(received: bytes)))
         case WireType.bpchar: return .string(String(decoding: bytes.withoutPadding, as: UTF8.self))
         default: return .string(String(decoding: bytes, as: UTF8.self))
         }

@@ -5,6 +5,8 @@ enum WireValue {
     /// Why a value cannot be written, as the end of a sentence that begins with its name.
     struct Refusal: Error {
         let reason: String
+
+        static var zero: Refusal { Refusal(reason: "has the character U+0000, which no text in PostgreSQL can have") }
     }
 
     /// The longest value that the server takes, less than one GiB.
@@ -25,6 +27,7 @@ enum WireValue {
         case .decimal: WireType.numeric
         case .string, .uri: WireType.text
         case .data, .transformable: WireType.bytea
+        case .json: WireType.jsonb
         case .uuid: WireType.uuid
         case .composite, .toMany, .orderedToMany, .fetched, .undefined: nil
         }
@@ -42,6 +45,7 @@ enum WireValue {
         case (.string, .uuid?): WireType.text
         case (.string, _): WireType.text
         case (.data, .uuid?): WireType.uuid
+        case (.data, .json?): WireType.jsonb
         case (.data, _): WireType.bytea
         case (.uuid, _): WireType.uuid
         case (.null, let kind): listType(kind)
@@ -70,6 +74,7 @@ enum WireValue {
         case (.decimal(let decimal), _): try append(text: decimal.description, as: type, to: &bytes)
         case (.string(let text), _): try append(text: text, as: type, to: &bytes)
         case (.data(let data), WireType.uuid) where data.count != 16: throw Refusal(reason: "is no UUID, which has 16 bytes")
+        case (.data(let data), WireType.jsonb): append(json: try json(data), to: &bytes)
         case (.data(let data), _):
             try requireLength(data.count)
             data.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) }
@@ -126,11 +131,50 @@ enum WireValue {
             guard WireNumeric.append(utf8, to: &bytes) else { throw Refusal(reason: "is no decimal number") }
             return
         }
+        if type == WireType.jsonb { return append(json: try json(utf8), to: &bytes) }
         try requireLength(utf8.count)
         if type == WireType.text, let start = utf8.baseAddress, memchr(start, 0, utf8.count) != nil {
-            throw Refusal(reason: "has the character U+0000, which no text in PostgreSQL can have")
+            throw .zero
         }
         bytes.append(utf8)
+    }
+
+    // MARK: JSON
+
+    /// The form of the binary format that a value of `jsonb` begins with.
+    private static let formOfJSON: UInt8 = 1
+
+    private static func append(json: [UInt8], to bytes: inout WireBytes) {
+        bytes.append(formOfJSON)
+        json.withUnsafeBufferPointer { bytes.append($0) }
+    }
+
+    /// JSON as it is read back from a column.
+    static func json(_ utf8: UnsafeBufferPointer<UInt8>) throws(Refusal) -> [UInt8] {
+        try requireLength(utf8.count)
+        do throws(CanonicalJSON.Problem) { return try CanonicalJSON.bytes(of: utf8) } catch {
+            switch error {
+            case .zero: throw .zero
+            case .noJSON: throw Refusal(reason: "is no JSON")
+            case .number: throw Refusal(reason: "has a number with more digits than a number in PostgreSQL can have")
+            }
+        }
+    }
+
+    static func json(_ data: Data) throws(Refusal) -> [UInt8] {
+        var refusal: Refusal?
+        let result = data.withUnsafeBytes { bytes -> [UInt8] in
+            do throws(Refusal) { return try json(bytes.bindMemory(to: UInt8.self)) } catch { refusal = error }
+            return []
+        }
+        if let refusal { throw refusal }
+        return result
+    }
+
+    /// JSON that the server has sent, in its one form. What is nested deeper than that has stays as it is.
+    static func json(received bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
+        let text = UnsafeBufferPointer(rebasing: bytes.dropFirst())
+        return (try? CanonicalJSON.bytes(of: text)) ?? Array(text)
     }
 
     static func requireLength(_ count: Int) throws(Refusal) {
