@@ -54,6 +54,8 @@ extension NSManagedObjectContext {
         } else {
             let read = try rows.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
+            // Whoever was asked for the row may have given a newer one to the object.
+            if !object.flags.contains(.fault) { return true }
             guard let row = read.rows.first else { return false }
             object.keep(row)
         }

@@ -256,8 +256,12 @@ private final class Desk {
             objects[page]?.mutableSetValue(forKey: key).add(object)
             wanted.pages[page]?.many.insert(note)
         } else {
-            let place = Int.random(in: 0...(wanted.pages[page]?.row.count ?? 0), using: &random)
-            objects[page]?.mutableOrderedSetValue(forKey: key).insert(object, at: place)
+            let row = wanted.pages[page]?.row ?? []
+            let place = Int.random(in: 0...row.count, using: &random)
+            let set = objects[page]?.mutableOrderedSetValue(forKey: key)
+            // Deleted notes are in it until the deletion is saved.
+            let index = place < row.count ? objects[row[place]].flatMap { set?.index(of: $0) } : set?.count
+            set?.insert(object, at: index ?? place)
             wanted.pages[page]?.row.insert(note, at: place)
         }
     }
