@@ -5,6 +5,7 @@ import Testing
 /// Many random programs of contexts that do not know what the others have saved.
 @Suite(.enabled(if: LongTests.areEnabled)) struct ManyStaleContextTests {
     @Test("Both ends of relationships agree after each save", arguments: StoreKind.allCases, 1...4)
+    @MainActor
     func bothEndsAgree(kind: StoreKind, part: Int) {
         for sequence in 0..<(kind == .postgreSQL ? 100 : 3000) {
             let seed = UInt64(part * 1_000_000 + sequence)

@@ -4,7 +4,9 @@ import Testing
 
 /// Random programs of contexts that do not know what the others have saved. The long tests run many more (`ManyStaleContextTests`).
 @Suite struct StaleContextTests {
+    // The contexts are of the main queue, where they merge what others have saved.
     @Test("Both ends of relationships agree after each save", arguments: StoreKind.allCases)
+    @MainActor
     func bothEndsAgree(kind: StoreKind) {
         // A server makes new tables for each program.
         for seed in 0..<(kind == .postgreSQL ? 6 : 60) {
