@@ -141,6 +141,10 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func noteTracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteTracked(object, slot: slot) }
 
+    override func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
+        context?.readAgain(destination, ifOthersLedItTo: object, slot)
+    }
+
     override func willChangeTransient(_ object: NSManagedObject, slot: Int) { context?.journal?.willChangeTransient(object, slot: slot) }
 
     override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { context?.permanentID(ofNew: object) }

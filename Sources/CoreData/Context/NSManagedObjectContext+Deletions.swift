@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
             }
         case .nullifyDeleteRule:
             guard slot.inverseSlot >= 0 else { return }
-            for destination in destinations(of: object, slot) {
+            for destination in destinations(of: object, slot) + ledBack(to: object, slot) {
                 if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
                 if destination.isDeleted { continue }
                 if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
@@ -84,7 +84,7 @@ extension NSManagedObjectContext {
     /// what leads to a deleted object must be changed, and written.
     ///
     /// A destination with changes is left: its save meets a conflict, after which the delete rule is applied again.
-    private func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
+    func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
         destination.fireFaultIfNeeded()
         let inverse = slot.inverseSlot(in: destination.layout)
         guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted),
@@ -129,6 +129,15 @@ extension NSManagedObjectContext {
     private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
         if slot.kind == .toOne { return object.toOne(slot.index).map { [$0] } ?? [] }
         return object.toManyMembers(slot.index).objects
+    }
+
+    /// What an unsaved change has led an object away from in a one-to-one relationship, and a refresh has led back to it.
+    private func ledBack(to object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
+        guard slot.kind == .toOne, !slot.inverseIsToMany, slot.index < object.layout.storedCount, object.differsFromCommitted(slot),
+            let former = object.committedDestination(slot.index), former !== object.toOne(slot.index),
+            former.flags.isDisjoint(with: .rowIsGone), former.toOne(slot.inverseSlot(in: former.layout)) === object
+        else { return [] }
+        return [former]
     }
 }
 

@@ -185,7 +185,9 @@ extension NSManagedObject {
         }
         removeMember(object, slot: slot)
         noteChange(slot)
-        if property.inverseSlot >= 0, !flags.contains(.silent) { object.removeFromInverse(of: property, self) }
+        guard property.inverseSlot >= 0, !flags.contains(.silent) else { return }
+        if !property.inverseIsToMany { registry?.readAgain(object, ifOthersLedItTo: self, property) }
+        object.removeFromInverse(of: property, self)
     }
 
     /// Whether an object is a member now. This loads the relationship where the object does not know.

@@ -153,6 +153,9 @@ class ObjectRegistry: @unchecked Sendable {
     /// Notes that a value which was set without being tracked is a change, where `tracksFormerValues` says so.
     func noteTracked(_ object: NSManagedObject, slot: Int) {}
 
+    /// Reads the row of a member again that an object's relationship has, but that has been read before it came there.
+    func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {}
+
     /// Notes a transient value before it is changed, where `tracksFormerValues` says so.
     func willChangeTransient(_ object: NSManagedObject, slot: Int) {}
 
