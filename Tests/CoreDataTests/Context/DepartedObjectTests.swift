@@ -299,15 +299,9 @@ private final class Desk {
     private func mergeDeletions() throws {
         let other = coordinator.newContext()
         try other.fetchAll().forEach(other.delete)
-        var saved: Notification?
-        // Called on this thread.
-        nonisolated(unsafe) let keep = { saved = $0 }
-        let observer = NotificationCenter.default.addObserver(
-            forName: NSManagedObjectContext.didSaveObjectsNotification, object: other, queue: nil
-        ) { keep($0) }
-        defer { NotificationCenter.default.removeObserver(observer) }
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: other)
         try other.save()
-        let notification = try #require(saved)
+        let notification = try #require(saves.all.first)
         parent?.mergeChanges(fromContextDidSave: notification)
         context.mergeChanges(fromContextDidSave: notification)
         try save()

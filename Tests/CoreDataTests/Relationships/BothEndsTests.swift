@@ -245,15 +245,11 @@ import Testing
     /// Saves a change of the other context, and has the first one take it over.
     private func take(_ taking: Taking, _ pairs: Pairs, _ change: () throws -> Void) throws {
         pairs.here.automaticallyMergesChangesFromParent = taking == .automatically
-        nonisolated(unsafe) var saved: Notification?
-        let observer = NotificationCenter.default.addObserver(
-            forName: .NSManagedObjectContextDidSave, object: pairs.there, queue: nil
-        ) { saved = $0 }
-        defer { NotificationCenter.default.removeObserver(observer) }
+        let saves = NotificationLog(.NSManagedObjectContextDidSave, from: pairs.there)
         try change()
         try pairs.there.save()
         switch taking {
-        case .merging: pairs.here.mergeChanges(fromContextDidSave: try #require(saved))
+        case .merging: pairs.here.mergeChanges(fromContextDidSave: try #require(saves.all.first))
         case .automatically: pairs.here.performAndWait {}
         case .refreshing:
             for object in pairs.here.registeredObjects { pairs.here.refresh(object, mergeChanges: true) }

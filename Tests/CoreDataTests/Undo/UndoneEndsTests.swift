@@ -47,22 +47,16 @@ import Testing
         #expect(name(a, "partner") == "b" && name(b, "partner") == "a")
     }
 
-    /// A merge ends one side of a pair, and a refresh beside a deletion: outside of every undo group.
+    /// Others have led the seat elsewhere. The merge comes outside of every undo group, where an action would stop the program.
     @Test func whatAMergeSettlesIsNoAction() throws {
         let other = stack.newContext()
         let (a, seat) = (try object("Person", "a", context), try object("Seat", "a", context))
         context.group { a.setValue(seat, forKey: "seat") }
         try object("Person", "b", other).setValue(try object("Seat", "a", other), forKey: "seat")
         try object("Person", "a", other).setValue(try object("Seat", "b", other), forKey: "seat")
-        var saved: Notification?
-        // Called on this thread.
-        nonisolated(unsafe) let keep = { saved = $0 }
-        let observer = NotificationCenter.default.addObserver(
-            forName: NSManagedObjectContext.didSaveObjectsNotification, object: other, queue: nil
-        ) { keep($0) }
-        defer { NotificationCenter.default.removeObserver(observer) }
+        let saves = NotificationLog(NSManagedObjectContext.didSaveObjectsNotification, from: other)
         try other.save()
-        context.mergeChanges(fromContextDidSave: try #require(saved))
+        context.mergeChanges(fromContextDidSave: try #require(saves.all.first))
         context.processPendingChanges()
         #expect(name(a, "seat") == "a" && name(seat, "person") == "a")
         #expect(try name(object("Person", "b", context), "seat") != "a")

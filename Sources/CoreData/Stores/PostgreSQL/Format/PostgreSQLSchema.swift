@@ -188,12 +188,13 @@ struct PostgreSQLSchema {
     /// Has rows that are inserted by hand get the next key of their table and their first version.
     func defaults() -> [Step] {
         mapping.tables.compactMap { table in
-            guard let root = mapping.entity(table.root) else { return nil }
             let name = dialect.identifier(table.name)
-            func literal(_ text: String) -> String { "'\(text.replacingOccurrences(of: "'", with: "''"))'" }
             // The entity by its name: migrations give it other numbers.
+            guard let root = mapping.entity(table.root), let entity = dialect.literal(.string(root.layout.name), .string),
+                let relation = dialect.literal(.string(name), .string)
+            else { return nil }
             let hasFunctions = abilities.has(.functions) && dialect.hasFunctions
-            let key = hasFunctions ? "\(PostgreSQLFunctions.nextKey)(\(literal(root.layout.name)), \(literal(name))::regclass)" : nil
+            let key = hasFunctions ? "\(PostgreSQLFunctions.nextKey)(\(entity), \(relation)::regclass)" : nil
             let defaults = [(table.keyColumn, key), (table.versionColumn, "1")]
             let actions = defaults.compactMap { column, value in
                 value.map { "ALTER COLUMN \(dialect.identifier(column)) SET DEFAULT \($0)" }
