@@ -212,26 +212,45 @@ struct RowChanges {
         }
     }
 
-    /// Puts a row that takes the place of a deleted one at the end of the ordered relationships that its destinations have to it:
-    /// its former places went with the deletion.
-    func collectPlaces(of object: NSManagedObject, into batch: SaveBatch) {
-        var destinations: [(object: NSManagedObject, slot: Int)] = []
-        for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
+    /// The other ends of one-to-one relationships that a row's change concerns, and that have no change to be written. Both ends have a
+    /// column: one that the context takes to be right already may be outdated.
+    ///
+    /// - Parameter values: what is written of the row; nil for a deletion, which ends all its relationships.
+    /// - Throws: what prevents an end's row from being read.
+    func unwrittenEnds(of object: NSManagedObject, _ values: RowValues?) throws -> [NSManagedObject] {
+        var ends: [NSManagedObject] = []
+        for slot in object.layout.oneToOneSlots where values?.has(slot) ?? true {
             let property = object.layout.slots[slot]
-            guard property.inverseSlot >= 0, let destination = object.toOne(slot) else { continue }
-            destinations.append((destination, property.inverseSlot(in: destination.layout)))
+            func look(at end: NSManagedObject?) throws {
+                guard let end, end !== object, end.storeNumber == object.storeNumber, end.registry === context.registry,
+                    end.flags.isDisjoint(with: [.inserted, .deleted, .deletionSaved, .discarded]),
+                    !end.differsFromCommitted(end.layout.slots[property.inverseSlot(in: end.layout)]),
+                    // One that is gone leads nowhere.
+                    try context.load(end)
+                else { return }
+                ends.append(end)
+            }
+            if values != nil { try look(at: object.toOne(slot)) }
+            try look(at: object.committedDestination(slot))
         }
-        collectPlaces(of: object, in: destinations, into: batch)
+        return ends
     }
 
-    /// Puts a row at the end of ordered relationships that have it without having changed.
-    func collectPlaces(
-        of object: NSManagedObject, in destinations: [(object: NSManagedObject, slot: Int)], into batch: SaveBatch
-    ) {
-        for (destination, slot) in destinations {
-            guard destination.layout.slots[slot].kind == .orderedToMany, destination.extras?.toMany(slot)?.hasChanges != true
-            else { continue }
-            var change = RelationshipChange(layout: destination.layout, slot: slot, ownerKey: destination.key)
+    /// Puts a row at the end of the ordered relationships that its new values lead it to where their owners do not name it: a key is never
+    /// written without a place. The word of an owner may have been taken back since, by a merge policy or with a deleted row.
+    ///
+    /// - Parameter values: what is written of the row.
+    func collectPlaces(of object: NSManagedObject, _ values: RowValues?, into batch: SaveBatch) {
+        guard let values else { return }
+        for slot in object.layout.placedSlots where values.has(slot) {
+            guard let destination = object.toOne(slot) else { continue }
+            let inverse = object.layout.slots[slot].inverseSlot(in: destination.layout)
+            if let state = destination.extras?.toMany(inverse),
+                state.added.contains(object) || state.orderChanged && state.isLoaded && state.members.contains(object)
+            {
+                continue
+            }
+            var change = RelationshipChange(layout: destination.layout, slot: inverse, ownerKey: destination.key)
             change.added = [reference(object)]
             batch.relationshipChanges.append(change)
         }

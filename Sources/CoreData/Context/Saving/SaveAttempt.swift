@@ -49,6 +49,7 @@ struct SaveAttempt {
     private mutating func collect() throws {
         let changes = RowChanges(context)
         var restored: [(object: NSManagedObject, slot: Int)] = []
+        var unwrittenEnds: [NSManagedObject] = []
         var isOneStore = true
         objects.inserted.forEachUnretained { if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false } }
         if isOneStore, let first = objects.inserted.first {
@@ -56,23 +57,23 @@ struct SaveAttempt {
             batch.inserted = objects.inserted
             batch.batch.inserts.reserveCapacity(objects.inserted.count)
             let target = batch.batch
-            try objects.inserted.forEachUnretained { try Self.collectInsertion(of: $0, changes, into: target, &restored) }
+            try objects.inserted.forEachUnretained { try Self.collectInsertion(of: $0, changes, into: target, &restored, &unwrittenEnds) }
         } else {
             for object in objects.inserted {
                 let batch = batch(for: object)
-                try Self.collectInsertion(of: object, changes, into: batch.batch, &restored)
+                try Self.collectInsertion(of: object, changes, into: batch.batch, &restored, &unwrittenEnds)
                 batch.inserted.append(object)
             }
         }
         for object in objects.updated {
-            let destinations = try changes.restoredDestinations(of: object)
-            restored += destinations
+            restored += try changes.restoredDestinations(of: object)
             guard let change = try changes.update(of: object) ?? changes.transientUpdate(of: object) else { continue }
             let batch = batch(for: object)
             batch.batch.updates.append(change)
             batch.updated.append(object)
             changes.collectRelationshipChanges(of: object, into: batch.batch)
-            changes.collectPlaces(of: object, in: destinations, into: batch.batch)
+            changes.collectPlaces(of: object, change.values, into: batch.batch)
+            if let values = change.values { unwrittenEnds += try changes.unwrittenEnds(of: object, values) }
         }
         for (object, slot) in restored {
             let batch = batch(for: object)
@@ -84,6 +85,14 @@ struct SaveAttempt {
             let batch = batch(for: object)
             batch.batch.deletes.append(try changes.deletion(of: object))
             batch.deleted.append(object)
+            unwrittenEnds += try changes.unwrittenEnds(of: object, nil)
+        }
+        var looked = Set<NSManagedObject>()
+        for object in unwrittenEnds where looked.insert(object).inserted {
+            let batch = batch(for: object)
+            if batch.updated.contains(where: { $0 === object }) { continue }
+            batch.batch.versionChecks.append(changes.row(of: object))
+            batch.checked.append(object)
         }
         // A fault has no values that could be outdated.
         for object in context.conflictChecks where !object.hasChanges && object.storeNumber >= 0 && object.committedRow != nil {
@@ -98,13 +107,15 @@ struct SaveAttempt {
     @inline(__always)
     private static func collectInsertion(
         of object: NSManagedObject, _ changes: RowChanges, into batch: SaveBatch,
-        _ restored: inout [(object: NSManagedObject, slot: Int)]
+        _ restored: inout [(object: NSManagedObject, slot: Int)], _ unwrittenEnds: inout [NSManagedObject]
     ) throws {
         let takesAPlace = object.extrasReference?._withUnsafeGuaranteedRef { $0.deletedRow != nil } ?? false
         if takesAPlace { restored += try changes.restoredDestinations(of: object) }
-        batch.inserts.append(try changes.insertion(of: object, takesAPlace: takesAPlace))
+        let change = try changes.insertion(of: object, takesAPlace: takesAPlace)
+        batch.inserts.append(change)
         changes.collectRelationshipChanges(of: object, into: batch)
-        if takesAPlace { changes.collectPlaces(of: object, into: batch) }
+        changes.collectPlaces(of: object, change.values, into: batch)
+        if let values = change.values { unwrittenEnds += try changes.unwrittenEnds(of: object, values) }
     }
 
     /// A store and what is to be written to it.

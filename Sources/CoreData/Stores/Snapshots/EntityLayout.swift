@@ -33,6 +33,10 @@ final class EntityLayout: @unchecked Sendable {
     let rowStrideInWords: Int
     /// Slots of all relationships.
     let relationshipSlots: [Int]
+    /// Slots of the stored relationships of which both ends have a column: one-to-one.
+    let oneToOneSlots: [Int]
+    /// Slots of the stored to-one relationships whose inverse is ordered: rows have a place beside the key.
+    let placedSlots: [Int]
     /// Values of a new object's slots.
     let defaultsBySlot: [AttributeValue]
     let hasDefaults: Bool
@@ -74,6 +78,8 @@ final class EntityLayout: @unchecked Sendable {
         bitmapWords = max(1, (storedCount + 63) / 64)
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
+        oneToOneSlots = slots.filter { $0.kind == .toOne && $0.isStored && $0.inverseSlot >= 0 && !$0.inverseIsToMany }.map(\.index)
+        placedSlots = slots.filter { $0.inverseIsOrdered && $0.kind == .toOne && $0.isStored }.map(\.index)
         defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }
         preservedSlots = Self.preserved(propertySlots, slots)

@@ -27,6 +27,8 @@ final class PropertySlot: @unchecked Sendable {
 
     /// Whether the inverse relationship is to-many.
     let inverseIsToMany: Bool
+    /// Whether the inverse relationship is to-many and ordered.
+    let inverseIsOrdered: Bool
     let deleteRule: NSDeleteRule
     /// The description the slot was made from: the property's, or the element's.
     unowned(unsafe) let property: NSPropertyDescription
@@ -62,6 +64,7 @@ final class PropertySlot: @unchecked Sendable {
         relationship = property as? NSRelationshipDescription
         attribute = property as? NSAttributeDescription
         inverseIsToMany = relationship?.inverseRelationship?.isToMany ?? false
+        inverseIsOrdered = inverseIsToMany && relationship?.inverseRelationship?.isOrdered ?? false
         deleteRule = relationship?.deleteRule ?? .noActionDeleteRule
         isDerived = property is NSDerivedAttributeDescription
         isJSON = kind == .data && attribute?.holdsJSON == true
