@@ -63,6 +63,28 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases)
+    func theNewRowThatAChildBringsBackIsNotTakenForTheDeletedOne(kind: StoreKind) throws {
+        let library = try Library(kind)
+        let (parent, stale) = (library.newContext(), library.newContext())
+        library.context.author("Name", born: 1)
+        try library.context.save()
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = parent
+        child.mergePolicy = NSMergePolicy.overwrite
+        let (author, same) = (try #require(try child.authors().first), try #require(try stale.authors().first))
+        author.name = "Child"
+        same.born = 2
+        library.context.delete(try #require(try library.context.authors().first))
+        try library.context.save()
+        // The parent hears of the deletion, the child does not.
+        parent.refreshAllObjects()
+        try child.save()
+        try parent.save()
+        #expect(try library.newContext().authors().map { "\($0.name ?? "nil") \($0.born)" } == ["Child 1"])
+        #expect(throws: (any Error).self) { try stale.save() }
+    }
+
+    @Test(arguments: StoreKind.allCases)
     func anObjectWithANewRowIsRefreshedLikeAnyOther(kind: StoreKind) throws {
         let deleted = try Deleted(kind, .mergeByPropertyObjectTrumpMergePolicyType)
         try deleted.mine.save()

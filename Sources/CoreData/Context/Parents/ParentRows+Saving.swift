@@ -82,7 +82,7 @@ private struct ChildChanges {
 
     /// The parent's objects that are new, and those that were there.
     private func change() -> (inserted: [NSManagedObject], updated: [NSManagedObject?]) {
-        let inserted = batch.inserts.map(insert)
+        let inserted = zip(batch.inserts, origin.insertedObjects).map(insert)
         let updated = batch.updates.map(object)
         for (index, change) in batch.inserts.enumerated() { setAllValues(of: inserted[index], change, origin.insertedObjects[index]) }
         for (index, change) in batch.updates.enumerated() {
@@ -113,7 +113,7 @@ private struct ChildChanges {
     }
 
     /// Inserts the parent's object for a new one of the child, under the same ID.
-    private func insert(_ change: RowChange) -> NSManagedObject {
+    private func insert(_ change: RowChange, _ source: NSManagedObject) -> NSManagedObject {
         if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store), former.layout === change.layout {
             // The child has undone the deletion that it saved.
             let (wasNew, wasGone) = (former.flags.contains(.discarded), parent.isGone(former))
@@ -132,6 +132,8 @@ private struct ChildChanges {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
+        // Others may hold the deleted row whose place it takes.
+        object.extras?.deletedRow = source.extras?.deletedRow
         keepStore(of: object, change)
         parent.insertNew(object)
         return object
