@@ -9,12 +9,16 @@ struct RemovedStore: Sendable {
 }
 
 extension NSManagedObjectContext: CoordinatorClient {
-    /// Follows at once on the context's queue, otherwise when that is free.
-    func storeWasRemoved(_ store: NSPersistentStore, rows moved: MovedRows?) {
+    func noteRemoval(of store: NSPersistentStore, rows moved: MovedRows?) {
         guard let registry else { return }
-        // The registry of now: the context may work on another coordinator by the time the block runs.
         registry.remember(store.token, ofStore: store.number)
         registry.noteRemoval(RemovedStore(number: store.number, moved: moved))
+    }
+
+    /// Follows at once on the context's queue, otherwise when that is free.
+    func storesWereRemoved() {
+        // The registry of now: the context may work on another coordinator by the time the block runs.
+        guard let registry else { return }
         if isOnQueue {
             followRemovedStores()
         } else {

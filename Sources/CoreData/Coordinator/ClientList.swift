@@ -3,8 +3,11 @@ import Synchronization
 
 /// A context, as its coordinator knows it.
 protocol CoordinatorClient: AnyObject, Sendable {
-    /// Has the objects of a store that was removed follow their rows, and lets go of those whose rows are gone. Called on any thread.
-    func storeWasRemoved(_ store: NSPersistentStore, rows moved: MovedRows?)
+    /// Notes that a store was removed, and where its rows went. Called on any thread.
+    func noteRemoval(of store: NSPersistentStore, rows moved: MovedRows?)
+
+    /// Has the objects of stores that were removed follow their rows, and lets go of those whose rows are gone. Called on any thread.
+    func storesWereRemoved()
 
     /// Takes over what other programs have saved, where it takes over what others save at all. Called on any thread.
     func storeWasChangedByOthers()

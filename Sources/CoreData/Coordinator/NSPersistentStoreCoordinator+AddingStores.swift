@@ -204,7 +204,10 @@ extension NSPersistentStoreCoordinator {
             store.detach()
         }
         let moved = movedRows.withLock { $0?.former === store ? $0 : nil }
-        for client in clients.all { client.storeWasRemoved(store, rows: moved) }
+        let clients = clients.all
+        // All know it before the first of them follows its rows: a child's are those of its parent.
+        for client in clients { client.noteRemoval(of: store, rows: moved) }
+        for client in clients { client.storesWereRemoved() }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 
