@@ -112,8 +112,11 @@ struct EndSettlement {
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
             let property = object.layout.slots[slot]
             if property.kind != .toOne || property.inverseSlot < 0 { continue }
+            if property.inverseIsToMany, let owner = object.toOne(slot) {
+                keepApart(owner, object, owner.layout.slots[property.inverseSlot(in: owner.layout)])
+            }
             if rule != .merging, let row = ends.row { readOtherEnds(of: object, property, since: row) }
-            if object.differsFromCommitted(property), let stored = object.committedDestination(slot), stored !== object.toOne(slot) {
+            if object.differsFromCommitted(property), let stored = storedDestination(of: object, slot), stored !== object.toOne(slot) {
                 release(stored, from: object, property, rule)
             }
             agree(object, property, rule)
@@ -138,6 +141,7 @@ struct EndSettlement {
             for member in lost where state?.removed.contains(member) != true { takeBack(member, object, property) }
             return
         }
+        for member in lost { keepApart(object, member, property) }
         // What members say stays: those that lead here come back with the save.
         for member in lost where state?.removed.contains(member) != true && hasEnds(member) && !member.isDeleted {
             let inverse = member.layout.slots[property.inverseSlot(in: member.layout)]
@@ -147,6 +151,17 @@ struct EndSettlement {
                 : member.differsFromCommitted(inverse) && member.toOne(inverse.index) !== object
             if isGone { change(object) { object.removeFromInverse(of: inverse, member) } }
         }
+    }
+
+    /// Has a member that an unsaved change has taken out of a relationship stay out of it, where others have led it there since its row was
+    /// read.
+    private mutating func keepApart(_ owner: NSManagedObject, _ member: NSManagedObject, _ property: PropertySlot) {
+        guard hasEnds(member), !member.isDeleted, !member.flags.contains(.fault),
+            owner.extras?.toMany(property.index)?.removed.contains(member) == true
+        else { return }
+        let inverse = member.layout.slots[property.inverseSlot(in: member.layout)]
+        if member.toOne(inverse.index) !== owner || member.differsFromCommitted(inverse) { return }
+        change(member) { member.removeFromInverse(of: property, owner) }
     }
 
     /// Has the destinations read again from and to which others have led an object.
@@ -181,7 +196,7 @@ struct EndSettlement {
         guard object.committedRow != nil, let pending = object.pending else { return }
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
             let property = object.layout.slots[slot]
-            guard property.inverseSlot >= 0, object.differsFromCommitted(property), let former = object.committedDestination(slot),
+            guard property.inverseSlot >= 0, object.differsFromCommitted(property), let former = storedDestination(of: object, slot),
                 !former.flags.contains(.deleted)
             else { continue }
             let inverse = property.inverseSlot(in: former.layout)
@@ -195,13 +210,20 @@ struct EndSettlement {
         }
     }
 
+    /// The destination that the store has in a to-one relationship; looked for again where its row was gone, as others may have made it again.
+    private func storedDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
+        guard let stored = object.committedDestination(slot) else { return nil }
+        if !stored.flags.isDisjoint(with: .rowIsGone) { context.lookAgain(for: stored) }
+        return stored
+    }
+
     /// Has what the store has in a to-one relationship let go of the object whose unsaved change leads elsewhere.
     private mutating func release(_ stored: NSManagedObject, from object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
         guard hasEnds(stored), !stored.isDeleted, isThere(stored) else { return }
         let inverse = property.inverseSlot(in: stored.layout)
         if !property.inverseIsToMany, stored.toOne(inverse) !== object {
-            // Others have led it here since it was read.
-            if rule == .merging || stored.differsFromCommitted(stored.layout.slots[inverse]) { return }
+            // Others have led it here since it was read. With changes it is left: its save meets a conflict.
+            if rule == .merging || stored.hasChangesToSave { return }
             context.reload(stored)
             if stored.toOne(inverse) !== object { return }
         }
@@ -224,7 +246,7 @@ struct EndSettlement {
         else { return }
         let isUnsaved = object.differsFromCommitted(property)
         if !destination.differsFromCommitted(inverse) {
-            if rule != .merging { context.reload(destination) }
+            if rule != .merging, !destination.hasChangesToSave { context.reload(destination) }
             if !isUnsaved || destination.toOne(inverse.index) === object { return }
         }
         // What the program has not set, but a merge policy has written again, takes nothing from others.

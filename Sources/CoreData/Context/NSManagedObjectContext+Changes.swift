@@ -207,8 +207,12 @@ extension NSManagedObjectContext {
         defer { EndSettlement(self).takeBack(ends) }
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
-            // That its relationships to what is being deleted ended is not to be lost: its row would keep keys that lead nowhere.
-            if changes.deleted.count > 0 { propagateDeletionsAgain(around: object) { .stored(object.committedValue($0)) } }
+            // That its relationships to what is being deleted ended is not to be lost: its row would keep keys that lead nowhere. Others may
+            // have led it there since it was read.
+            if changes.deleted.count > 0 {
+                let row = (try? freshSnapshot(of: object)) ?? object.committedRow.map(Snapshot.init(retaining:))
+                if let row { propagateDeletionsAgain(around: object) { .stored(row.value($0)) } }
+            }
             changes.takeBackChanges(of: object)
         }
         if object.flags.contains(.deleted) { changes.takeBackDeletion(of: object) }
@@ -273,14 +277,6 @@ extension NSManagedObjectContext {
             // As for a fault that cannot be read: the next save says so.
             readFailure = error
             return true
-        }
-    }
-
-    /// Drops pending values that are those of the committed row: nobody changed them, so that others' changes must not lose to them.
-    func forgetUnchanged(_ object: NSManagedObject) {
-        guard let pending = object.pending, object.committedRow != nil else { return }
-        for slot in 0..<object.layout.storedCount where pending.has(slot) {
-            if object.equals(pending.value(slot), .stored(object.committedValue(slot)), object.layout.slots[slot]) { pending.remove(slot) }
         }
     }
 

@@ -24,14 +24,17 @@ extension NSManagedObjectContext {
                 }
             }
         case .nullifyDeleteRule:
-            guard slot.inverseSlot >= 0 else { return }
-            for destination in destinations(of: object, slot) + ledBack(to: object, slot) {
-                if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
-                if destination.isDeleted { continue }
-                if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
-                destination.removeFromInverse(of: slot, object)
-            }
+            if slot.inverseSlot >= 0 { for destination in destinations(of: object, slot) { nullify(destination, object, slot) } }
         }
+        for destination in ledBack(to: object, slot) { nullify(destination, object, slot) }
+    }
+
+    /// Has a destination lead no more to an object that is being deleted.
+    private func nullify(_ destination: NSManagedObject, _ object: NSManagedObject, _ slot: PropertySlot) {
+        if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
+        if destination.isDeleted { return }
+        if !slot.inverseIsToMany { readAgain(destination, ifOthersLedItTo: object, slot) }
+        destination.removeFromInverse(of: slot, object)
     }
 
     /// Applies the delete rules of objects whose insertion is undone to what leads to them still: what others have led to them, and what has
@@ -73,7 +76,7 @@ extension NSManagedObjectContext {
     }
 
     /// Looks whether others have made a row again that was gone: the store has it in a relationship.
-    private func lookAgain(for destination: NSManagedObject) {
+    func lookAgain(for destination: NSManagedObject) {
         changes.takeBackDeletion(of: destination)
         turnIntoFault(destination)
         destination.fireFaultIfNeeded()
@@ -133,7 +136,7 @@ extension NSManagedObjectContext {
 
     /// What an unsaved change has led an object away from in a one-to-one relationship, and a refresh has led back to it.
     private func ledBack(to object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
-        guard slot.kind == .toOne, !slot.inverseIsToMany, slot.index < object.layout.storedCount, object.differsFromCommitted(slot),
+        guard object.layout.oneToOneSlots.contains(slot.index), object.differsFromCommitted(slot),
             let former = object.committedDestination(slot.index), former !== object.toOne(slot.index),
             former.flags.isDisjoint(with: .rowIsGone), former.toOne(slot.inverseSlot(in: former.layout)) === object
         else { return [] }

@@ -32,9 +32,24 @@ struct UnsavedEnds {
 }
 
 extension NSManagedObject {
-    /// The destination that the store has in a to-one relationship.
-    final func committedDestination(_ slot: Int) -> NSManagedObject? {
-        guard case .reference(let reference) = committedValue(slot) else { return nil }
-        return registry?.object(for: reference, near: self)
+    /// Has a member be no addition any more: its own row leads here already.
+    ///
+    /// - Parameter relationship: the property of the member.
+    final func forgetAddition(of member: NSManagedObject, _ relationship: PropertySlot) {
+        guard let state = extras?.toMany(relationship.inverseSlot(in: layout)), state.added.removeOrdered(member) else { return }
+        state.forgetMembers()
+    }
+}
+
+extension NSManagedObjectContext {
+    /// Drops pending values that are those of the committed row: nobody changed them, so that others' changes must not lose to them.
+    func forgetUnchanged(_ object: NSManagedObject) {
+        guard let pending = object.pending, object.committedRow != nil else { return }
+        for slot in 0..<object.layout.storedCount where pending.has(slot) {
+            let property = object.layout.slots[slot]
+            if !object.equals(pending.value(slot), .stored(object.committedValue(slot)), property) { continue }
+            if property.inverseIsToMany, let owner = pending.destination(slot) { owner.forgetAddition(of: object, property) }
+            pending.remove(slot)
+        }
     }
 }

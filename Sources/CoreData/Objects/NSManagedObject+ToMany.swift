@@ -83,10 +83,16 @@ extension NSManagedObject {
         }
         state.members.replaceAll(stored.filter { !state.removed.contains($0) })
         if state.added.isEmpty { return }
-        // Objects that were added without a look at the store may be there already.
-        let added = state.added.objects.filter { !state.members.contains($0) }
-        if added.count < state.added.count { state.added.replaceAll(added) }
-        for object in added { state.members.appendNew(object) }
+        // Objects that were added without a look at the store may be there already. Where others have brought one here meanwhile, it stays
+        // an addition: its own row, as it was read, leads elsewhere.
+        let property = layout.slots[slot]
+        func isAddition(_ member: NSManagedObject) -> Bool {
+            if !state.members.contains(member) { return true }
+            if property.inverseSlot < 0 || property.inverseIsToMany { return false }
+            return member.differsFromCommitted(member.layout.slots[property.inverseSlot(in: member.layout)])
+        }
+        state.added.replaceAll(state.added.objects.filter(isAddition))
+        for object in state.added.objects { state.members.append(object) }
     }
 
     /// The members that the store has.
@@ -141,7 +147,7 @@ extension NSManagedObject {
                 state.committedOrder = state.members.objects.filter { !state.added.contains($0) }
             }
             let wasMember = isOrdered ? state.members.removeOrdered(object) : state.members.removeUnordered(object)
-            guard wasMember else { return }
+            guard wasMember || isCommittedOwner(of: object, slot: slot) else { return }
         }
         if state.added.removeOrdered(object) { return }
         if committedRow != nil || flags.contains(.fault) { state.removed.append(object) }
@@ -183,11 +189,12 @@ extension NSManagedObject {
             noteChange(slot)
             return
         }
+        let hasInverse = property.inverseSlot >= 0 && !flags.contains(.silent)
+        // First: it may be this object itself.
+        if hasInverse, !property.inverseIsToMany { registry?.readAgain(object, ifOthersLedItTo: self, property) }
         removeMember(object, slot: slot)
         noteChange(slot)
-        guard property.inverseSlot >= 0, !flags.contains(.silent) else { return }
-        if !property.inverseIsToMany { registry?.readAgain(object, ifOthersLedItTo: self, property) }
-        object.removeFromInverse(of: property, self)
+        if hasInverse { object.removeFromInverse(of: property, self) }
     }
 
     /// Whether an object is a member now. This loads the relationship where the object does not know.

@@ -210,6 +210,19 @@ extension NSManagedObject {
         return !equals(pending.value(slot.index), .stored(committedValue(slot.index)), slot)
     }
 
+    /// The destination that the store has in a to-one relationship.
+    final func committedDestination(_ slot: Int) -> NSManagedObject? {
+        guard case .reference(let reference) = committedValue(slot) else { return nil }
+        return registry?.object(for: reference, near: self)
+    }
+
+    /// Whether an object's row, as it was read, leads here in a relationship: read before that, the relationship may not have it.
+    final func isCommittedOwner(of member: NSManagedObject, slot: Int) -> Bool {
+        let property = layout.slots[slot]
+        if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { return false }
+        return member.committedDestination(property.inverseSlot(in: member.layout)) === self
+    }
+
     final var hasPersistentChanges: Bool {
         guard let tracked = pending?.tracked else { return false }
         // Only the slots that changed: each look at a property counts references.
