@@ -218,11 +218,7 @@ public final class StaleContexts {
 
     private func save(_ context: NSManagedObjectContext, _ note: (String) -> Void) throws {
         note("save")
-        nonisolated(unsafe) var ids: [AnyHashable: Any]?
-        let observer = NotificationCenter.default.addObserver(
-            forName: NSManagedObjectContext.didSaveObjectIDsNotification, object: context, queue: nil
-        ) { ids = $0.userInfo?.filter { $0.value is Set<NSManagedObjectID> } }
-        defer { NotificationCenter.default.removeObserver(observer) }
+        let notifications = NotificationLog(NSManagedObjectContext.didSaveObjectIDsNotification, from: context)
         do { try context.save() } catch {
             // A destination that the program deletes as well is refused: it gives up.
             guard
@@ -232,7 +228,7 @@ public final class StaleContexts {
             log.append("   refused: \((error as NSError).localizedDescription)")
             context.rollback()
         }
-        if let ids, context.parent == nil { saved = ids }
+        if let ids = notifications.all.last?.userInfo, context.parent == nil { saved = ids.filter { $0.value is Set<NSManagedObjectID> } }
         try check()
     }
 
