@@ -86,13 +86,15 @@ extension NSManagedObjectContext {
     /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
     /// what leads to a deleted object must be changed, and written.
     ///
-    /// A destination with changes is left: its save meets a conflict, after which the delete rule is applied again.
+    /// A destination with changes is left: the save checks its row, and meets a conflict, after which the delete rule is applied again.
     func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
         destination.fireFaultIfNeeded()
         let inverse = slot.inverseSlot(in: destination.layout)
-        guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted),
-            !destination.hasChangesToSave
-        else { return }
+        guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted) else { return }
+        if destination.hasChangesToSave {
+            conflictChecks.insert(destination)
+            return
+        }
         reload(destination)
         // Others may have led it to another deleted object, whose own row is older and leads elsewhere.
         leaveDeletedDestinations(of: destination)

@@ -79,6 +79,20 @@ import Testing
         #expect(team.value(forKey: "members") as? Set<NSManagedObject> == [person])
     }
 
+    @Test func aMemberThatOthersBroughtHereAndThatLeadsElsewhereUnsavedLeavesWithItsOwner() throws {
+        context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let (person, team) = (try object("Person", "a", context), try object("Team", "t", context))
+        try lead("Person", "a", "team", to: ("Team", "t"))
+        context.refresh(team, mergeChanges: false)
+        let unsaved = try object("Team", "u", context)
+        person.setValue(unsaved, forKey: "team")
+        // Nothing is left of the person's change then, though others have led it to a team that goes.
+        for team in [unsaved, team] { context.delete(team) }
+        try context.save()
+        #expect(try object("Person", "a", stack.newContext()).value(forKey: "team") == nil)
+        try expectAgreement()
+    }
+
     @Test func whatBothHaveSetIsNoChangeForEitherEnd() throws {
         context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
         let (person, team) = (try object("Person", "a", context), try object("Team", "t", context))

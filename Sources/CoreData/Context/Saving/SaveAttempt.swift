@@ -87,17 +87,18 @@ struct SaveAttempt {
             batch.deleted.append(object)
             unwrittenEnds += try changes.unwrittenEnds(of: object, nil)
         }
-        var looked = Set<NSManagedObject>()
-        for object in unwrittenEnds where looked.insert(object).inserted {
-            let batch = batch(for: object)
-            if batch.updated.contains(where: { $0 === object }) { continue }
-            batch.batch.versionChecks.append(changes.row(of: object))
-            batch.checked.append(object)
-        }
-        // A fault has no values that could be outdated.
-        for object in context.conflictChecks where !object.hasChanges && object.storeNumber >= 0 && object.committedRow != nil {
-            // Of another context: the number of its store may mean another one here.
-            if object.registry !== context.registry { continue }
+        check(unwrittenEnds, changes)
+    }
+
+    /// Has the store check the versions of rows that are not written: those of objects that the program has named, and the given ones.
+    private mutating func check(_ unwrittenEnds: [NSManagedObject], _ changes: RowChanges) {
+        // Of another context: the number of its store may mean another one here. A fault has no values that could be outdated.
+        let named = context.conflictChecks.filter { $0.registry === context.registry && $0.storeNumber >= 0 && $0.committedRow != nil }
+        let objects = named.union(unwrittenEnds)
+        if objects.isEmpty { return }
+        var written = Set<NSManagedObject>()
+        for batch in batches.values { for list in [batch.inserted, batch.updated, batch.deleted] { written.formUnion(list) } }
+        for object in objects.subtracting(written) {
             let batch = batch(for: object)
             batch.batch.versionChecks.append(changes.row(of: object))
             batch.checked.append(object)
