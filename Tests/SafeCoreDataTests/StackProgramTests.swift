@@ -20,18 +20,18 @@ import Testing
         #expect(result.status == 0)
     }
 
-    /// One of the README's programs.
-    private func readmeProgram(_ number: Int) throws -> String {
-        let readme = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("README.md")
-        let text = try String(contentsOf: readme, encoding: .utf8)
+    /// One of the programs in a document.
+    private func program(_ number: Int, of document: String) throws -> String {
+        let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent(document)
+        let text = try String(contentsOf: document, encoding: .utf8)
         let blocks = text.components(separatedBy: "```swift\n").dropFirst()
         return try #require(blocks.dropFirst(number).first?.components(separatedBy: "```").first)
     }
 
     /// With its store in a folder of the test's.
     @Test func theFirstProgramOfTheReadmePrintsWhatItSays() throws {
-        let block = try readmeProgram(0)
+        let block = try program(0, of: "README.md")
         let folder = try TemporaryFolder()
         let place = "let place = URL(fileURLWithPath: \"\(folder.file("Shop.sqlite").path)\")"
         let main = block.replacing(#/let place = .*/#, with: place)
@@ -41,8 +41,14 @@ import Testing
         #expect(program.output == "Nut 3\nWasher 0\n")
     }
 
-    @Test func theServerOfTheReadmePrintsWhatItSays() throws {
-        let program = try CompiledProgram([], main: readmeProgram(1))
+    @Test func theProgramFromAMacInTheReadmePrintsTheSame() throws {
+        let program = try CompiledProgram([], main: program(1, of: "README.md"))
+        #expect(program.complaints == "")
+        #expect(program.output == "Nut 3\nWasher 0\n")
+    }
+
+    @Test func theServerOfTheGuidePrintsWhatItSays() throws {
+        let program = try CompiledProgram([], main: program(0, of: "Sources/SafeCoreData/SafeCoreData.docc/Servers.md"))
         #expect(program.complaints == "")
         #expect(program.output == "true (items: 2, empty: 0)\n0 -1\n")
     }
