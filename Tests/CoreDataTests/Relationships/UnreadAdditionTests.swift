@@ -51,6 +51,19 @@ import Testing
         shelf._addRelated(book, forKey: name)
     }
 
+    @Test(arguments: ["a", "b"])
+    func whatWasAddedUnreadAndRemovedAgainIsNoMember(book name: String) throws {
+        let (shelf, book) = (try object("Shelf", "shelf", context), try object("Book", name, context))
+        for relationship in names {
+            add(book, to: relationship, of: shelf)
+            shelf._removeRelated(book, forKey: relationship)
+        }
+        try context.save()
+        for (relationship, others) in [("many", ["a"]), ("held", ["a"]), ("row", ["a", "z"])] {
+            #expect(try members(relationship, stack.newContext()) == others.filter { $0 != name })
+        }
+    }
+
     @Test func anAdditionDoesNotReadTheRelationship() throws {
         let (shelf, book) = (try object("Shelf", "shelf", context), try object("Book", "b", context))
         for name in names {
