@@ -81,6 +81,18 @@ import Testing
         #expect(shared.row == ["Mine", "5", "1"])
     }
 
+    @Test(arguments: StoreKind.allCases)
+    func aNamedObjectWhoseRowIsGoneIsSettledOnce(kind: StoreKind) throws {
+        let shared = try SharedBook(kind)
+        shared.mine.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        shared.theirs.delete(shared.same)
+        try shared.theirs.save()
+        shared.mine.detectConflicts(for: shared.book)
+        shared.mine.book("Other", pages: 2, rating: 2)
+        try shared.mine.save()
+        #expect(try shared.library.newContext().books().map(\.title) == ["Other"])
+    }
+
     @Test(arguments: StoreKind.persistent)  // 209
     func anUnchangedObjectCanBeIncludedInTheDetection(kind: StoreKind) throws {
         let shared = try SharedBook(kind)

@@ -90,10 +90,16 @@ struct SaveAttempt {
         check(unwrittenEnds, changes)
     }
 
-    /// Has the store check the versions of rows that are not written: those of objects that the program has named, and the given ones.
+    /// Has the store check the versions of rows that this save does not write.
+    ///
+    /// - Parameter unwrittenEnds: objects to check besides those in `conflictChecks`.
     private mutating func check(_ unwrittenEnds: [NSManagedObject], _ changes: RowChanges) {
-        // Of another context: the number of its store may mean another one here. A fault has no values that could be outdated.
-        let named = context.conflictChecks.filter { $0.registry === context.registry && $0.storeNumber >= 0 && $0.committedRow != nil }
+        // Of another context: the number of its store may mean another one here. A fault has no values that could be outdated. A row that
+        // the resolution of a conflict has found to be gone is settled: checked again, it would be a conflict without end.
+        let named = context.conflictChecks.filter {
+            $0.registry === context.registry && $0.storeNumber >= 0 && $0.committedRow != nil
+                && $0.flags.isDisjoint(with: [.rowIsGone, .deletionSaved])
+        }
         let objects = named.union(unwrittenEnds)
         if objects.isEmpty { return }
         var written = Set<NSManagedObject>()
