@@ -153,8 +153,7 @@ struct EndSettlement {
         }
     }
 
-    /// Has a member that an unsaved change has taken out of a relationship stay out of it, where others have led it there since its row was
-    /// read.
+    /// Removes a member from an owner again: an unsaved change has removed it, and a newer row of the member leads to the owner.
     private mutating func keepApart(_ owner: NSManagedObject, _ member: NSManagedObject, _ property: PropertySlot) {
         guard hasEnds(member), !member.isDeleted, !member.flags.contains(.fault),
             owner.extras?.toMany(property.index)?.removed.contains(member) == true
@@ -210,7 +209,7 @@ struct EndSettlement {
         }
     }
 
-    /// The destination that the store has in a to-one relationship; looked for again where its row was gone, as others may have made it again.
+    /// The to-one destination in an object's committed row. If its row was gone, looks for it again: others may have recreated it.
     private func storedDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         guard let stored = object.committedDestination(slot) else { return nil }
         if !stored.flags.isDisjoint(with: .rowIsGone) { context.lookAgain(for: stored) }
@@ -222,7 +221,7 @@ struct EndSettlement {
         guard hasEnds(stored), !stored.isDeleted, isThere(stored) else { return }
         let inverse = property.inverseSlot(in: stored.layout)
         if !property.inverseIsToMany, stored.toOne(inverse) !== object {
-            // Others have led it here since it was read. With changes it is left: its save meets a conflict.
+            // It was read before others set it. If it has changes, its own save meets the conflict.
             if rule == .merging || stored.hasChangesToSave { return }
             context.reload(stored)
             if stored.toOne(inverse) !== object { return }

@@ -207,8 +207,8 @@ extension NSManagedObjectContext {
         defer { EndSettlement(self).takeBack(ends) }
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
-            // That its relationships to what is being deleted ended is not to be lost: its row would keep keys that lead nowhere. Others may
-            // have led it there since it was read.
+            // Its discarded changes may have ended relationships to deleted objects: apply the delete rules again, also to what others have
+            // set since it was read. Otherwise its row keeps keys that lead nowhere.
             if changes.deleted.count > 0 {
                 let row = (try? freshSnapshot(of: object)) ?? object.committedRow.map(Snapshot.init(retaining:))
                 if let row { propagateDeletionsAgain(around: object) { .stored(row.value($0)) } }

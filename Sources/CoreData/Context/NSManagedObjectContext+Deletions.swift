@@ -29,7 +29,7 @@ extension NSManagedObjectContext {
         for destination in ledBack(to: object, slot) { nullify(destination, object, slot) }
     }
 
-    /// Has a destination lead no more to an object that is being deleted.
+    /// Ends a destination's relationship to an object that is being deleted.
     private func nullify(_ destination: NSManagedObject, _ object: NSManagedObject, _ slot: PropertySlot) {
         if !destination.flags.isDisjoint(with: .rowIsGone) { lookAgain(for: destination) }
         if destination.isDeleted { return }
@@ -86,7 +86,7 @@ extension NSManagedObjectContext {
     /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
     /// what leads to a deleted object must be changed, and written.
     ///
-    /// A destination with changes is left: the save checks its row, and meets a conflict, after which the delete rule is applied again.
+    /// A destination with changes is not reloaded. The save checks the version of its row; after the conflict the delete rule is applied again.
     func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
         destination.fireFaultIfNeeded()
         let inverse = slot.inverseSlot(in: destination.layout)
@@ -136,7 +136,7 @@ extension NSManagedObjectContext {
         return object.toManyMembers(slot.index).objects
     }
 
-    /// What an unsaved change has led an object away from in a one-to-one relationship, and a refresh has led back to it.
+    /// The committed destination of a changed one-to-one relationship, if a refresh has set its other end back to the object.
     private func ledBack(to object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
         guard object.layout.oneToOneSlots.contains(slot.index), object.differsFromCommitted(slot),
             let former = object.committedDestination(slot.index), former !== object.toOne(slot.index),

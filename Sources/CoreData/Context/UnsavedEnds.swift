@@ -32,7 +32,7 @@ struct UnsavedEnds {
 }
 
 extension NSManagedObject {
-    /// Has a member be no addition any more: its own row leads here already.
+    /// Removes a member from the additions of a to-many relationship: its committed row leads here already.
     ///
     /// - Parameter relationship: the property of the member.
     final func forgetAddition(of member: NSManagedObject, _ relationship: PropertySlot) {

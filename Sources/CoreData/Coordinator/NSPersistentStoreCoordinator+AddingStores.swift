@@ -205,7 +205,7 @@ extension NSPersistentStoreCoordinator {
         }
         let moved = movedRows.withLock { $0?.former === store ? $0 : nil }
         let clients = clients.all
-        // All know it before the first of them follows its rows: a child's are those of its parent.
+        // Notify all before the first moves its objects: a child reads the rows of its parent.
         for client in clients { client.noteRemoval(of: store, rows: moved) }
         for client in clients { client.storesWereRemoved() }
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])

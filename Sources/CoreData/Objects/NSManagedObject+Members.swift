@@ -36,7 +36,7 @@ extension NSManagedObject {
     /// Removes a member on this side only.
     final func removeMember(_ object: NSManagedObject, slot: Int) {
         let state = toManyState(slot)
-        if !state.isLoaded, state.added.contains(object) { lookForAddition(object, state, slot) }
+        if !state.isLoaded, state.added.contains(object) { verifyAddition(object, state, slot) }
         let isOrdered = layout.slots[slot].kind == .orderedToMany
         if state.isLoaded {
             if isOrdered, !state.added.contains(object), state.committedOrder == nil, committedRow != nil {
@@ -49,10 +49,11 @@ extension NSManagedObject {
         if committedRow != nil || flags.contains(.fault) { state.removed.append(object) }
     }
 
-    /// Has an addition to a relationship that is not read be none where the store has the member already.
+    /// Removes a member from the additions of an unread relationship if the store has it already.
     ///
-    /// A row with the owner's key tells it. Otherwise the other side does if it is read, and reading this one if not.
-    private func lookForAddition(_ object: NSManagedObject, _ state: ToManyState, _ slot: Int) {
+    /// With a to-one inverse the member's row is known, and additions are certain. Otherwise the other side tells if it is loaded; if not,
+    /// this one is loaded.
+    private func verifyAddition(_ object: NSManagedObject, _ state: ToManyState, _ slot: Int) {
         let property = layout.slots[slot]
         if property.inverseSlot >= 0 {
             if !property.inverseIsToMany { return }

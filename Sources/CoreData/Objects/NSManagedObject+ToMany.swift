@@ -83,8 +83,8 @@ extension NSManagedObject {
         }
         state.members.replaceAll(stored.filter { !state.removed.contains($0) })
         if state.added.isEmpty { return }
-        // Objects that were added without a look at the store may be there already. Where others have brought one here meanwhile, it stays
-        // an addition: its own row, as it was read, leads elsewhere.
+        // Objects added to an unread relationship may be in the store already: these are no additions. An object whose own row was read
+        // before others added it stays an addition.
         let property = layout.slots[slot]
         func isAddition(_ member: NSManagedObject) -> Bool {
             if !state.members.contains(member) { return true }
@@ -143,7 +143,7 @@ extension NSManagedObject {
             return
         }
         let hasInverse = property.inverseSlot >= 0 && !flags.contains(.silent)
-        // First: it may be this object itself.
+        // Before any change: the member may be this object itself.
         if hasInverse, !property.inverseIsToMany { registry?.readAgain(object, ifOthersLedItTo: self, property) }
         removeMember(object, slot: slot)
         noteChange(slot)

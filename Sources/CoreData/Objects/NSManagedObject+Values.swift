@@ -210,13 +210,13 @@ extension NSManagedObject {
         return !equals(pending.value(slot.index), .stored(committedValue(slot.index)), slot)
     }
 
-    /// The destination that the store has in a to-one relationship.
+    /// The to-one destination in the committed row.
     final func committedDestination(_ slot: Int) -> NSManagedObject? {
         guard case .reference(let reference) = committedValue(slot) else { return nil }
         return registry?.object(for: reference, near: self)
     }
 
-    /// Whether an object's row, as it was read, leads here in a relationship: read before that, the relationship may not have it.
+    /// Whether a member's committed row leads here. A relationship that was read before that row does not list the member.
     final func isCommittedOwner(of member: NSManagedObject, slot: Int) -> Bool {
         let property = layout.slots[slot]
         if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { return false }

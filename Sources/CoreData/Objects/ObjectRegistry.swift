@@ -153,7 +153,7 @@ class ObjectRegistry: @unchecked Sendable {
     /// Notes that a value which was set without being tracked is a change, where `tracksFormerValues` says so.
     func noteTracked(_ object: NSManagedObject, slot: Int) {}
 
-    /// Reads the row of a member again that an object's relationship has, but that has been read before it came there.
+    /// Reloads a member whose row was read before others added it to an object's relationship.
     func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {}
 
     /// Notes a transient value before it is changed, where `tracksFormerValues` says so.

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Relationships of which the context has read one end before and the other end after somebody changed them.
+/// Relationships of which a context has read one end before others changed them, and the other end afterwards.
 @Suite(.everyStore) struct OutdatedEndsTests {
     private let stack: TestStack
     private let context: NSManagedObjectContext
@@ -120,6 +120,53 @@ import Testing
         try context.save()
         let saved = try object("Team", "t2", stack.newContext()).value(forKey: "players") as? NSOrderedSet
         #expect(Set(saved?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } ?? []) == ["a2", "b2"])
+        try expectAgreement()
+    }
+
+    @Test func aMemberThatOthersHaveLedHereLeavesWithItsOwner() throws {
+        context.mergePolicy = NSMergePolicy.overwrite
+        try lead("Person", "a", "team", to: ("Team", "t"))
+        let (person, team) = (try object("Person", "a", context), try object("Team", "t", context))
+        context.refresh(team, mergeChanges: false)
+        #expect(team.value(forKey: "members") as? Set<NSManagedObject> == [person])
+        team.mutableSetValue(forKey: "members").remove(person)
+        context.delete(team)
+        try context.save()
+        let fresh = stack.newContext()
+        #expect(try object("Person", "a", fresh).value(forKey: "team") == nil)
+        let deleted = NSFetchRequest<NSManagedObject>(entityName: "Team")
+        deleted.predicate = NSPredicate(format: "name == 't'")
+        #expect(try fresh.count(for: deleted) == 0)
+    }
+
+    @Test func aSeatThatARefreshHasGivenBackIsFreedWithItsPerson() throws {
+        context.mergePolicy = NSMergePolicy.overwrite
+        let (person, seat) = (try object("Person", "a", context), try object("Seat", "1", context))
+        person.setValue(seat, forKey: "seat")
+        try context.save()
+        person.setValue(try object("Seat", "2", context), forKey: "seat")
+        context.delete(person)
+        context.refresh(seat, mergeChanges: false)
+        try context.save()
+        let fresh = stack.newContext()
+        for name in ["1", "2"] { #expect(try object("Seat", name, fresh).value(forKey: "person") == nil) }
+        #expect(seat.value(forKey: "person") == nil)
+    }
+
+    @Test(arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType])
+    func aMemberThatOthersDeleteMeanwhileIsNoConflictWithoutEnd(policy: NSMergePolicyType) throws {
+        context.mergePolicy = NSMergePolicy(merge: policy)
+        let (person, team) = (try object("Person", "a", context), try object("Team", "t", context))
+        let unsaved = try object("Team", "u", context)
+        try lead("Person", "a", "team", to: ("Team", "t"))
+        context.refresh(team, mergeChanges: false)
+        person.setValue(unsaved, forKey: "team")
+        for team in [unsaved, team] { context.delete(team) }
+        context.processPendingChanges()
+        other.delete(try object("Person", "a", other))
+        try other.save()
+        try context.save()
+        #expect(try stack.newContext().count(for: NSFetchRequest<NSManagedObject>(entityName: "Team")) == 0)
         try expectAgreement()
     }
 }

@@ -132,7 +132,7 @@ private struct ChildChanges {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        // Others may hold the deleted row whose place it takes.
+        // The new row must not have a version of the deleted one: other contexts may still hold that.
         object.extras?.deletedRow = source.extras?.deletedRow
         keepStore(of: object, change)
         parent.insertNew(object)

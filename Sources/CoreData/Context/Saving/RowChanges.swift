@@ -212,8 +212,10 @@ struct RowChanges {
         }
     }
 
-    /// The other ends of one-to-one relationships that a row's change concerns, and that have no change to be written. Both ends have a
-    /// column: one that the context takes to be right already may be outdated.
+    /// The other ends of a row's changed one-to-one relationships whose own rows are not written.
+    ///
+    /// Both ends have a column. A row that is not written, because the context's copy is right already, may be outdated: the save checks its
+    /// version.
     ///
     /// - Parameter values: what is written of the row; nil for a deletion, which ends all its relationships.
     /// - Throws: what prevents an end's row from being read.
@@ -236,8 +238,9 @@ struct RowChanges {
         return ends
     }
 
-    /// Puts a row at the end of the ordered relationships that its new values lead it to where their owners do not name it: a key is never
-    /// written without a place. The word of an owner may have been taken back since, by a merge policy or with a deleted row.
+    /// Appends a row to the ordered relationships of its new owners that do not list it, so that no key is written without a position.
+    ///
+    /// An owner does not list it after a merge policy has reverted the owner, or after the owner was recreated.
     ///
     /// - Parameter values: what is written of the row.
     func collectPlaces(of object: NSManagedObject, _ values: RowValues?, into batch: SaveBatch) {

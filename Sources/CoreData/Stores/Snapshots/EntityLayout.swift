@@ -33,9 +33,9 @@ final class EntityLayout: @unchecked Sendable {
     let rowStrideInWords: Int
     /// Slots of all relationships.
     let relationshipSlots: [Int]
-    /// Slots of the stored relationships of which both ends have a column: one-to-one.
+    /// Slots of stored one-to-one relationships: both ends have a column.
     let oneToOneSlots: [Int]
-    /// Slots of the stored to-one relationships whose inverse is ordered: rows have a place beside the key.
+    /// Slots of stored to-one relationships whose inverse is ordered: rows have a position beside the key.
     let placedSlots: [Int]
     /// Values of a new object's slots.
     let defaultsBySlot: [AttributeValue]
