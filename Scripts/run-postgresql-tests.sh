@@ -1,7 +1,6 @@
 #!/bin/sh
-# Runs tests of stores of PostgreSQL once more, with what has been built: those that run on every kind of store behind a pooler, and on a
-# server that refuses what others lack that speak PostgreSQL's protocol; these and the store's own on a newer server than the system's. Says
-# which of them is skipped, and why; .build/skipped-runs.txt has that, too.
+# Runs tests of stores of PostgreSQL once more, with what has been built: those that run on every kind of store behind a pooler; these and
+# the store's own on a newer server than the system's. Says which of them is skipped, and why; .build/skipped-runs.txt has that, too.
 #
 #     Scripts/run-postgresql-tests.sh [OPTIONS OF swift test]
 #
@@ -29,12 +28,6 @@ elif ! Scripts/setup.sh --has-pooler; then
 else
     echo 'Stores of PostgreSQL behind a pooler:'
     OPENCOREDATA_POOLER=1 "$swift" test --skip-build --parallel "$@" --filter "$suites" || status=1
-fi
-if Scripts/setup.sh --has-server; then
-    echo 'Stores of PostgreSQL on a server that knows less:'
-    OPENCOREDATA_LIMITED_SERVER=1 "$swift" test --skip-build --parallel "$@" --filter "$suites" || status=1
-else
-    skip 'stores of PostgreSQL on a server that knows less, for want of a PostgreSQL server.'
 fi
 if programs=$(Scripts/newer-postgresql.sh); then
     echo 'Stores of PostgreSQL on a newer server:'

@@ -20,10 +20,6 @@ public final class PostgreSQLProxy: Sendable {
         public var commitsThatArrive = 0
         /// A text in a request: the connection is cut in the place of the next answer to one that has it.
         public var losesAnswerTo: String?
-        /// Words that the server does not know: they arrive with another letter at their end.
-        public var unknownWords: [String] = []
-        /// Whether no transaction begins: what a round trip does is committed with it, and a savepoint is refused.
-        public var commitsAtOnce = false
         /// Whether nothing that the server says arrives.
         public var isMute = false
         /// Whether requests to end a statement are held back, without an answer, for as long as this is so.
@@ -246,7 +242,6 @@ private final class ProxiedConnection {
                 isCancellation = true
                 state.values.withLock { $0.cancellations += 1 }
             }
-            if isClient { misspell(&bytes, count) }
             other.waiting += bytes[..<count]
             if isClient, !clientSpoke { state.values.withLock { $0.roundTrips += 1 } }
             clientSpoke = isClient
@@ -260,22 +255,6 @@ private final class ProxiedConnection {
 
     /// What stands, behind its length, in the one message of a connection that asks to end a statement of another.
     private static let cancellation: ArraySlice<UInt8> = [4, 210, 22, 46]
-
-    /// Stands for the letter at the end of a word that is not known.
-    private static let otherLetter = UInt8(ascii: "Q")
-    private static let begin = Array("BEGIN\0".utf8)
-    /// Does nothing where no transaction is open.
-    private static let abort = Array("ABORT\0".utf8)
-
-    private func misspell(_ request: inout [UInt8], _ count: Int) {
-        let conduct = state.values.withLock { $0.conduct }
-        for word in conduct.unknownWords {
-            let letters = Array(word.utf8)
-            for range in request[..<count].ranges(of: letters) { request[range.upperBound - 1] = Self.otherLetter }
-        }
-        guard conduct.commitsAtOnce else { return }
-        for range in request[..<count].ranges(of: Self.begin) { request.replaceSubrange(range, with: Self.abort) }
-    }
 
     private func noteRequest(_ request: ArraySlice<UInt8>) {
         state.values.withLock { values in

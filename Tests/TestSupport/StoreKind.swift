@@ -38,7 +38,6 @@ public enum StoreKind: String, CaseIterable, Sendable {
         case .sqlite: file
         case .inMemory: nil
         case .postgreSQL where Pooler.isWanted: Pooler.shared?.url(schema: Self.schema(file), direct: true)
-        case .postgreSQL where PostgreSQLServer.isLimited: PostgreSQLServer.limitingProxy?.url(schema: Self.schema(file))
         case .postgreSQL: PostgreSQLServer.shared?.url(schema: Self.schema(file))
         }
     }

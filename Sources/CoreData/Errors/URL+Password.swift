@@ -42,7 +42,7 @@ extension URL {
         "require_auth", "requirepeer", "requiressl", "service", "servicefile", "ssl", "ssl_max_protocol_version",
         "ssl_min_protocol_version", "sslcert", "sslcertmode", "sslcompression", "sslcrl", "sslcrldir", "sslkey", "sslkeylogfile", "sslmode",
         "sslnegotiation",
-        "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout", "user", "ocd.keys", "ocd.schema",
+        "sslrootcert", "sslsni", "target_session_attrs", "tcp_user_timeout", "user", "ocd.keys", "ocd.schema", "ocd.server",
     ]
 
     /// Whether a parameter is known and no secret. One that nobody knows may be a password whose name is misspelt, or the rest of one.

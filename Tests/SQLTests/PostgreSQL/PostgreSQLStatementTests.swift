@@ -155,7 +155,7 @@ import Testing
     @Test func schemasHaveItsTypesAndTriggers() throws {
         let schema = PostgreSQLSchema(mapping: try PostgreSQLCompany().mapping, schema: "company")
         // The functions, which a version tells, come in texts of many statements.
-        let statements = try (schema.tables() + schema.afterRows()).map(\.statement).filter { !$0.contains(";\n") }
+        let statements = try (schema.tables() + schema.afterRows()).filter { !$0.contains(";\n") }
         try Self.expect(statements, in: "schema")
     }
 

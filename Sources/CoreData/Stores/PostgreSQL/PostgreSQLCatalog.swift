@@ -39,11 +39,10 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var folds = false
     /// Whether it has the functions that predicates need beside what PostgreSQL has.
     private(set) var calculates = false
-    /// Whether it has the orders of texts by the rules of a language.
-    private(set) var hasCollations = false
-    private(set) var hasStartsWith = true
     /// What indexes of parts of texts are made with; nil where the database has not got it.
     private(set) var trigrams: String?
+    /// What kind of server it is.
+    private(set) var profile = PostgreSQLProfile.postgreSQL
 
     /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
@@ -79,23 +78,12 @@ struct PostgreSQLCatalog: Sendable {
             ))
         catalog.folds = functions.isSuperset(of: PostgreSQLFunctions.foldingMarks)
         catalog.calculates = functions.isSuperset(of: PostgreSQLFunctions.calculationMarks)
-        let answers = [
-            PostgreSQLDialect.trigramQuery,
-            "SELECT count(*) FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
-                + "WHERE n.nspname = $1 AND o.collname = '\(PostgreSQLFunctions.collationNames[0])'",
-            "SELECT count(*) FROM pg_catalog.pg_proc WHERE proname = 'starts_with'",
-            "SELECT count(*) FROM pg_catalog.pg_proc WHERE proname = 'row_security_active'",
-        ]
-        var knowsWhomPoliciesConcern = true
-        try connection.execute(WireStatement("SELECT " + answers.map { "(\($0))" }.joined(separator: ", "), arguments)) { row in
+        try connection.execute(WireStatement("SELECT (\(PostgreSQLDialect.trigramQuery)), version()")) { row in
             let row = PostgreSQLRow(row: row)
             catalog.trigrams = row.string(0)
-            catalog.hasCollations = row.int64(1) > 0
-            catalog.hasStartsWith = row.int64(2) > 0
-            knowsWhomPoliciesConcern = row.int64(3) > 0
+            catalog.profile = PostgreSQLProfile.ofServer(version: row.string(1) ?? "")
         }
-        try catalog.readOmissions(
-            connection, arguments, underPolicies: "c.relrowsecurity" + (knowsWhomPoliciesConcern ? " AND row_security_active(c.oid)" : ""))
+        try catalog.readOmissions(connection, arguments)
         if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
             catalog.entityNumbers = try entityNumbers(connection)
         }
@@ -103,9 +91,8 @@ struct PostgreSQLCatalog: Sendable {
     }
 
     /// Reads what is not copied, and what may leave out rows.
-    private mutating func readOmissions(
-        _ connection: PostgreSQLConnection, _ arguments: WireArguments, underPolicies policies: String
-    ) throws {
+    private mutating func readOmissions(_ connection: PostgreSQLConnection, _ arguments: WireArguments) throws {
+        let policies = "c.relrowsecurity AND row_security_active(c.oid)"
         // 68 are triggers in place of an insertion.
         try connection.execute(
             WireStatement(
@@ -159,16 +146,13 @@ struct PostgreSQLCatalog: Sendable {
 
     /// What can be said to the server in the schema.
     var dialect: PostgreSQLDialect {
-        PostgreSQLDialect(
-            hasICU: folds, hasFunctions: calculates, trigrams: trigrams, hasCollations: hasCollations, hasStartsWith: hasStartsWith)
+        PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, trigrams: trigrams)
     }
 
     /// The same where others have made it.
     var givenDialect: PostgreSQLDialect {
         let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
-        return PostgreSQLDialect(
-            hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder, hasCollations: hasCollations,
-            hasStartsWith: hasStartsWith)
+        return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
     }
 }
 
@@ -206,16 +190,13 @@ extension PostgreSQLCatalog.Column {
 
 extension PostgreSQLDialect {
     /// What can be said to a server in a schema that is to be made.
-    init(for connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities = PostgreSQLAbilities()) throws {
-        self.abilities = abilities
+    init(for connection: PostgreSQLConnection) throws {
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
         try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
             let row = PostgreSQLRow(row: row)
-            hasICU = row.int64(0) > 0 && abilities.has(.functions)
+            hasICU = row.int64(0) > 0
             trigrams = row.string(1)
         }
-        hasFunctions = abilities.has(.functions)
-        hasCollations = abilities.has(.collations)
     }
 
     /// Asks for the operator class of pg_trgm, in whatever schema it was installed, if the role may use it there.

@@ -35,7 +35,7 @@ struct PostgreSQLContent {
         } else {
             names += try tablesOfEntities(connection, schema)
         }
-        content.tables = try present(names, connection, schema) + probes(connection, schema)
+        content.tables = try present(names, connection, schema)
         let triggers = mapping.map { SQLSchema(mapping: $0).derivations().flatMap(PostgreSQLDialect.triggerNames) } ?? []
         content.functions = try functions(triggers, connection, schema)
         content.collations = try collations(connection, schema)
@@ -127,18 +127,6 @@ struct PostgreSQLContent {
         )
     }
 
-    /// Tables by which somebody has asked the server something and could not drop them.
-    private static func probes(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
-        arguments.append(text: PostgreSQLSchema.probe)
-        return try connection.texts(
-            WireStatement(
-                "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-                    + "WHERE n.nspname = $1 AND c.relkind = 'r' AND left(c.relname::text, length($2)) = $2", arguments)
-        )
-    }
-
     /// The orders of texts that are there.
     private static func collations(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         var arguments = WireArguments()
@@ -165,16 +153,14 @@ struct PostgreSQLContent {
     }
 
     /// Drops a schema in which nothing is left, unless it is that of everybody.
-    ///
-    /// - Parameter abilities: where the server has no savepoints, no transaction may be open.
-    static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities) throws {
+    static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection) throws {
         guard schema != "public" else { return }
-        try abilities.ifThere(.savepoints) { try connection.wire.run("SAVEPOINT before_schema") }
+        try connection.wire.run("SAVEPOINT before_schema")
         do {
             try connection.wire.run("DROP SCHEMA IF EXISTS \(PostgreSQLDialect().identifier(schema))")
         } catch let error as WireError where ["2BP01", "42501"].contains(error.sqlState) {
             // Others have something in it, or it is theirs.
-            if abilities.has(.savepoints) { try connection.wire.run("ROLLBACK TO SAVEPOINT before_schema") }
+            try connection.wire.run("ROLLBACK TO SAVEPOINT before_schema")
         }
     }
 }

@@ -23,9 +23,6 @@ struct PostgreSQLFunctionUpdate {
         return version
     }
 
-    /// Whether there are none at all.
-    func hasNone() throws -> Bool { try definitions().isEmpty }
-
     /// The role that may replace them.
     func owner() throws -> String? {
         var owner: String?
@@ -36,32 +33,20 @@ struct PostgreSQLFunctionUpdate {
     }
 
     /// Replaces them, unless another program has done so; and makes the indexes anew in which there is what they gave.
-    ///
-    /// - Returns: what the server has, as far as it was asked.
-    func run() throws -> PostgreSQLAbilities {
-        try PostgreSQLAbilities.found { abilities in
-            try run(abilities)
-            return abilities
-        }
-    }
-
-    private func run(_ abilities: PostgreSQLAbilities) throws {
+    func run() throws {
         try connection.transaction {
-            try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
+            try PostgreSQLSchemaLock.take(connection, schema: schema)
             guard try version() < PostgreSQLFunctions.version else { return }
             try connection.liftTimeLimit()
             let former = try definitions()
             try connection.wire.run("SET LOCAL client_min_messages TO warning")
-            for step in try PostgreSQLSchema.functions(PostgreSQLDialect(for: connection, abilities)) {
-                try PostgreSQLSchema.run(step, connection, abilities)
-            }
-            if !abilities.has(.functions) { return }
+            for statement in try PostgreSQLSchema.functions(PostgreSQLDialect(for: connection)) { try connection.wire.run(statement) }
             let changed = try definitions().filter { former[$0] != nil && former[$0] != $1 }.map(\.key)
             for index in try indexes(of: changed) { try connection.wire.run("REINDEX INDEX \(index)") }
             // Those of the model that the store has, which need not be the program's.
             guard let mapping = try PostgreSQLContent.mapping(connection, schema) else { return }
             let tables = PostgreSQLSchema(mapping: mapping, schema: schema)
-            for step in try tables.triggers(replacing: true) { try tables.run(step, connection) }
+            try tables.run(tables.triggers(replacing: true), connection)
         }
     }
 
@@ -110,13 +95,10 @@ extension PostgreSQLStore {
     func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
         let version = try update.version()
         guard version < PostgreSQLFunctions.version else { return }
-        // A server that makes none has been asked by those who write.
-        if try isReadOnly && update.hasNone() { return }
         var reason = "the store is opened for reading"
         if !isReadOnly {
             do {
-                let abilities = try update.run()
-                return abilities.sentences.forEach(say)
+                return try update.run()
             } catch let error as WireError {
                 if error.isConnectionLost { throw error }
                 reason = error.message

@@ -9,6 +9,14 @@ final class PostgreSQLKeys: Sendable {
         var size = 0
     }
 
+    /// How new keys are made; the raw value is that of `ocd.keys` in a URL.
+    enum Policy: String, CaseIterable, Sendable {
+        /// Keys count up; a program takes a block of them at a time from the table of entities.
+        case counted
+        /// Each save makes its own keys, which lie anywhere among 62 bits.
+        case scattered
+    }
+
     private static let smallestBlock = 32
     private static let largestBlock = 1024
 
@@ -74,7 +82,7 @@ extension PostgreSQLStore {
             try requireWritable()
             return try nextGivenRun(count, of: root, given, backend)
         }
-        if backend.pool.configuration.address.scattersKeys {
+        if backend.keyPolicy == .scattered {
             try requireWritable()
             return PostgreSQLKeys.scattered(count)
         }

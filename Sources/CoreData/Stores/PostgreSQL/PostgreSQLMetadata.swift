@@ -110,22 +110,15 @@ enum PostgreSQLMetadata {
     }
 }
 
-/// What keeps two programs from making or migrating one store at the same time: a lock of the server, until the transaction ends, or where
-/// it has none for that the row of the store.
+/// What keeps two programs from making or migrating one store at the same time: an advisory lock, until the transaction ends.
 enum PostgreSQLSchemaLock {
     /// - Precondition: a transaction is open, which has changed nothing yet.
-    static func take(_ connection: PostgreSQLConnection, schema: String, _ abilities: PostgreSQLAbilities) throws {
-        guard abilities.has(.advisoryLocks) else {
-            guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return }
-            let table = PostgreSQLMetadata.table(PostgreSQLHousekeeping.storeTable, in: schema)
-            try connection.execute(WireStatement("SELECT id::int8 FROM \(table) FOR UPDATE"))
-            return
-        }
+    static func take(_ connection: PostgreSQLConnection, schema: String) throws {
         var arguments = WireArguments()
         arguments.append(text: "OpenCoreData " + schema)
         let lock = WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments)
         // What others have made before it was free is known to the server's process when it locks a table, and not by this lock.
         let all = [lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")]
-        _ = try abilities.trying(.advisoryLocks) { try connection.executeAll(all) }
+        _ = try connection.executeAll(all)
     }
 }

@@ -27,21 +27,16 @@ struct PostgreSQLReplacement {
                 try source.liftTimeLimit()
                 let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
                 guard try PostgreSQLContent.read(source, sourceAddress) != nil else { throw PostgreSQLStore.noStore(sourceAddress) }
-                let rollsBack = try PostgreSQLSchema.isRolledBack(destination, schema: address.schema)
-                try PostgreSQLAbilities.found { abilities in
-                    try destination.transaction {
-                        try destination.liftTimeLimit()
-                        try replacement.run(sourceAddress, abilities, rollsBack: rollsBack)
-                    }
+                try destination.transaction {
+                    try destination.liftTimeLimit()
+                    try replacement.run(sourceAddress)
                 }
             }
         }
     }
 
-    /// - Parameter rollsBack: whether the server undoes changes of tables when a transaction is rolled back. Otherwise a store that is there
-    ///   is not touched, and rows are copied behind all changes of tables: some such servers make indexes without the rows of a transaction.
-    private func run(_ sourceAddress: PostgreSQLAddress, _ abilities: PostgreSQLAbilities, rollsBack: Bool) throws {
-        let dialect = try PostgreSQLDialect(for: destination, abilities)
+    private func run(_ sourceAddress: PostgreSQLAddress) throws {
+        let dialect = try PostgreSQLDialect(for: destination)
         guard let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, dialect)
         else { throw PostgreSQLStore.noStore(sourceAddress) }
         if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
@@ -50,25 +45,14 @@ struct PostgreSQLReplacement {
                 recovery: "Name another schema or database.",
                 userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: address.publicURL))
         }
-        try PostgreSQLSchemaLock.take(destination, schema: address.schema, abilities)
+        try PostgreSQLSchemaLock.take(destination, schema: address.schema)
         if let content = try PostgreSQLContent.read(destination, address, isForced: true) {
-            guard rollsBack else { throw storeIsThere }
             try content.drop(destination)
         }
         let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
-        var made = PostgreSQLLeftover(schema: address.schema)
-        do {
-            try schema.createTables(destination, made: &made)
-            if !rollsBack { try schema.createWhatFollowsRows(destination) }
-            try copyRows(mapping)
-            if rollsBack { try schema.createWhatFollowsRows(destination) }
-        } catch {
-            if !rollsBack {
-                destination.rollBack()
-                try? made.drop(destination)
-            }
-            throw error
-        }
+        try schema.createTables(destination)
+        try copyRows(mapping)
+        try schema.run(schema.afterRows(), destination)
     }
 
     private func copyRows(_ mapping: SQLMapping) throws {
@@ -76,14 +60,6 @@ struct PostgreSQLReplacement {
         for join in mapping.joinTables { try copy(join.name, join.columnNames) }
         // The row by which the store is known comes last.
         for (table, columns) in PostgreSQLHousekeeping.columns.reversed() { try copy(table, columns) }
-    }
-
-    private var storeIsThere: NSError {
-        CoreDataErrors.make(
-            .persistentStoreOperation,
-            "The store \(StoreName.path(address.publicURL)) cannot be replaced, because its server does not undo changes of tables when a "
-                + "transaction is rolled back.", recovery: "Destroy it first, or name another schema.",
-            userInfo: StoreOpeningErrors.userInfo(type: PostgreSQLStore.storeType, url: address.publicURL))
     }
 
     /// What tells a schema from all others: when the server was started, the database and the schema's number.

@@ -5,8 +5,6 @@ extension PostgreSQLStore {
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try requireWritable()
         let backend = try backend()
-        let services: [PostgreSQLRefusals.Service] = backend.given == nil ? [.notifications, .constraintModes] : [.constraintModes]
-        try backend.pool.withConnection(repeats: true) { try backend.pool.refusals.ask(for: services, $0) }
         // Who gives the rows gives them once.
         try write(
             mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },
@@ -34,16 +32,16 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
         try connection.begin(with: [])
         do {
             try connection.liftTimeLimit()
-            if backend.defersConstraints { try connection.wire.run("SET CONSTRAINTS ALL DEFERRED") }
+            try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
             var witness: PostgreSQLWitness?
             try body { batch in
                 let save = PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection)
                 try save.writeBlock()
-                if witness == nil, backend.numberingTables != nil { witness = try save.witness() }
+                if witness == nil, backend.given != nil { witness = try save.witness() }
             }
             let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
             // Where others own the tables the number tells what became of the transaction.
-            let current = backend.numberingTables.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
+            let current = backend.given.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
             try connection.executeAll(last + current) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row, witness) }
                 if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }

@@ -56,17 +56,12 @@ extension PostgreSQLStore {
         }
         do {
             try withConnection(at: url, options, isReadOnly: false) { connection, address in
-                try PostgreSQLAbilities.found { abilities in
-                    try connection.transaction {
-                        try PostgreSQLSchemaLock.take(connection, schema: address.schema, abilities)
-                        let isForced = flag(options, NSPersistentStoreForceDestroyOption)
-                        guard let content = try PostgreSQLContent.read(connection, address, isForced: isForced) else { return }
-                        try content.drop(connection)
-                        if abilities.has(.savepoints) {
-                            try PostgreSQLContent.dropEmptySchema(address.schema, connection, abilities)
-                        }
-                    }
-                    if !abilities.has(.savepoints) { try PostgreSQLContent.dropEmptySchema(address.schema, connection, abilities) }
+                try connection.transaction {
+                    try PostgreSQLSchemaLock.take(connection, schema: address.schema)
+                    let isForced = flag(options, NSPersistentStoreForceDestroyOption)
+                    guard let content = try PostgreSQLContent.read(connection, address, isForced: isForced) else { return }
+                    try content.drop(connection)
+                    try PostgreSQLContent.dropEmptySchema(address.schema, connection)
                 }
             }
         } catch let error as NSError where error.userInfo["SQLSTATE"] as? String == WireError.unknownDatabase {

@@ -23,7 +23,7 @@ extension PostgreSQLStore {
         }
         return try write(
             mayRepeat: { mayRepeat }, { PostgreSQLSave(batch: batch, store: self, backend: backend, connection: $0) },
-            run: { try $0.run(beforeCommit: guarded) { mayRepeat } }, whenCommitted: { $0.publishAfterLostAnswer() })
+            run: { try $0.run(beforeCommit: guarded) }, whenCommitted: { $0.publishAfterLostAnswer() })
     }
 
     /// Runs what writes in a transaction of its own, and again where it meets others in a way that only trying again can solve.
@@ -56,11 +56,6 @@ extension PostgreSQLStore {
                         metadataWasWritten(in: session.identifier)
                         return whenCommitted(session)
                     }
-                } else if backend.pool.isRefused(error) {
-                    // It is done without.
-                    guard mayRepeat(), attempt < Self.mostAttempts else { throw failure(error) }
-                    attempt += 1
-                    continue
                 } else if backend.pool.watch.isOutdated(error) {
                     // Says so where the tables are others, too.
                     try compareContents(backend)
@@ -100,8 +95,6 @@ extension PostgreSQLStore {
                     continue
                 }
                 return try !giveUp(session.identifier, mark, backend)
-            } catch let error as WireError where backend.pool.isRefused(error) && Date() < deadline {
-                continue
             } catch let error as WireError {
                 guard error.isConnectionLost || error.isTransient || error.sqlState == nil, Date() < deadline else {
                     throw unknownOutcome(error.message, of: session.identifier)

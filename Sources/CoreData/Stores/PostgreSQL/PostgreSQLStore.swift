@@ -144,9 +144,7 @@ final class PostgreSQLStore: NSPersistentStore, SnapshotStore, @unchecked Sendab
                 .persistentStoreOpen,
                 "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
         }
-        return try PostgreSQLAbilities.found {
-            try make(in: connection, schema: schema, $0, timeout: pool.configuration.timeout)
-        }
+        return try make(in: connection, schema: schema)
     }
 
     /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.

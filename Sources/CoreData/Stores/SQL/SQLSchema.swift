@@ -14,14 +14,8 @@ struct SQLSchema {
     }
 
     /// The statements that make the tables of entities and the join tables.
-    func tableStatements() -> [String] { namedTableStatements().map(\.statement) }
-
-    /// The same with the names of the tables.
-    func namedTableStatements() -> [(name: String, statement: String)] {
-        mapping.tables.flatMap { table in
-            dialect.createTable(table).map { (table.name, $0) }
-                + joinTables(of: table).flatMap { join in dialect.createTable(join).map { (join.name, $0) } }
-        }
+    func tableStatements() -> [String] {
+        mapping.tables.flatMap { dialect.createTable($0) + joinTables(of: $0).flatMap(dialect.createTable) }
     }
 
     /// The join tables that follow a table: those that its entities name.

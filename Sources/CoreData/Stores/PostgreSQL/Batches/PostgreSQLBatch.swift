@@ -52,7 +52,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         let commitsApart = backend.comparesRowsBeforeCommit
-        if let given = backend.numberingTables {
+        if let given = backend.given {
             try send(last + [PostgreSQLTransactions.current(given, nil)]) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row, nil) }
             }

@@ -110,7 +110,7 @@ final class PostgreSQLInsertion {
     /// - Parameter locksTable: whether nobody else may write to the table until the transaction ends.
     func write(_ batch: PostgreSQLBatch, locksTable: Bool) throws -> BatchOutcome {
         var outcome = BatchOutcome()
-        if locksTable, backend.pool.refusals.has(.locks) {
+        if locksTable {
             batch.waiting.append(WireStatement("LOCK TABLE \(batch.statements.table(entity)) IN SHARE ROW EXCLUSIVE MODE"))
         }
         if insertion.rule == .refuse || uniques.isEmpty {
@@ -119,9 +119,9 @@ final class PostgreSQLInsertion {
             if insertion.wantsReferences { outcome.inserted = writer.inserted.map { reference($0.rowKey) } }
             return outcome
         }
-        if try hasNewRows(batch), let turn { batch.waiting.append(turn) }
+        if try hasNewRows(batch) { batch.waiting.append(turn) }
         // Values may move between rows.
-        if backend.defersConstraints { batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED")) }
+        batch.waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
         let owners = try owners(batch, locks: insertion.rule != .keepExisting)
         let plan = PostgreSQLInsertionPlan(self, owners, try rows(of: owners, batch))
         try plan.make()
@@ -233,12 +233,7 @@ final class PostgreSQLInsertion {
 
     /// Lets one transaction at a time insert rows where they are not there: two that insert the same values would wait for each other, until
     /// the server ends one of them. Rows that are there are updated by many at once.
-    private var turn: WireStatement? {
-        guard backend.pool.refusals.has(.locks) else {
-            // All who insert wait for each other, and for who saves.
-            return backend.given == nil
-                ? WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE", isKept: true) : nil
-        }
+    private var turn: WireStatement {
         var arguments = WireArguments()
         arguments.append(text: "." + entity.table.name)
         return WireStatement(

@@ -8,8 +8,10 @@ struct PostgreSQLAddress: Sendable {
     var schema: String
     /// A second address that listening goes to, past a pooler; nil for the same one.
     var directConnection: String?
-    /// Whether new keys are made here, and lie anywhere, so that the servers of a distributed engine share the rows.
-    var scattersKeys = false
+    /// How new keys are made; nil as is usual on the server.
+    var keys: PostgreSQLKeys.Policy?
+    /// What kind of server it is; nil for what it says itself.
+    var server: PostgreSQLProfile?
     /// The URL without a password, as everybody may see it.
     let publicURL: URL
 
@@ -57,15 +59,20 @@ struct PostgreSQLAddress: Sendable {
         }
         schema = own.removeValue(forKey: "schema") ?? Self.standardSchema
         directConnection = own.removeValue(forKey: "direct")
-        switch own.removeValue(forKey: "keys") {
-        case nil, "counted"?: break
-        case "scattered"?: scattersKeys = true
-        case let other?: throw refuse("its URL has ocd.keys=\(other), which means nothing.", "Known are counted and scattered.")
+        /// The value of a parameter that has a name for each.
+        func take<Value>(_ parameter: String, _ values: [Value], name: (Value) -> String) throws -> Value? {
+            guard let given = own.removeValue(forKey: parameter) else { return nil }
+            if let value = values.first(where: { name($0) == given }) { return value }
+            throw refuse(
+                "its URL has \(Self.parameterPrefix)\(parameter)=\(given), which means nothing.",
+                "Known are \(values.map(name).joined(separator: ", ")).")
         }
+        keys = try take("keys", PostgreSQLKeys.Policy.allCases, name: \.rawValue)
+        server = try take("server", PostgreSQLProfile.all, name: \.name)
         if let unknown = own.keys.min() {
             throw refuse(
                 "its URL has the parameter '\(Self.parameterPrefix)\(unknown)', which means nothing.",
-                "Known are ocd.schema, ocd.direct and ocd.keys.")
+                "Known are ocd.schema, ocd.direct, ocd.keys and ocd.server.")
         }
         guard !schema.isEmpty, schema.utf8.count <= 63, !schema.contains("\0"), !schema.hasPrefix("pg_") else {
             throw refuse(

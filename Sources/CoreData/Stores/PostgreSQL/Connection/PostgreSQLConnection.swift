@@ -23,7 +23,6 @@ final class PostgreSQLConnection {
             settings.compiles = row.int64(1) > 0
             settings.escapesTexts = row.int64(2) > 0
             settings.roundsNumbers = row.int64(3) > 0
-            settings.looksForHosts = row.int64(4) > 0
         }
         let query = WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.found)")
         do { try wire.execute(query, rows: take) } catch let error as WireError where error.sqlState == "0A000" {
@@ -215,14 +214,10 @@ struct PostgreSQLSettings: Sendable {
     /// Whether floating-point numbers are written with fewer digits than they have.
     var roundsNumbers = false
 
-    /// Whether it can be told how to look for hosts that say nothing.
-    var looksForHosts = true
-
-    /// Asks for the last four, in their order.
+    /// Asks for the last three, in their order.
     static let found =
         "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default'), "
-        + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS integer) < 1, "
-        + "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'tcp_keepalives_idle')"
+        + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS integer) < 1"
 
     /// Seconds, between which the server can wait.
     static let shortestTimeout = 0.001
@@ -238,9 +233,11 @@ struct PostgreSQLSettings: Sendable {
     /// For a transaction that works on all rows, and so may take as long as it takes. The locks of a program that is gone end with its
     /// connection, which the server finds out by itself: by the silence of its host, or because no statement comes for minutes.
     fileprivate var withoutTimeLimit: String {
-        let limits = ["statement_timeout TO 0", "idle_in_transaction_session_timeout TO '10min'"]
-        let keepalives = ["tcp_keepalives_idle TO 60", "tcp_keepalives_interval TO 10", "tcp_keepalives_count TO 3"]
-        return (limits + (looksForHosts ? keepalives : [])).map { "SET LOCAL " + $0 }.joined(separator: "; ")
+        let limits = [
+            "statement_timeout TO 0", "idle_in_transaction_session_timeout TO '10min'", "tcp_keepalives_idle TO 60",
+            "tcp_keepalives_interval TO 10", "tcp_keepalives_count TO 3",
+        ]
+        return limits.map { "SET LOCAL " + $0 }.joined(separator: "; ")
     }
 
     /// The statements that set a connection, or a transaction.

@@ -12,32 +12,11 @@ extension WireError {
     static let undefinedColumn = "42703"
     static let undefinedFunction = "42883"
     static let unsupported = "0A000"
-    static let syntaxError = "42601"
-    /// A collation or a type, for example.
-    static let undefinedObject = "42704"
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
 
-    /// Whether the server has ended the transaction by itself.
-    var isOutsideTransaction: Bool { sqlState == "25P01" }
-
-    /// Whether something is there already that was to be made.
-    var isAlreadyThere: Bool {
-        isUniqueViolation || sqlState.map(["42P06", "42P07", "42710", "42723"].contains) ?? false
-    }
-
-    /// Whether the server does not know what it was asked for, as others that speak the protocol know less than PostgreSQL.
-    var isUnsupported: Bool {
-        guard let sqlState else { return false }
-        return sqlState == Self.unsupported && !isTransient
-            || [Self.undefinedFunction, Self.undefinedObject].contains(sqlState)
-    }
-
-    /// The same of what is asked for by a word of the language, which a server may not have.
-    var isUnknownToServer: Bool { isUnsupported || sqlState == Self.syntaxError }
-
-    /// Whether the server does not know the columns that PostgreSQL gives each table.
-    var lacksSystemColumn: Bool { sqlState == Self.undefinedColumn || isUnsupported }
+    /// Whether the server takes no changes: a standby, for example.
+    var isReadOnlyServer: Bool { sqlState == "25006" }
 
     /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks, and statements that the
     /// server kept and that fit no more.

@@ -21,8 +21,6 @@ final class PostgreSQLPool: @unchecked Sendable {
     let sender = UUID().uuidString.lowercased()
     /// Looks whether others have migrated the store, once it is ready for requests.
     let watch: PostgreSQLSchemaWatch
-    /// What the server has refused, which is not asked of it again.
-    let refusals = PostgreSQLRefusals()
     private let driver: any DatabaseDriver.Type
     private let condition = NSCondition()
     private var idle: [PostgreSQLConnection] = []
@@ -43,9 +41,6 @@ final class PostgreSQLPool: @unchecked Sendable {
     var url: URL { configuration.address.publicURL }
 
     // MARK: Using
-
-    /// Whether an error says that the server does not know something that is done without from now on.
-    func isRefused(_ error: WireError) -> Bool { refusals.explain(error) { try self.withWire($0) } }
 
     /// Runs a block with a connection. Errors of the server become those of the program.
     ///

@@ -6,40 +6,19 @@ import Synchronization
 /// A migration writes the row anew that holds the store's model, and so gives it another number of a transaction: its mark. The transaction
 /// that writes compares the mark behind all that it has written, when no migration can commit before it any more. Of reads the first in
 /// each second asks for the mark behind its own statements, in the same round trip; so does each that fails as it would on other tables.
-/// Where the mark is another one, version hashes and numbers of entities are read again. Servers that do not tell which transaction has
-/// written a row are asked for a digest of the model and of these numbers.
+/// Where the mark is another one, version hashes and numbers of entities are read again.
 final class PostgreSQLSchemaWatch: Sendable {
-    /// How a server tells one content of a store from another.
-    enum Form: Sendable, CaseIterable {
-        case transaction
-        case digest
+    /// Gives the mark, in one row.
+    private static let query = "SELECT m.xmin::text FROM \(table) m"
 
-        /// Gives the mark, in one row.
-        fileprivate var query: String {
-            switch self {
-            case .transaction: "SELECT m.xmin::text FROM \(table) m"
-            case .digest:
-                "SELECT md5(m.content) || md5((SELECT string_agg(e.number::text || ' ' || e.name, ',' ORDER BY e.number) "
-                    + "FROM \(PostgreSQLHousekeeping.entityTable) e)) FROM \(table) m"
-            }
-        }
-
-        /// Fails the statement that it is a condition of where the mark is another one than `argument` says.
-        func condition(_ argument: String) -> String {
-            "CASE WHEN (\(query)) IS NOT DISTINCT FROM \(argument) THEN TRUE "
-                + "ELSE CAST('\(sentence)' || (SELECT count(*)::text FROM \(table)) AS boolean) END"
-        }
-    }
-
-    /// What a store's content was told by.
-    struct Mark: Sendable {
-        let form: Form
-        let text: String
+    /// Fails the statement that it is a condition of where the mark is another one than `argument` says.
+    static func condition(_ argument: String) -> String {
+        "CASE WHEN (\(query)) IS NOT DISTINCT FROM \(argument) THEN TRUE "
+            + "ELSE CAST('\(sentence)' || (SELECT count(*)::text FROM \(table)) AS boolean) END"
     }
 
     private struct State: Sendable {
         var contents: StoreContents?
-        var form = Form.transaction
         /// The mark at which the store was last found to be the one that was opened.
         var mark: String?
         /// When it was last compared; nil where the next read is to compare it.
@@ -67,10 +46,7 @@ final class PostgreSQLSchemaWatch: Sendable {
         let right = WireStatement("SELECT has_table_privilege(to_regclass($1)::oid, 'SELECT')::int::int8", arguments)
         guard try connection.integer(right) == 1 else { return }
         state.withLock { $0.contents = contents }
-        do { try check(connection) } catch let error as WireError where error.lacksSystemColumn {
-            state.withLock { $0.form = .digest }
-            try check(connection)
-        }
+        try check(connection)
     }
 
     // MARK: Reading
@@ -90,7 +66,7 @@ final class PostgreSQLSchemaWatch: Sendable {
     func expire() { state.withLock { $0.compared = nil } }
 
     /// Gives the mark, in one row.
-    var question: WireStatement { WireStatement(state.withLock { $0.form }.query, isKept: true) }
+    let question = WireStatement(query, isKept: true)
 
     /// Takes the answer to `question`.
     ///
@@ -135,16 +111,14 @@ final class PostgreSQLSchemaWatch: Sendable {
     // MARK: Writing
 
     /// What a transaction compares with the mark that there is; nil where nobody looks.
-    var mark: Mark? {
-        state.withLock { state in state.contents == nil ? nil : state.mark.map { Mark(form: state.form, text: $0) } }
-    }
+    var mark: String? { state.withLock { $0.contents == nil ? nil : $0.mark } }
 
     /// Fails where the mark is another one.
     var comparison: WireStatement? {
         guard let mark else { return nil }
         var arguments = WireArguments()
-        arguments.append(text: mark.text)
-        return WireStatement("SELECT " + mark.form.condition("$1"), arguments)
+        arguments.append(text: mark)
+        return WireStatement("SELECT " + Self.condition("$1"), arguments)
     }
 
     /// What stands in the error of a statement with a condition on the mark.

@@ -94,35 +94,22 @@ final class PostgreSQLListener: @unchecked Sendable {
         }
     }
 
-    /// What servers say that let nobody listen: a standby, and one that asks for a right.
-    private static let refusals = ["25006", "42501"]
-
     /// Has the server tell what is committed.
     ///
     /// - Returns: whether it does so.
     private func mayListen(_ connection: PostgreSQLConnection) throws -> Bool {
         var channel: String?
         try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
-        let reason: String
         do {
             try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
-            // Some servers take it and do nothing.
-            var arguments = WireArguments()
-            arguments.append(text: channel ?? "")
-            let listens = WireStatement("SELECT count(*) FROM pg_listening_channels() AS c WHERE c = $1", arguments)
-            if try connection.integer(listens) == 1 {
-                try pool.refusals.ask(for: [.notifications], connection)
-                if pool.refusals.has(.notifications) { return true }
+            return true
+        } catch let error as WireError where error.isReadOnlyServer {
+            let store = StoreName.path(pool.configuration.address.publicURL)
+            Warnings.sayOnce(about: "listening to \(store)") {
+                "The server of the store \(store) does not tell of changes (\(error.message)): the store asks for them every second."
             }
-            reason = "it does not listen to what it was asked for, or does not let transactions tell"
-        } catch let error as WireError where error.isUnknownToServer || error.sqlState.map(Self.refusals.contains) ?? false {
-            reason = error.message
+            return false
         }
-        let store = StoreName.path(pool.configuration.address.publicURL)
-        Warnings.sayOnce(about: "listening to \(store)") {
-            "The server of the store \(store) does not tell of changes (\(reason)): the store asks for them every second."
-        }
-        return false
     }
 
     /// Looks whether transactions were committed that nobody told of.

@@ -5,16 +5,14 @@ extension PostgreSQLStore {
         guard Self.flag(options, Self.tellingOption), !isReadOnly else { return }
         do {
             if try tablesThatDoNotTell(mapping, connection, schema).isEmpty { return }
-            try PostgreSQLAbilities.found { abilities in
-                try connection.transaction {
-                    try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
-                    // Another program may have made them meanwhile.
-                    for table in try tablesThatDoNotTell(mapping, connection, schema) {
-                        let name = mapping.dialect.identifier(table)
-                        try connection.wire.run(PostgreSQLFunctions.tellingTrigger(name))
-                        if mapping.tables.contains(where: { $0.name == table }) {
-                            try connection.wire.run(PostgreSQLFunctions.versionTrigger(name))
-                        }
+            try connection.transaction {
+                try PostgreSQLSchemaLock.take(connection, schema: schema)
+                // Another program may have made them meanwhile.
+                for table in try tablesThatDoNotTell(mapping, connection, schema) {
+                    let name = mapping.dialect.identifier(table)
+                    try connection.wire.run(PostgreSQLFunctions.tellingTrigger(name))
+                    if mapping.tables.contains(where: { $0.name == table }) {
+                        try connection.wire.run(PostgreSQLFunctions.versionTrigger(name))
                     }
                 }
             }

@@ -93,7 +93,7 @@ extension PostgreSQLDialect {
     }
 
     func definition(_ column: Column) -> String {
-        "\(identifier(column.name)) \(column.type)" + (column.isText && abilities.has(.codePointColumns) ? " COLLATE \"C\"" : "")
+        "\(identifier(column.name)) \(column.type)" + (column.isText ? " COLLATE \"C\"" : "")
             + (column.isRequired ? " NOT NULL" : "")
     }
 
@@ -103,7 +103,7 @@ extension PostgreSQLDialect {
 
     /// Values that are too large for their rows are kept as they are, not compressed.
     func columnForms(of table: SQLTable) -> [String] {
-        abilities.has(.storageForms) ? columns(of: table).filter(\.isExternal).map { setExternal($0, of: table.name) } : []
+        columns(of: table).filter(\.isExternal).map { setExternal($0, of: table.name) }
     }
 
     func setExternal(_ column: Column, of table: String) -> String {
@@ -127,8 +127,9 @@ extension PostgreSQLDialect {
     func createIndex(_ index: SQLIndex) -> String {
         if index.isUnique {
             let columns = index.elements.map { identifier($0.column) }.joined(separator: ", ")
-            return "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) UNIQUE (\(columns))"
-                + (abilities.has(.deferredUniqueness) ? " DEFERRABLE INITIALLY IMMEDIATE" : "")
+            return
+                "ALTER TABLE \(identifier(index.table)) ADD CONSTRAINT \(identifier(index.name)) "
+                + "UNIQUE (\(columns)) DEFERRABLE INITIALLY IMMEDIATE"
         }
         let elements = index.elements.map { indexed($0, findsParts: index.findsParts) }.joined(separator: ", ")
         return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) \(index.findsParts ? "USING gin " : "")(\(elements))"
@@ -149,11 +150,7 @@ extension PostgreSQLDialect {
     }
 
     func refusal(of index: SQLIndex) -> String? {
-        if let refusal = abilities.refusedIndexes[index.name] { return "the server says: \(refusal)" }
-        for case .some(let form) in index.elements.map(\.form) {
-            if !hasICU { return foldingRefusal }
-            if case .ordered(let collation) = form, let refusal = refusal(of: collation) { return refusal }
-        }
+        if !hasICU, index.elements.contains(where: { $0.form != nil }) { return foldingRefusal }
         return index.findsParts && trigrams == nil ? "the extension pg_trgm is not installed in the database" : nil
     }
 

@@ -3,7 +3,6 @@ import Foundation
 // Texts: PostgreSQL compares the columns of attributes, and what is computed here, by code points.
 extension PostgreSQLDialect {
     private static let lacksICU = "the server was built without ICU, by which texts are folded and ordered"
-    static let lacksCollations = "the server makes no orders of texts in which different ones are equal"
     static let lacksFunctions = "the schema has none of this library's functions, which it takes"
 
     /// Why texts are not folded.
@@ -71,7 +70,6 @@ extension PostgreSQLDialect {
         switch operation {
         case .beginsWith:
             if folds, isIndexed, pattern.isConstant { return beginning(text, options, pattern) }
-            if !hasStartsWith { return "left(" + value + ", length(" + part + ")) = " + part }
             return "starts_with(" + value + ", " + part + ")"
         case .endsWith: return hasSuffix(value, part, isSearched: isSearched)
         case .contains: return contains(value, part, isSearched: isSearched)

@@ -12,12 +12,6 @@ struct PostgreSQLDialect: SQLDialect {
     var ordersColumnsByLanguage = false
     /// The operator class by which an index has the parts of texts, as it is called in any schema; nil where the database has none.
     var trigrams: String?
-    /// Whether the schema has the orders of texts by the rules of a language.
-    var hasCollations = true
-    /// Whether the server has the function that says whether a text starts with another.
-    var hasStartsWith = true
-    /// What tables are made with.
-    var abilities = PostgreSQLAbilities()
     /// The schema that tables and functions of triggers stand in, whose callers may look for theirs elsewhere; nil where it is the one that
     /// statements work in.
     var triggerSchema: String?
@@ -89,10 +83,7 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func refusal(of collation: SQLCollation) -> String? {
-        if !hasICU { return foldingRefusal }
-        return hasCollations || collation == .caseInsensitive ? nil : Self.lacksCollations
-    }
+    func refusal(of collation: SQLCollation) -> String? { hasICU ? nil : foldingRefusal }
 
     var ordersDistinctRowsByExpressions: Bool { false }
 

@@ -6,58 +6,18 @@ struct PostgreSQLSchema {
     let schema: String
 
     private var dialect: PostgreSQLDialect { mapping.dialect as? PostgreSQLDialect ?? PostgreSQLDialect() }
-    private var abilities: PostgreSQLAbilities { dialect.abilities }
-
-    /// A statement that makes something.
-    struct Step {
-        enum Need {
-            case nothing
-            /// A store does without where the server refuses it.
-            case ability(PostgreSQLAbilities.Ability)
-            case index(String)
-            case derivation(SQLDerivation)
-        }
-
-        let statement: String
-        var need = Need.nothing
-        /// The table that is there then.
-        var table: String?
-    }
-
     /// Makes everything, in the transaction that is open.
-    ///
-    /// - Parameter made: gets what is there as soon as it is.
-    func create(_ connection: PostgreSQLConnection, made: inout PostgreSQLLeftover) throws {
-        try createTables(connection, made: &made)
-        try createWhatFollowsRows(connection)
+    func create(_ connection: PostgreSQLConnection) throws {
+        try createTables(connection)
+        try run(afterRows(), connection)
         try writeEntities([:], in: connection)
     }
 
-    func createWhatFollowsRows(_ connection: PostgreSQLConnection) throws {
-        for step in try afterRows() { try run(step, connection) }
-    }
-
     /// Makes the tables, and the schema where there is none.
-    func createTables(_ connection: PostgreSQLConnection, made: inout PostgreSQLLeftover) throws {
+    func createTables(_ connection: PostgreSQLConnection) throws {
         // Who may use a schema need not be allowed to make one.
         if try !Self.exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(dialect.identifier(schema))") }
-        if !abilities.has(.codePointColumns) { try requireCodePoints(connection) }
-        made = try PostgreSQLLeftover(connection, mapping, schema: schema)
-        for step in tables() {
-            try run(step, connection)
-            if let table = step.table { try made.add(table, connection) }
-        }
-    }
-
-    /// - Throws: an error where columns would be in another order than a store's.
-    private func requireCodePoints(_ connection: PostgreSQLConnection) throws {
-        let question = "SELECT ('B'::text < 'a'::text AND 'z'::text < chr(228))::int::int8"
-        if try connection.integer(WireStatement(question)) == 1 { return }
-        throw CoreDataErrors.make(
-            .persistentStoreIncompatibleSchema,
-            "The server orders texts by the rules of a language and cannot be told to order those of the store by their code points"
-                + (abilities.refusal(.codePointColumns).map { " (it says: \($0))." } ?? "."),
-            recovery: "Make a database whose order is \"C\".")
+        try run(tables(), connection)
     }
 
     private static func exists(_ schema: String, _ connection: PostgreSQLConnection) throws -> Bool {
@@ -66,103 +26,33 @@ struct PostgreSQLSchema {
         return try connection.integer(WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
     }
 
-    func run(_ step: Step, _ connection: PostgreSQLConnection) throws { try Self.run(step, connection, abilities) }
-
-    static func run(_ step: Step, _ connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities) throws {
-        func run() throws { try connection.wire.run(step.statement) }
-        switch step.need {
-        case .nothing: try run()
-        case .ability(let ability): try abilities.trying(ability, run)
-        case .index(let name): try abilities.tryingIndex(name, run)
-        case .derivation(let derivation):
-            do { try run() } catch let error as WireError where error.isUnknownToServer {
-                throw CoreDataErrors.make(
-                    .persistentStoreIncompatibleSchema,
-                    "The server cannot derive the attribute '\(derivation.slot.name)' of '\(derivation.entity.layout.name)': it does not have the "
-                        + "triggers that this takes (it says: \(error.message)).",
-                    recovery: "Keep the store on a server that has them, or make the attribute one that the program sets.",
-                    userInfo: error.reported)
-            }
-        }
+    func run(_ statements: [String], _ connection: PostgreSQLConnection) throws {
+        for statement in statements { try connection.wire.run(statement) }
     }
 
-    /// Begins the names of tables by which a server is asked whether it undoes what makes them.
-    static let probe = "ocd_probe_"
-
-    /// Whether the server undoes changes of tables when a transaction is rolled back.
-    ///
-    /// - Throws: what keeps it from being found out, but for a right that is missing.
-    static func isRolledBack(_ connection: PostgreSQLConnection, schema: String) throws -> Bool {
-        // Two programs that ask at once ask about tables of their own.
-        let name = probe + UUID().uuidString.prefix(8).lowercased()
-        let table = PostgreSQLMetadata.table(name, in: schema)
-        let makesSchema = try !exists(schema, connection)
-        try connection.begin(with: [])
-        do {
-            if makesSchema { try connection.wire.run("CREATE SCHEMA \(PostgreSQLDialect().identifier(schema))") }
-            try connection.wire.run("CREATE TABLE \(table) (id int8 PRIMARY KEY)")
-        } catch let error as WireError where error.sqlState == "42501" {
-            connection.rollBack()
-            // Who may not make a table is told so by what needs one.
-            return true
-        } catch {
-            connection.rollBack()
-            throw error
-        }
-        connection.rollBack()
-        guard try PostgreSQLMetadata.exists(name, connection, schema: schema) else { return true }
-        try connection.wire.run("DROP TABLE \(table)")
-        if makesSchema { try connection.wire.run("DROP SCHEMA \(PostgreSQLDialect().identifier(schema))") }
-        return false
-    }
+    // MARK: Statements
 
     /// What is made before the rows are there, that by which a store is known first.
-    func tables() -> [Step] {
-        zip(PostgreSQLHousekeeping.all, PostgreSQLHousekeeping.statements).map { Step(statement: $1, table: $0) }
-            + Self.functions(dialect)
-            + SQLSchema(mapping: mapping).namedTableStatements().map {
-                Step(statement: $0.statement, need: .ability(.codePointColumns), table: $0.name)
-            } + mapping.tables.flatMap(storageForms)
+    func tables() -> [String] {
+        PostgreSQLHousekeeping.statements + Self.functions(dialect) + SQLSchema(mapping: mapping).tableStatements()
+            + mapping.tables.flatMap(dialect.columnForms)
     }
 
-    /// What the statements of requests call.
-    static func functions(_ dialect: PostgreSQLDialect) -> [Step] {
-        let abilities = dialect.abilities
-        var steps: [Step] = []
-        if abilities.has(.functions) {
-            let functions = PostgreSQLFunctions.statements(hasICU: dialect.hasICU)
-            steps.append(Step(statement: functions.joined(separator: ";\n"), need: .ability(.functions)))
-        }
-        if dialect.hasICU, abilities.has(.collations) {
-            steps.append(Step(statement: PostgreSQLFunctions.collations.joined(separator: ";\n"), need: .ability(.collations)))
-        }
-        return steps
-    }
-
-    func storageForms(of table: SQLTable) -> [Step] {
-        dialect.columnForms(of: table).map { Step(statement: $0, need: .ability(.storageForms)) }
+    /// The functions and collations that requests use.
+    static func functions(_ dialect: PostgreSQLDialect) -> [String] {
+        PostgreSQLFunctions.statements(hasICU: dialect.hasICU) + (dialect.hasICU ? PostgreSQLFunctions.collations : [])
     }
 
     /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
-    func afterRows() throws -> [Step] {
-        let keys = abilities.has(.foreignKeys) ? foreignKeys() : []
-        return SQLSchema(mapping: mapping).indexes().map(step) + keys.map { step(making: $0.addition) } + defaults() + (try triggers())
+    func afterRows() throws -> [String] {
+        try SQLSchema(mapping: mapping).indexes().map(\.statement) + foreignKeys().map(\.addition) + defaults() + triggers()
     }
-
-    func step(making index: SQLIndex, _ statement: String) -> Step {
-        Step(statement: statement, need: index.isUnique ? .ability(.deferredUniqueness) : .index(index.name))
-    }
-
-    /// Makes a foreign key.
-    func step(making foreignKey: String) -> Step { Step(statement: foreignKey, need: .ability(.foreignKeys)) }
 
     /// What makes the triggers of derived attributes.
     ///
     /// - Parameter replacing: whether older ones are there.
-    func triggers(replacing: Bool = false) throws -> [Step] {
-        try SQLSchema(mapping: mapping).derivations().flatMap { derivation in
-            try dialect.triggers(derivation, in: schema, replacing: replacing).map { Step(statement: $0, need: .derivation(derivation)) }
-        }
+    func triggers(replacing: Bool = false) throws -> [String] {
+        try SQLSchema(mapping: mapping).derivations().flatMap { try dialect.triggers($0, in: schema, replacing: replacing) }
     }
 
     /// Writes the entities' numbers.
@@ -186,20 +76,18 @@ struct PostgreSQLSchema {
     // MARK: Defaults
 
     /// Has rows that are inserted by hand get the next key of their table and their first version.
-    func defaults() -> [Step] {
+    func defaults() -> [String] {
         mapping.tables.compactMap { table in
             let name = dialect.identifier(table.name)
             // The entity by its name: migrations give it other numbers.
             guard let root = mapping.entity(table.root), let entity = dialect.literal(.string(root.layout.name), .string),
                 let relation = dialect.literal(.string(name), .string)
             else { return nil }
-            let hasFunctions = abilities.has(.functions) && dialect.hasFunctions
-            let key = hasFunctions ? "\(PostgreSQLFunctions.nextKey)(\(entity), \(relation)::regclass)" : nil
-            let defaults = [(table.keyColumn, key), (table.versionColumn, "1")]
-            let actions = defaults.compactMap { column, value in
-                value.map { "ALTER COLUMN \(dialect.identifier(column)) SET DEFAULT \($0)" }
+            let key = "\(PostgreSQLFunctions.nextKey)(\(entity), \(relation)::regclass)"
+            let actions = [(table.keyColumn, key), (table.versionColumn, "1")].map { column, value in
+                "ALTER COLUMN \(dialect.identifier(column)) SET DEFAULT \(value)"
             }
-            return Step(statement: "ALTER TABLE \(name) " + actions.joined(separator: ", "))
+            return "ALTER TABLE \(name) " + actions.joined(separator: ", ")
         }
     }
 

@@ -4,19 +4,14 @@ struct PostgreSQLAlteration {
 
     private let alteration: SQLTableAlteration
     private let connection: PostgreSQLConnection
-    private let dialect: PostgreSQLDialect
+    private let dialect = PostgreSQLDialect()
     /// The table as it is called now, quoted.
     private let table: String
     private let former: [String: Column]
     private let target: [Column]
     private let origins: [String: SQLTableAlteration.Origin]
 
-    private var abilities: PostgreSQLAbilities { dialect.abilities }
-
-    init(_ alteration: SQLTableAlteration, _ connection: PostgreSQLConnection, _ abilities: PostgreSQLAbilities) {
-        var dialect = PostgreSQLDialect()
-        dialect.abilities = abilities
-        self.dialect = dialect
+    init(_ alteration: SQLTableAlteration, _ connection: PostgreSQLConnection) {
         self.alteration = alteration
         self.connection = connection
         table = PostgreSQLDialect().identifier(SQLMigrationPlan.formerName(alteration.source))
@@ -37,7 +32,7 @@ struct PostgreSQLAlteration {
         try alter(dropsOfColumns())
         try rename()
         try alter(changesOfTypes())
-        try abilities.trying(.codePointColumns, add)
+        try add()
         try fill()
         try alter(requirements())
         try alter(
@@ -45,12 +40,10 @@ struct PostgreSQLAlteration {
                 guard let check = column.check, !keeps(check, of: column) else { return nil }
                 return "ADD " + dialect.addCheck(check)
             })
-        try abilities.ifThere(.storageForms) {
-            try alter(
-                target.filter { $0.isExternal != (origin($0)?.isExternal ?? false) }.map {
-                    "ALTER COLUMN \(dialect.identifier($0.name)) SET STORAGE \($0.isExternal ? "EXTERNAL" : "EXTENDED")"
-                })
-        }
+        try alter(
+            target.filter { $0.isExternal != (origin($0)?.isExternal ?? false) }.map {
+                "ALTER COLUMN \(dialect.identifier($0.name)) SET STORAGE \($0.isExternal ? "EXTERNAL" : "EXTENDED")"
+            })
         try takeName()
     }
 

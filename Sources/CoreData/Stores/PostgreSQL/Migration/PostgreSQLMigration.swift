@@ -15,7 +15,6 @@ struct PostgreSQLMigration {
     let progress: MigrationProgress
 
     var dialect: PostgreSQLDialect { PostgreSQLDialect() }
-    private var abilities: PostgreSQLAbilities { (plan.dialect as? PostgreSQLDialect)?.abilities ?? PostgreSQLAbilities() }
     private var target: PostgreSQLSchema { PostgreSQLSchema(mapping: plan.target, schema: schema) }
 
     /// Does everything but committing.
@@ -29,11 +28,11 @@ struct PostgreSQLMigration {
         try objects.drop(connection)
         try putTablesAside()
         for (table, statement) in plan.createdTables {
-            try abilities.trying(.codePointColumns) { try run(statement) }
-            for form in table.map(target.storageForms) ?? [] { try target.run(form, connection) }
+            try run(statement)
+            try target.run(table.map(dialect.columnForms) ?? [], connection)
         }
         try copyRows()
-        for alteration in plan.alterations { try PostgreSQLAlteration(alteration, connection, abilities).run() }
+        for alteration in plan.alterations { try PostgreSQLAlteration(alteration, connection).run() }
         for copy in plan.hiddenKeys {
             try require([checks.owners(copy)].compactMap { $0 })
             try execute(copy.statement)
@@ -53,8 +52,7 @@ struct PostgreSQLMigration {
         progress.report(0.9)
         try makeIndexes(objects, unique: true)
         try require(checks.requiredRelationships())
-        for statement in objects.foreignKeys { try target.run(target.step(making: statement), connection) }
-        for step in try target.defaults() + target.triggers() { try target.run(step, connection) }
+        try target.run(objects.foreignKeys + target.defaults() + target.triggers(), connection)
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try target.writeEntities(keysOfRoots(lastKeys), in: connection)
         try writeDescription()
@@ -132,16 +130,9 @@ struct PostgreSQLMigration {
     private func lockTables() throws {
         let tables = (plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name)).map(dialect.identifier)
         try run("SET LOCAL client_min_messages TO warning")
-        try abilities.ifThere(.constraintModes) { try run("SET CONSTRAINTS ALL IMMEDIATE") }
-        guard abilities.has(.tableLocks) else {
-            // Each transaction of the store ends with this row, and fails then, as the model is another one.
-            try connection.execute(WireStatement("SELECT id::int8 FROM \(PostgreSQLHousekeeping.storeTable) FOR UPDATE"))
-            return
-        }
-        try abilities.trying(.tableLocks) {
-            if !tables.isEmpty { try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE") }
-            try run("LOCK TABLE \(PostgreSQLHousekeeping.all.joined(separator: ", ")) IN EXCLUSIVE MODE")
-        }
+        try run("SET CONSTRAINTS ALL IMMEDIATE")
+        if !tables.isEmpty { try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE") }
+        try run("LOCK TABLE \(PostgreSQLHousekeeping.all.joined(separator: ", ")) IN EXCLUSIVE MODE")
     }
 
     /// The last key that was taken of each former table, by the number of its root.
@@ -232,14 +223,12 @@ struct PostgreSQLMigration {
 
     private func makeIndexes(_ objects: PostgreSQLSchemaObjects, unique: Bool) throws {
         for (index, statement) in objects.missingIndexes where index.isUnique == unique {
-            let step = target.step(making: index, statement)
             guard index.isUnique else {
-                try target.run(step, connection)
+                try run(statement)
                 continue
             }
-            let hasSavepoint = abilities.has(.savepoints)
-            try abilities.ifThere(.savepoints) { try run("SAVEPOINT before_constraint") }
-            do { try target.run(step, connection) } catch let error as WireError where error.isUniqueViolation && hasSavepoint {
+            try run("SAVEPOINT before_constraint")
+            do { try run(statement) } catch let error as WireError where error.isUniqueViolation {
                 try run("ROLLBACK TO SAVEPOINT before_constraint")
                 throw try constraintViolation() ?? error
             }

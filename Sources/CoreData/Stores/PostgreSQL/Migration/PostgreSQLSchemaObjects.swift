@@ -22,8 +22,7 @@ struct PostgreSQLSchemaObjects {
         newIndexes = target.indexes()
         derived = Set(newIndexes.map(\.index).filter(target.keepsDerivedValuesApart).map(\.name))
         formerKeys = PostgreSQLSchema(mapping: plan.source, schema: schema).foreignKeys()
-        let hasKeys = (plan.dialect as? PostgreSQLDialect)?.abilities.has(.foreignKeys) ?? true
-        newKeys = hasKeys ? PostgreSQLSchema(mapping: plan.target, schema: schema).foreignKeys() : []
+        newKeys = PostgreSQLSchema(mapping: plan.target, schema: schema).foreignKeys()
         derivations = SQLSchema(mapping: plan.source).derivations()
         remaining = plan.keptTables.union(plan.alterations.map(\.source))
         unrenamed = plan.keptTables.union(plan.alterations.filter { $0.source == $0.target.name }.map(\.source))

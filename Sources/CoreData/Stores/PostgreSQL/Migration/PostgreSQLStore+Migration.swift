@@ -19,10 +19,7 @@ extension PostgreSQLStore {
         var attempt = 1
         while true {
             do {
-                let loaded = try PostgreSQLAbilities.found { abilities in
-                    try pool.withWire { connection in try self.migrate(migration, connection, pool, abilities) }
-                }
-                takeLoaded(loaded)
+                takeLoaded(try pool.withWire { connection in try self.migrate(migration, connection, pool) })
                 migration.progress.report(1)
                 return
             } catch let error as WireError {
@@ -34,16 +31,14 @@ extension PostgreSQLStore {
 
     /// - Returns: the metadata after the migration.
     private func migrate(
-        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool,
-        _ abilities: PostgreSQLAbilities
+        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ pool: PostgreSQLPool
     ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
-        guard try PostgreSQLSchema.isRolledBack(connection, schema: schema) else { throw self.tablesStay(name: StoreName.path(url)) }
         return try connection.transaction {
             // Whoever migrates the store now is waited for, however long that takes.
             try connection.liftTimeLimit()
             try connection.wire.run("SET LOCAL lock_timeout TO 0")
-            try PostgreSQLSchemaLock.take(connection, schema: schema, abilities)
+            try PostgreSQLSchemaLock.take(connection, schema: schema)
             try connection.wire.run("SET LOCAL lock_timeout TO \(pool.settings.lockTimeoutInMilliseconds)")
             let metadata = try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
             let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
@@ -54,7 +49,7 @@ extension PostgreSQLStore {
                     "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
                     recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
             }
-            let plan = try plan(migration, connection, schema, abilities)
+            let plan = try plan(migration, connection, schema)
             try requireOwner(of: plan.source, connection, schema)
             let running = PostgreSQLMigration(
                 connection: connection, plan: plan, model: migration.model, entities: migration.entities,
@@ -92,23 +87,11 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Nothing would be as it was before if a migration failed in the middle.
-    private func tablesStay(name: String) -> NSError {
-        CoreDataErrors.make(
-            .migration,
-            "The store \(name) was made with another version of the model and cannot be migrated, because its server does not undo changes of "
-                + "tables when a transaction is rolled back.",
-            recovery: "Move it into a file with the former version of the model, migrate that, and move it into another schema: "
-                + "migratePersistentStore(_:to:options:withType:).",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
-    }
-
     private func plan(
-        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String, _ abilities: PostgreSQLAbilities
+        _ migration: StoreMigration, _ connection: PostgreSQLConnection, _ schema: String
     ) throws -> SQLMigrationPlan {
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
-        var dialect = catalog.dialect
-        dialect.abilities = abilities
+        let dialect = catalog.dialect
         let names = Set(migration.storedHashes.keys)
         let source = try SQLMapping(
             layouts: migration.sourceModel.layout(), dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers

@@ -20,10 +20,6 @@ final class PostgreSQLBackend: Sendable {
     let rowCaches: [RowCache]
     /// The places of tables among the mapping's whose rows the server may change while they are saved: they are read again.
     let derivingTables: Set<Int>
-    /// The same where the server numbers transactions.
-    var numberingTables: GivenTables? { pool.refusals.has(.transactionNumbers) ? given : nil }
-    /// Whether the server can be told when to look at constraints.
-    var defersConstraints: Bool { pool.refusals.has(.constraintModes) }
     /// Whether it is looked before the commit, in a round trip of its own, whether all rows were written.
     var comparesRowsBeforeCommit: Bool { comparesRows.load(ordering: .relaxed) }
     private let comparesRows: Atomic<Bool>
@@ -31,6 +27,8 @@ final class PostgreSQLBackend: Sendable {
     private let omittingTables: Set<String>
     /// By layout index: whether rows of the entity have values that have to be unique.
     private let constrained: [Bool]
+    /// How new keys are made: as the URL says, else as the profile of the server.
+    let keyPolicy: PostgreSQLKeys.Policy
     /// Keys that were taken for new rows and not handed out yet.
     let keys: PostgreSQLKeys
     /// How many bytes of values a statement that writes rows takes: the server refuses a message of one GiB. Tests lower it.
@@ -49,6 +47,8 @@ final class PostgreSQLBackend: Sendable {
             let isWide = schema.type(table.versionColumn, of: table.name) == WireType.int8
             return RowCache(ordersVersions: table.writesVersions && !isWide)
         }
+        let address = pool.configuration.address
+        keyPolicy = address.keys ?? (address.server ?? schema.profile).keys
         keys = PostgreSQLKeys()
         constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
         let layout = SQLSchema(mapping: mapping)

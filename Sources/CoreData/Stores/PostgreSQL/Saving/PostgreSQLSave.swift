@@ -32,8 +32,6 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private var hasSavepoint = false
     /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
     var lockedVersions: [Int: [Int64: UInt32]] = [:]
-    /// What takes unique values away from rows before they get others; empty where the server looks at uniqueness in the end.
-    private var releasedValues: [WireStatement] = []
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
@@ -56,23 +54,12 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     var dialect: any SQLDialect { backend.mapping.dialect }
 
-    /// - Parameters:
-    ///   - others: what has to be done before the commit; nil for nothing, which saves a round trip.
-    ///   - mayRepeat: asked after a failure.
-    func run(beforeCommit others: (() throws -> Void)?, mayRepeat: () -> Bool) throws -> SaveOutcome {
-        do {
-            if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates
-            {
-                do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
-            }
-            return try run(locks: true, beforeCommit: others)
-        } catch let error as WireError where error.isUniqueViolation && mayRepeat() && connection.wire.isUsable {
-            // No two rows are to have the same values in the end, but the server looks at each row by itself.
-            releasedValues = backend.given == nil ? try releases() : []
-            if releasedValues.isEmpty { throw error }
-            forgetAttempt()
-            return try run(locks: true, beforeCommit: others)
+    /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
+    func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
+        if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates {
+            do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
         }
+        return try run(locks: true, beforeCommit: others)
     }
 
     /// An update has not found the version that it is based on.
@@ -83,7 +70,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         hasSavepoint = writesUniqueValues
         // What others do, and what may have been left out, is known before the commit.
         let commitsApart = others != nil || backend.comparesRowsBeforeCommit
-        if backend.defersConstraints, hasSavepoint || backend.given != nil {
+        if hasSavepoint || backend.given != nil {
             waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
         }
         if locks {
@@ -102,7 +89,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
-            if let given = backend.numberingTables {
+            if let given = backend.given {
                 // Nothing else tells afterwards whether the transaction was committed.
                 let witness = try witness()
                 try send(end + [PostgreSQLTransactions.current(given, witness)]) { index, row in
@@ -210,7 +197,6 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
         if backend.given == nil {
             try deleteRows()
-            for release in releasedValues { waiting.append(release) }
             try updateRows(batch.updates.indices, checksVersions: !locks)
             try insertRows()
         } else {

@@ -14,29 +14,18 @@ enum PostgreSQLTransactions {
     static let lastNumber =
         "greatest((SELECT max(number) FROM \(PostgreSQLHousekeeping.transactionTable)), s.last_transaction)"
 
-    /// How a transaction is recorded.
-    private struct Record: Hashable {
-        let form: PostgreSQLSchemaWatch.Form?
-        let tells: Bool
-
-        /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who
-        /// saves.
-        var sql: String {
-            """
-            INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
-            SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) s\
-            \(form.map { " WHERE " + $0.condition(tells ? "$5" : "$4") } ?? "") \
-            RETURNING number\(tells ? ", pg_notify(\(channel), number::text || ' ' || $4)" : "")
-            """
-        }
+    /// Takes the next number, records the transaction and tells who listens: the save's UUID, its author, the context's name and who
+    /// saves.
+    private static func record(_ condition: String) -> String {
+        """
+        INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
+        SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) s\(condition) \
+        RETURNING number, pg_notify(\(channel), number::text || ' ' || $4)
+        """
     }
 
-    /// The statements of all ways, which are not made anew for each transaction.
-    private static let records: [Record: String] = {
-        let forms: [PostgreSQLSchemaWatch.Form?] = [nil] + PostgreSQLSchemaWatch.Form.allCases
-        let all = forms.flatMap { form in [true, false].map { Record(form: form, tells: $0) } }
-        return Dictionary(all.map { ($0, $0.sql) }, uniquingKeysWith: { first, _ in first })
-    }()
+    private static let plainRecord = record("")
+    private static let markedRecord = record(" WHERE " + PostgreSQLSchemaWatch.condition("$5"))
 
     /// The number of the transaction that was recorded.
     static func number(_ row: WireRow) -> Int64 { PostgreSQLRow(row: row).int64(0) }
@@ -45,17 +34,16 @@ enum PostgreSQLTransactions {
     ///
     /// - Parameter mark: fails where the model of the store was replaced since it had this mark; nil to record in any case.
     static func recording(
-        _ save: UUID, author: String?, contextName: String?, _ pool: PostgreSQLPool, mark: PostgreSQLSchemaWatch.Mark? = nil
+        _ save: UUID, author: String?, contextName: String?, _ pool: PostgreSQLPool, mark: String? = nil
     ) -> [WireStatement] {
         var arguments = WireArguments()
         arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
         for text in [author, contextName] {
             if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
         }
-        let record = Record(form: mark?.form, tells: pool.refusals.has(.notifications))
-        if record.tells { arguments.append(text: pool.sender) }
-        if let mark { arguments.append(text: mark.text) }
-        return [turn, WireStatement(records[record] ?? record.sql, arguments, isKept: true)]
+        arguments.append(text: pool.sender)
+        if let mark { arguments.append(text: mark) }
+        return [turn, WireStatement(mark == nil ? plainRecord : markedRecord, arguments, isKept: true)]
     }
 
     /// The author of a row that keeps a save from being committed whose connection was lost.
@@ -180,7 +168,7 @@ extension PostgreSQLStore {
         of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true, _ read: StatementReader
     ) throws -> [WireStatement] {
         let backend = try backend()
-        var last = checksConstraints && backend.defersConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
+        var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
         if hasGivenTables {
             // No table says what was committed.
             if hasChangedMetadata { throw GivenTables.metadataRefusal(at: url) }
