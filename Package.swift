@@ -148,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "PostgreSQLTests", dependencies: ["CoreDataPostgreSQL", "CoreData", "CPostgreSQL", "OpenCoreDataModel", "TestSupport"]),
         .testTarget(name: "ResultsTests", dependencies: ["CoreData", "TestSupport"]),
-        .testTarget(name: "SQLTests", dependencies: ["CoreData", "CSQLite", "TestSupport"], exclude: ["Expected", "Recorded"]),
+        .testTarget(
+            name: "SQLTests", dependencies: ["CoreDataPostgreSQL", "CoreData", "CSQLite", "TestSupport"], exclude: ["Expected", "Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .executableTarget(
             name: "OtherProgram", dependencies: ["CoreData", "CoreDataPostgreSQL", "CSQLite", "TestSupport"],

@@ -16,7 +16,7 @@ enum LayerTable {
             ("rows", ["Stores/Snapshots"]),
             ("SQL", ["Stores/SQL"]),
             ("migration plans", ["Migration"]),
-            ("stores", ["Stores", "Stores/InMemory", "Stores/SQLite", "Stores/PostgreSQL"]),
+            ("stores", ["Stores", "Stores/InMemory", "Stores/SQLite"]),
             ("objects", ["Objects"]),
             ("coordinator", ["Coordinator"]),
             ("contexts", ["Context"]),
@@ -37,7 +37,6 @@ enum LayerTable {
             // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
             "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
-            "Stores/PostgreSQL/PostgreSQLStore.swift": ["NSPersistentStoreCoordinator"],
         ])
 
     static let predicates = LayerCheck(

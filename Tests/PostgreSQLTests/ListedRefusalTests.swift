@@ -84,7 +84,7 @@ struct ListedRefusalTests {
     @Test func everyReasonOfTheDialectIsListed() throws {
         let section = try Self.section()
         let listed = try (Self.rows(ofTable: "Refused") + Self.rows(ofTable: "Refused without ICU")).map(\.words)
-        let folder = Self.root.appendingPathComponent("Sources/CoreData/Stores/PostgreSQL/Format")
+        let folder = Self.root.appendingPathComponent("Sources/CoreDataPostgreSQL/Dialect")
         let literal = try NSRegularExpression(pattern: #"(?:Refusal\(reason: |refusal\(|lacksICU = )"((?:[^"\\]|\\.)*)""#)
         var reasons = 0
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {

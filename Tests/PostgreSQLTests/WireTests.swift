@@ -9,12 +9,10 @@ import Testing
 /// Single statements.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct WireTests {
-    @Test func theEngineFindsTheDriverByItsName() throws {
-        guard case .found(let type) = ClassLookup.find("CoreDataPostgreSQL.LibPQDriver", inheritingFrom: NSObject.self) else {
-            Issue.record("not found")
-            return
-        }
-        #expect(type is any DatabaseDriver.Type)
+    @Test func theEngineKnowsTheModuleThatIsLinked() throws {
+        #expect(NSPersistentStoreCoordinator.registeredStoreTypes[NSPostgreSQLStoreType] != nil)
+        let url = try #require(URL(string: "postgres://db.example/shop"))
+        #expect(NSPersistentStoreDescription(url: url).type == NSPostgreSQLStoreType)
     }
 
     @Test func aConnectionKnowsItsServer() throws {

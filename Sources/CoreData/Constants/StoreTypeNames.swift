@@ -21,8 +21,3 @@ public let NSBinaryStoreType = "Binary"
 
 /// One XML file. There are no such stores here: adding one throws 134000.
 public let NSXMLStoreType = "XML"
-
-/// The type of stores in PostgreSQL databases, whose public name is in `CoreDataPostgreSQL`.
-package enum PostgreSQLStoreType {
-    package static let name = "PostgreSQL"
-}

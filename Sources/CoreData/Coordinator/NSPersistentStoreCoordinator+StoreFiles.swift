@@ -80,13 +80,12 @@ extension NSPersistentStoreCoordinator {
     /// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
     /// ```
     ///
-    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (SQLite and PostgreSQL stores do); `ModelReadingError`, which
+    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (stores in SQLite files and on servers do); `ModelReadingError`, which
     ///   names the class or key, when it has one that cannot be read.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
-        let type = PostgreSQLAddress.isAddress(url) ? PostgreSQLStore.storeType : NSSQLiteStoreType
-        if let model = try StoreFiles.cachedModel(ofType: type, at: url, options: options) { return model }
+        if let model = try StoreFiles.cachedModel(ofType: StoreTypeRegistry.type(of: url), at: url, options: options) { return model }
         throw CoreDataErrors.make(
             .migrationMissingSourceModel, "The store \(StoreName.path(url)) keeps no model in itself.",
             recovery: "Open it with the model that it was made with.",

@@ -69,7 +69,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     }
 
     /// The type of the stores that are found at URLs of a scheme.
-    private static func type(of url: URL) -> String { PostgreSQLAddress.isAddress(url) ? PostgreSQLStore.storeType : NSSQLiteStoreType }
+    private static func type(of url: URL) -> String { StoreTypeRegistry.type(of: url) }
 
     /// A description of a store at `/dev/null`: in memory, until it is given another URL.
     public required override init() {

@@ -3,15 +3,20 @@ import Synchronization
 
 /// Which class opens which type of store, for the whole program.
 enum StoreTypeRegistry {
+    /// The types of the modules that the program links.
+    static let declared = StoreModules.classes.compactMap { ($0 as? any StoreTypeProvider.Type)?.storeType }
+
     /// The types that need no registration.
     private static let builtIn: [String: NSPersistentStore.Type] = [
         NSSQLiteStoreType: SQLiteStore.self,
         NSInMemoryStoreType: InMemoryStore.self,
-        PostgreSQLStore.storeType: PostgreSQLStore.self,
-    ]
+    ].merging(declared.map { ($0.type, $0.storeClass) }) { own, _ in own }
 
     // Guards the table.
     private static let table = Mutex(builtIn)
+
+    /// The type of the stores that a URL names, where nobody says it.
+    static func type(of url: URL) -> String { ServerURLForm.of(url)?.type ?? NSSQLiteStoreType }
 
     static var classesByType: [String: NSPersistentStore.Type] { table.withLock { $0 } }
 
@@ -32,7 +37,8 @@ enum StoreTypeRegistry {
             .persistentStoreInvalidType,
             "The store \(StoreName.path(url)) cannot be opened: there is no store class for the type '\(type)'. Known types "
                 + "are \(classes.keys.sorted().joined(separator: ", ")).",
-            recovery: "Use one of these types, or register a class with registerStoreClass(_:type:) first.",
+            recovery: "Use one of these types, link the product of this package that has the type (CoreDataPostgreSQL for PostgreSQL), "
+                + "or register a class with registerStoreClass(_:type:) first.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 }

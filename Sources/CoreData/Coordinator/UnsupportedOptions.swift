@@ -13,14 +13,8 @@ enum UnsupportedOptions {
 
     /// The same for a type of stores alone.
     private static let harmlessByType = [
-        NSInMemoryStoreType: [NSPersistentHistoryTrackingKey: "a store in memory records no history of changes"],
-        PostgreSQLStoreType.name: [
-            NSPersistentHistoryTrackingKey: "a PostgreSQL store numbers its transactions, and records no history of changes",
-            NSSQLitePragmasOption: "a PostgreSQL store takes settings of its server from its URL",
-            NSSQLiteAnalyzeOption: "a PostgreSQL server renews statistics by itself",
-            NSSQLiteManualVacuumOption: "a PostgreSQL server compacts tables by itself",
-        ],
-    ]
+        NSInMemoryStoreType: [NSPersistentHistoryTrackingKey: "a store in memory records no history of changes"]
+    ].merging(StoreTypeRegistry.declared.map { ($0.type, $0.optionsWithoutEffect) }) { own, _ in own }
 
     /// - Throws: `CocoaError.migration` (134110) for an option without which the store would not be what the program expects.
     static func check(_ options: [AnyHashable: Any]?, type: String, url: URL?) throws {

@@ -35,7 +35,7 @@ extension CoreDataErrors {
             recovery: "Correct relationshipKeyPathsForPrefetching of the request.")
     }
 
-    static func noConstraint(on names: [String], of entity: String) -> NSError {
+    package static func noConstraint(on names: [String], of entity: String) -> NSError {
         misuse(
             "The entity '\(entity)' has no uniqueness constraint on \(names.joined(separator: ", ")).",
             recovery: "Make it unique in the model: without that a store cannot find the rows that are there.")
@@ -56,7 +56,8 @@ extension CoreDataErrors {
     ///   - part: the predicate, the expression, or what it is sorted by.
     ///   - store: the kind of store, in words.
     ///   - advice: what to do, as a sentence.
-    static func unanswerable(_ part: String, by store: String, _ reason: String, advice: String = "Change the request.") -> NSError {
+    package static func unanswerable(_ part: String, by store: String, _ reason: String, advice: String = "Change the request.") -> NSError
+    {
         misuse(
             "The \(store) cannot evaluate '\(part)': \(reason). \(advice)", recovery: advice, userInfo: ["NSPredicateFormat": part])
     }

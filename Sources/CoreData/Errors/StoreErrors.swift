@@ -1,7 +1,7 @@
 import Foundation
 
 /// How messages name a store.
-enum StoreName {
+package enum StoreName {
     static func text(type: String, url: URL?, configuration: String? = nil) -> String {
         var text = "\(path(url)) (type \(type)"
         if let configuration, configuration != NSManagedObjectModel.defaultConfigurationName {
@@ -10,15 +10,15 @@ enum StoreName {
         return text + ")"
     }
 
-    static func path(_ url: URL?) -> String {
+    package static func path(_ url: URL?) -> String {
         guard let url else { return "without a URL" }
         return url.isFileURL ? url.path : url.withoutPassword.absoluteString
     }
 }
 
 /// The entries that errors about a store have in common.
-enum StoreOpeningErrors {
-    static func userInfo(type: String?, url: URL?) -> [String: Any] {
+package enum StoreOpeningErrors {
+    package static func userInfo(type: String?, url: URL?) -> [String: Any] {
         var entries: [String: Any] = [:]
         if let type { entries[NSStoreTypeKey] = type }
         if let url {
@@ -31,7 +31,7 @@ enum StoreOpeningErrors {
 
 // Why a store cannot be opened, or cannot do what it is asked to.
 extension CoreDataErrors {
-    static func unknownConfiguration(_ name: String, among names: [String], type: String, url: URL?) -> NSError {
+    package static func unknownConfiguration(_ name: String, among names: [String], type: String, url: URL?) -> NSError {
         let known = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
         return make(
             .persistentStoreOpen,
@@ -91,7 +91,7 @@ extension CoreDataErrors {
             recovery: "Add the destination's entity to the configuration that the store is added with.")
     }
 
-    static func noStoredRelationship(_ property: String, of entity: String) -> NSError {
+    package static func noStoredRelationship(_ property: String, of entity: String) -> NSError {
         make(
             .persistentStoreIncompatibleSchema, "'\(property)' of entity '\(entity)' is no stored relationship.",
             recovery: "Check that the store was added with the model that the context works with.")

@@ -10,7 +10,7 @@ package enum Warnings {
     /// Says a sentence, unless one about the same subject was said before.
     ///
     /// - Parameter subject: what it is about: names of the model, of classes or options, of which there is a limited number.
-    static func sayOnce(about subject: String, _ sentence: () -> String) {
+    package static func sayOnce(about subject: String, _ sentence: () -> String) {
         let new: String? = said.withLock { said in
             guard said[subject] == nil else { return nil }
             let sentence = sentence()

@@ -3,10 +3,10 @@ import Foundation
 /// What becomes of the entities and properties of one version of a model in another.
 ///
 /// Inference is over names and descriptions alone and touches no store.
-struct MappingInference {
+package struct MappingInference {
     /// A destination entity whose objects were objects of a source entity.
-    struct EntityPair {
-        let source: NSEntityDescription
+    package struct EntityPair {
+        package let source: NSEntityDescription
         let destination: NSEntityDescription
         /// For each stored attribute and relationship of the destination, inherited ones included, its name in the source. The
         /// elements of composite attributes are named by their paths.
@@ -32,7 +32,7 @@ struct MappingInference {
     let sourceEntities: [NSEntityDescription]
     let destinationEntities: [NSEntityDescription]
     /// By the name of the destination entity.
-    private(set) var pairs: [String: EntityPair] = [:]
+    package private(set) var pairs: [String: EntityPair] = [:]
     /// The destination's name by the source's.
     private(set) var destinationNames: [String: String] = [:]
     /// By relationship of the destination, as its entity declares it; nil for those that have no links yet.

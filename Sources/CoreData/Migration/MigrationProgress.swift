@@ -1,5 +1,5 @@
 /// Tells how far a migration has come.
-struct MigrationProgress: Sendable {
+package struct MigrationProgress: Sendable {
     let handler: (@Sendable (Double) -> Void)?
 
     init(_ handler: (@Sendable (Double) -> Void)?) {
@@ -7,5 +7,5 @@ struct MigrationProgress: Sendable {
     }
 
     /// - Parameter fraction: from 0 to 1, and never less than before.
-    func report(_ fraction: Double) { handler?(fraction) }
+    package func report(_ fraction: Double) { handler?(fraction) }
 }

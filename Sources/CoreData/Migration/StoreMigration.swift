@@ -1,20 +1,20 @@
 import Foundation
 
 /// A migration that can be made: from what the store holds to the entities of the model's configuration.
-struct StoreMigration {
+package struct StoreMigration {
     /// The version hashes of the store.
-    let storedHashes: [String: Data]
-    let sourceModel: NSManagedObjectModel
-    let model: NSManagedObjectModel
-    let entities: [NSEntityDescription]
-    let inference: MappingInference
-    var progress = MigrationProgress(nil)
+    package let storedHashes: [String: Data]
+    package let sourceModel: NSManagedObjectModel
+    package let model: NSManagedObjectModel
+    package let entities: [NSEntityDescription]
+    package let inference: MappingInference
+    package var progress = MigrationProgress(nil)
 
     /// Whether the store has its composite attributes as archived dictionaries.
     var compositesAreArchived: Bool { ArchivedComposite.isForm(of: sourceModel, storedHashes) }
 
     /// The version hashes that the store will have.
-    var hashes: [String: Data] {
+    package var hashes: [String: Data] {
         Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What deletes rows of a database within one transaction.
-protocol DeletingBatch: AnyObject {
+package protocol DeletingBatch: AnyObject {
     var mapping: SQLMapping { get }
     var generator: SQLGenerator { get }
     var statements: SaveStatements { get }
@@ -63,7 +63,7 @@ extension DeletingBatch {
 ///
 /// Rules that only take the deleted rows' own columns away cost nothing. Otherwise the keys of all rows are known before the first one is
 /// deleted, and each relationship costs a statement.
-final class BatchDeletion<Batch: DeletingBatch> {
+package final class BatchDeletion<Batch: DeletingBatch> {
     private let deletion: RowDeletion
     private let batch: Batch
     private let mapping: SQLMapping
@@ -74,7 +74,7 @@ final class BatchDeletion<Batch: DeletingBatch> {
     private(set) var losses: [RowReference: [Int]] = [:]
     private var outcome = BatchOutcome()
 
-    init(_ deletion: RowDeletion, _ batch: Batch) {
+    package init(_ deletion: RowDeletion, _ batch: Batch) {
         self.deletion = deletion
         self.batch = batch
         mapping = batch.mapping
@@ -85,7 +85,7 @@ final class BatchDeletion<Batch: DeletingBatch> {
     private var wantsConsequences: Bool { deletion.wantsConsequences || batch.tracksHistory }
 
     /// - Returns: what was done; the rows that were asked to be deleted also where a history is kept.
-    func run() throws -> BatchOutcome {
+    package func run() throws -> BatchOutcome {
         let root = try mapping.requiredEntity(deletion.layout)
         if !batch.tracksHistory, !deletion.wantsReferences, !deletion.wantsConsequences, leavesNoTrace(root) {
             return try deleteAtOnce(root)

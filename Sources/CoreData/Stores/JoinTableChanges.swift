@@ -2,30 +2,30 @@
 ///
 /// A pair is one fact with two ends and counts once, whichever side reports it. A position belongs to the side that declares the order:
 /// what that side adds stands behind its other members, in the order in which the side adds it.
-struct JoinTableChanges {
-    struct Pair: Hashable {
-        let first: Int64
-        let second: Int64
+package struct JoinTableChanges {
+    package struct Pair: Hashable {
+        package let first: Int64
+        package let second: Int64
     }
 
-    struct Addition {
-        let pair: Pair
+    package struct Addition {
+        package let pair: Pair
         /// The position within the first relationship and within the second one; nil until it is known, or where there is no order.
-        fileprivate(set) var firstPosition: Int64?
-        fileprivate(set) var secondPosition: Int64?
+        package fileprivate(set) var firstPosition: Int64?
+        package fileprivate(set) var secondPosition: Int64?
     }
 
     /// All members of one owner in a new order.
-    struct Order {
-        let isFirst: Bool
-        let owner: Int64
-        let members: [Int64]
+    package struct Order {
+        package let isFirst: Bool
+        package let owner: Int64
+        package let members: [Int64]
     }
 
-    let join: SQLJoinTable
-    private(set) var removed: [Pair] = []
-    private(set) var added: [Addition] = []
-    private(set) var orders: [Order] = []
+    package let join: SQLJoinTable
+    package private(set) var removed: [Pair] = []
+    package private(set) var added: [Addition] = []
+    package private(set) var orders: [Order] = []
     private var removedPairs: Set<Pair> = []
     private var places: [Pair: Int] = [:]
     /// The additions that the sides themselves have reported, in order.
@@ -34,7 +34,7 @@ struct JoinTableChanges {
     private init(_ join: SQLJoinTable) { self.join = join }
 
     /// Adds a change of one side to the changes of the table.
-    static func add(_ change: RelationshipChange, _ join: SQLJoinTable, isFirst: Bool, to tables: inout [JoinTableChanges]) {
+    package static func add(_ change: RelationshipChange, _ join: SQLJoinTable, isFirst: Bool, to tables: inout [JoinTableChanges]) {
         let place = tables.firstIndex { $0.join === join } ?? tables.count
         if place == tables.count { tables.append(JoinTableChanges(join)) }
         tables[place].add(change, isFirst)
@@ -70,12 +70,12 @@ struct JoinTableChanges {
     }
 
     /// The owners that get members, in order.
-    func owners(isFirst: Bool) -> [Int64] { Set(added.lazy.map { isFirst ? $0.pair.first : $0.pair.second }).sorted() }
+    package func owners(isFirst: Bool) -> [Int64] { Set(added.lazy.map { isFirst ? $0.pair.first : $0.pair.second }).sorted() }
 
     /// Gives the additions their positions in the order of one side.
     ///
     /// - Parameter last: the last positions of owners; those without any member are left out.
-    mutating func setPositions(isFirst: Bool, behind last: [Int64: Int64]) {
+    package mutating func setPositions(isFirst: Bool, behind last: [Int64: Int64]) {
         var last = last
         func setPosition(_ place: Int) {
             let addition = added[place]

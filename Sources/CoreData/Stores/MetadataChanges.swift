@@ -3,7 +3,7 @@ import Synchronization
 
 /// What is to be written of the metadata of a store that others write too: what a program has set or removed since they were read, and
 /// what the coordinator has added to them.
-final class MetadataChanges: Sendable {
+package final class MetadataChanges: Sendable {
     private struct State: @unchecked Sendable {
         // Sendable: only reached through the mutex. Metadata values are property list values.
         /// As they were read from the store, or last written to it.
@@ -18,16 +18,18 @@ final class MetadataChanges: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Whether there is nothing to write.
-    var isEmpty: Bool { state.withLock { !$0.areDifferent } }
+    package var isEmpty: Bool { state.withLock { !$0.areDifferent } }
 
     /// Begins anew with metadata that were just read from the store.
-    func begin(with metadata: [String: Any]) {
+    package func begin(with metadata: [String: Any]) {
         let metadata = Unchecked(metadata)
         state.withLock { $0 = State(stored: metadata.value, held: metadata.value) }
     }
 
-    func set(_ metadata: [String: Any]) {
+    package func set(_ metadata: [String: Any]) {
         let metadata = Unchecked(metadata)
         state.withLock { state in
             state.held = metadata.value
@@ -36,7 +38,7 @@ final class MetadataChanges: Sendable {
     }
 
     /// What a program has set or removed and no transaction has written.
-    var unwritten: Unwritten {
+    package var unwritten: Unwritten {
         state.withLock { state in
             let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
             let changed = keys.filter { !SameValues.areSame(state.held[$0], state.stored[$0]) }
@@ -44,13 +46,13 @@ final class MetadataChanges: Sendable {
         }
     }
 
-    struct Unwritten: @unchecked Sendable {
+    package struct Unwritten: @unchecked Sendable {
         // Sendable: metadata values are property list values.
         fileprivate let values: [String: Any]
         fileprivate let removed: Set<String>
 
         /// The same changes in metadata that were read elsewhere.
-        func added(to metadata: [String: Any]) -> [String: Any] {
+        package func added(to metadata: [String: Any]) -> [String: Any] {
             metadata.filter { !removed.contains($0.key) }.merging(values) { _, changed in changed }
         }
     }
@@ -61,7 +63,7 @@ final class MetadataChanges: Sendable {
     ///   - current: what the store has now; nil where that was lost.
     ///   - transaction: names it to `wereCommitted(in:)`, where several are made at once.
     /// - Returns: nil where the store has all changes already.
-    func write(over current: [String: Any]?, in transaction: UUID? = nil) -> [String: Any]? {
+    package func write(over current: [String: Any]?, in transaction: UUID? = nil) -> [String: Any]? {
         let current = Unchecked(current)
         return state.withLock { state -> Unchecked<[String: Any]?> in
             state.written = state.held
@@ -79,7 +81,7 @@ final class MetadataChanges: Sendable {
     }
 
     /// Called when a transaction was committed. One that has written nothing changes nothing.
-    func wereCommitted(in transaction: UUID? = nil) {
+    package func wereCommitted(in transaction: UUID? = nil) {
         state.withLock { state in
             guard let written = state.written, state.writer == transaction else { return }
             state.stored = written

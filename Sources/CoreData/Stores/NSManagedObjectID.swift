@@ -25,7 +25,7 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     private let modelLayout: ModelLayout
 
     /// An ID of a row of a store.
-    convenience init(key: Int64, layout: EntityLayout, store: NSPersistentStore) {
+    package convenience init(key: Int64, layout: EntityLayout, store: NSPersistentStore) {
         self.init(key: key, layout: layout, token: store.token)
     }
 

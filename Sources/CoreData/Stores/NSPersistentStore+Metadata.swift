@@ -22,7 +22,7 @@ extension NSPersistentStore {
     ]
 
     /// The metadata that replace others: what is given, and the store's own entries of the former that are not.
-    static func metadata(_ given: [String: Any]?, replacing former: [String: Any]) -> [String: Any] {
+    package static func metadata(_ given: [String: Any]?, replacing former: [String: Any]) -> [String: Any] {
         former.filter { ownMetadataKeys.contains($0.key) }.merging(given ?? [:]) { _, given in given }
     }
 }

@@ -3,7 +3,7 @@ import Foundation
 // What options of several types of stores say.
 extension NSPersistentStore {
     /// Whether an option holds a true boolean or number.
-    static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
+    package static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
         switch options?[key] {
         case let number as NSNumber: number.boolValue
         case let bool as Bool: bool
@@ -13,7 +13,7 @@ extension NSPersistentStore {
     }
 
     /// How many seconds to wait for others, at least 0; nil unless the options say so.
-    static func timeout(_ options: [AnyHashable: Any]?) -> Double? {
+    package static func timeout(_ options: [AnyHashable: Any]?) -> Double? {
         let seconds: Double
         switch options?[NSPersistentStoreTimeoutOption] {
         case let number as NSNumber: seconds = number.doubleValue
@@ -30,7 +30,7 @@ extension NSPersistentStore {
     /// How many connections to open at most; nil unless the options say so.
     ///
     /// - Throws: `CocoaError.persistentStoreOpen` (134080) for what is not a number of at least 1.
-    static func mostConnections(_ options: [AnyHashable: Any]?) throws -> Int? {
+    package static func mostConnections(_ options: [AnyHashable: Any]?) throws -> Int? {
         guard let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] else { return nil }
         guard let number = (size as? NSNumber)?.intValue ?? (size as? Int), number > 0 else {
             throw CoreDataErrors.make(

@@ -33,7 +33,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     private let state: Mutex<State>
 
     /// What others refer to the store by without keeping it alive.
-    final let reference = BackReference<NSPersistentStore>()
+    package final let reference = BackReference<NSPersistentStore>()
 
     /// The name of the model configuration whose entities the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
     public let configurationName: String
@@ -61,7 +61,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     deinit { reference.clear() }
 
     /// The name that Core Data gives to the configuration of all entities.
-    static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
+    package static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
     /// The coordinator the store belongs to; nil once it was removed.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator }?.object }
@@ -152,24 +152,32 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     // MARK: - Stores that are not open
 
     /// Whether a store at a URL is kept in a file there.
-    class func hasFile(at url: URL) -> Bool { url.isFileURL }
+    class func hasFile(at url: URL) -> Bool { url.isFileURL && !(self is any ServerStore.Type) }
 
     /// The URL of a store that was given none; nil where it needs one.
-    class func ownURL() -> URL? { URL(string: "store://\(UUID().uuidString)") }
+    class func ownURL() -> URL? { self is any ServerStore.Type ? nil : URL(string: "store://\(UUID().uuidString)") }
 
     /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
     ///
     /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
-    class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { nil }
+    class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        try (self as? any ServerStore.Type)?.storedModel(at: url, options: options)
+    }
 
     /// The model that this store keeps in itself, whose metadata were loaded.
-    func modelInStore() throws -> NSManagedObjectModel? { try url.flatMap { try Self.modelInStore(at: $0, options: options) } }
+    func modelInStore() throws -> NSManagedObjectModel? {
+        if let store = self as? any ServerStore { return try store.storedModel() }
+        return try url.flatMap { try Self.modelInStore(at: $0, options: options) }
+    }
 
     /// The metadata of the store at a URL, for types that need options to reach it.
-    class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] { try metadataForPersistentStore(with: url) }
+    class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
+        try (self as? any ServerStore.Type)?.storedMetadata(at: url, options: options) ?? metadataForPersistentStore(with: url)
+    }
 
     /// Replaces the metadata of the store at a URL, for types that need options to reach it.
     class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
+        if let onServer = self as? any ServerStore.Type { return try onServer.replaceStoredMetadata(metadata, at: url, options: options) }
         try setMetadata(metadata, forPersistentStoreAt: url)
     }
 
@@ -177,6 +185,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     ///
     /// - Throws: when there is anything but a regular file that the class can read.
     class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
+        if let onServer = self as? any ServerStore.Type { return try onServer.destroy(at: url, options: options) }
         try WholeFile(storeClass: self, type: type, url: url)
             .destroy(isForced: flag(options, NSPersistentStoreForceDestroyOption))
     }
@@ -185,6 +194,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     class func replaceStore(
         ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
     ) throws {
+        if let onServer = self as? any ServerStore.Type {
+            return try onServer.replace(at: url, options: options, withStoreAt: source, sourceOptions: sourceOptions)
+        }
         try WholeFile(storeClass: self, type: type, url: url).replace(withFileAt: source)
     }
 
@@ -198,16 +210,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Brings the store to the model's version, when its metadata was found not to fit, and loads the metadata anew.
     func migrate(_ migration: StoreMigration) throws {
+        if let store = self as? any ServerStore { return try store.migrateStore(migration) }
         throw CoreDataErrors.make(
             .migration,
             "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot be migrated: "
-                + "only SQLite and PostgreSQL stores can.",
+                + "stores of this type cannot be.",
             recovery: "Open it with the version of the model that it was made with, and copy its objects.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
     /// Called once the metadata was found to fit the model, before the store is listed.
-    func prepareForRequests() throws {}
+    func prepareForRequests() throws { try (self as? any ServerStore)?.openForRequests() }
 
     /// What names one of the store's objects: the last part of its URI before anything in it is escaped.
     func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
@@ -242,7 +255,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func useEnded(of objectIDs: [NSManagedObjectID]) {}
 
     /// The interface through which contexts reach the rows; set before the store is used.
-    var snapshotStore: (any SnapshotStore)? { nil }
+    var snapshotStore: (any SnapshotStore)? { self as? any ServerStore }
 
     /// The rows as they are now, whatever is saved later; nil where the store cannot keep them.
     func pinRows() -> (any RowSource)? { nil }
@@ -263,6 +276,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Goes on at another URL, and where it was if that cannot be.
     func move(to url: URL) throws {
+        if let store = self as? any ServerStore { return try store.moveStore(to: url) }
         let former = self.url
         self.url = url
         do { try reconnect() } catch {
@@ -280,13 +294,13 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The layouts of the coordinator's model; set before `loadMetadata()`.
-    var modelLayout: ModelLayout? {
+    package var modelLayout: ModelLayout? {
         get { state.withLock { $0.modelLayout } }
         set { state.withLock { $0.modelLayout = newValue } }
     }
 
     /// Called by a store that hears of it when others have changed its rows, on any thread; set by the coordinator.
-    var othersChanged: (@Sendable () -> Void)? {
+    package var othersChanged: (@Sendable () -> Void)? {
         get { state.withLock { $0.othersChanged } }
         set { state.withLock { $0.othersChanged = newValue } }
     }

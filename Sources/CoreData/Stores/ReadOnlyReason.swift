@@ -19,7 +19,7 @@ enum ReadOnlyReason {
 
 extension CoreDataErrors {
     /// Code 513, which a Mac gives.
-    static func storeIsReadOnly(_ stores: [NSPersistentStore], _ message: String, orElse alternative: String? = nil) -> NSError {
+    package static func storeIsReadOnly(_ stores: [NSPersistentStore], _ message: String, orElse alternative: String? = nil) -> NSError {
         let store = stores.first { $0.readOnlyReason == .untrackedHistory } ?? stores.first
         var userInfo: [String: Any] = [NSAffectedStoresErrorKey: stores]
         if let url = store?.url, url.isFileURL { userInfo[NSFilePathErrorKey] = url.path }

@@ -48,7 +48,8 @@ package final class RequestCancellation: Sendable {
     /// Runs a statement that `end` ends from another thread; just runs it where nothing can be cancelled.
     ///
     /// - Throws: `CancellationError`, or what the statement throws.
-    static func run<Result>(ending end: @autoclosure () -> @Sendable () -> Void, _ statement: () throws -> Result) throws -> Result {
+    package static func run<Result>(ending end: @autoclosure () -> @Sendable () -> Void, _ statement: () throws -> Result) throws -> Result
+    {
         guard let current else { return try statement() }
         let end = end()
         let mayBegin = current.state.withLock { state in

@@ -2,7 +2,7 @@
 ///
 /// A store is one. Everything crosses it as row snapshots, row references and typed values; no managed object does. Calls come from
 /// any thread, many at once; a source serialises what it must.
-protocol RowSource: AnyObject, Sendable {
+package protocol RowSource: AnyObject, Sendable {
     /// The committed rows of a table that somebody still uses; nil where none are kept.
     func rowCache(of entity: EntityLayout) -> RowCache?
 
@@ -88,27 +88,27 @@ protocol RowSource: AnyObject, Sendable {
 }
 
 extension RowSource {
-    func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? { rowCache(of: entity)?.snapshot(for: key) }
+    package func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? { rowCache(of: entity)?.snapshot(for: key) }
 
-    var needsObjects: Bool { false }
+    package var needsObjects: Bool { false }
 
-    var computesDictionaries: Bool { false }
+    package var computesDictionaries: Bool { false }
 
-    var keysAreConsecutive: Bool { true }
+    package var keysAreConsecutive: Bool { true }
 
-    var readsRowsInBatches: Bool { false }
+    package var readsRowsInBatches: Bool { false }
 
-    var batchRows: (any BatchRows)? { nil }
+    package var batchRows: (any BatchRows)? { nil }
 
-    var hasChangedMetadata: Bool { false }
+    package var hasChangedMetadata: Bool { false }
 
-    func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
+    package func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+    package func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
         (try readRows(keys, of: entity), [])
     }
 
-    func relatedReferences(
+    package func relatedReferences(
         toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout
     ) throws -> [Int64: [RowReference]] {
         var references: [Int64: [RowReference]] = [:]
@@ -121,7 +121,7 @@ extension RowSource {
         return references
     }
 
-    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+    package func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         let all = SaveBatch()
         try body { block in
             all.inserts += block.inserts
@@ -130,12 +130,12 @@ extension RowSource {
         _ = try save(all)
     }
 
-    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
+    package func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         try others()
         return try save(batch)
     }
 
-    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
+    package func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
         let first = try reserveKeys(count, for: entity)
         return Array(first..<(first + Int64(count)))
     }

@@ -1,20 +1,26 @@
 /// Why a store refused a save although it works: others changed the rows, or a uniqueness constraint would be violated.
 /// Nothing was written.
-struct SaveConflicts: Error, @unchecked Sendable {
+package struct SaveConflicts: Error, @unchecked Sendable {
     // Sendable: thrown by a store and caught by the context that called it, on one thread.
 
     /// An update, delete or version check whose row has another version now, or an insert whose key has a row already.
-    struct RowConflict {
-        enum Change { case insert, update, delete, check }
+    package struct RowConflict {
+        package enum Change { case insert, update, delete, check }
         let change: Change
         /// Index into the batch's array of that change.
         let index: Int
         /// The row as it is now; nil when it was deleted.
         let current: Snapshot?
+
+        package init(change: Change, index: Int, current: Snapshot?) {
+            self.change = change
+            self.index = index
+            self.current = current
+        }
     }
 
     /// An insert or update that would give two rows the same values of a uniqueness constraint.
-    struct ConstraintViolation {
+    package struct ConstraintViolation {
         /// Attribute names of the constraint.
         let constraint: [String]
         let values: [StoredValue]
@@ -26,8 +32,24 @@ struct SaveConflicts: Error, @unchecked Sendable {
         let inserts: [Int]
         /// Indexes into `SaveBatch.updates`.
         let updates: [Int]
+
+        package init(
+            constraint: [String], values: [StoredValue], layout: EntityLayout, existing: Snapshot?, inserts: [Int], updates: [Int]
+        ) {
+            self.constraint = constraint
+            self.values = values
+            self.layout = layout
+            self.existing = existing
+            self.inserts = inserts
+            self.updates = updates
+        }
     }
 
-    var rows: [RowConflict] = []
-    var violations: [ConstraintViolation] = []
+    package var rows: [RowConflict]
+    package var violations: [ConstraintViolation]
+
+    package init(rows: [RowConflict] = [], violations: [ConstraintViolation] = []) {
+        self.rows = rows
+        self.violations = violations
+    }
 }

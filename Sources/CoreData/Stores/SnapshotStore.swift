@@ -1,5 +1,5 @@
 /// What a store must do for contexts, with the caches that all of them share.
-protocol SnapshotStore: RowSource {
+package protocol SnapshotStore: RowSource {
     /// Row caches, indexed by the layout index of the root entity.
     var rowCaches: [RowCache] { get }
 
@@ -8,9 +8,9 @@ protocol SnapshotStore: RowSource {
 }
 
 extension SnapshotStore {
-    var concurrentReads: Int { 1 }
+    package var concurrentReads: Int { 1 }
 
-    func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
+    package func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
 
-    func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCache(of: entity)?.remove(key) }
+    package func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCache(of: entity)?.remove(key) }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
 /// What a store held when it was opened, to be compared with what it holds later: another program may have migrated it meanwhile.
-struct StoreContents: Sendable {
+package struct StoreContents: Sendable {
     /// The versions of the entities; nil where they do not matter.
     private let versions: HeldVersions?
     private let entityNumbers: [String: Int]
 
-    init(versions: HeldVersions?, mapping: SQLMapping) {
+    package init(versions: HeldVersions?, mapping: SQLMapping) {
         self.versions = versions
         let numbers = mapping.entities.compactMap { entity in entity.map { ($0.layout.name, $0.number) } }
         entityNumbers = Dictionary(numbers, uniquingKeysWith: { first, _ in first })
@@ -15,7 +15,7 @@ struct StoreContents: Sendable {
     /// What has happened to a store whose rows are others now; nil where they are the same.
     ///
     /// - Parameter numbers: the numbers of entities that the store has, by name.
-    func change(_ metadata: [String: Any], numbers: [String: Int]) -> String? {
+    package func change(_ metadata: [String: Any], numbers: [String: Int]) -> String? {
         if let versions, let hashes = StoreMetadataHashes.hashes(in: metadata), !versions.fit(hashes) {
             return "was brought to another version of the model"
         }
@@ -26,7 +26,7 @@ struct StoreContents: Sendable {
     /// - Parameters:
     ///   - store: names the store, with its article.
     ///   - change: what has happened to it.
-    static func refusal(_ store: String, _ change: String, userInfo: [String: Any]) -> NSError {
+    package static func refusal(_ store: String, _ change: String, userInfo: [String: Any]) -> NSError {
         CoreDataErrors.make(
             .persistentStoreIncompatibleVersionHash,
             "\(store) \(change) by somebody else while it was open here: it is neither read nor written any more.",

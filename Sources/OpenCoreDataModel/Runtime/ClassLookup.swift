@@ -44,6 +44,11 @@ package enum ClassLookup {
         return .ambiguous(matches.map(\.type))
     }
 
+    /// All classes of a name in whatever module or type that inherit from `base`, or are `base`.
+    package static func classes(named name: String, inheritingFrom base: AnyClass) -> [AnyClass] {
+        classes(simplyNamed: name).filter { inherits($0, from: base) }
+    }
+
     /// The name by which `find` finds a class: `Module.Class`, with the types around it and without the marks of
     /// private or local declarations.
     package static func name(of type: AnyClass) -> String {

@@ -80,7 +80,7 @@ public struct DataStackOptions: Sendable {
         case .inMemory: description.type = NSInMemoryStoreType
         case .file: description.type = NSSQLiteStoreType
         case .postgreSQL:
-            description.type = PostgreSQLStoreType.name
+            description.type = "PostgreSQL"
             description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
             if let password { description.setOption(PasswordClosure(password), forKey: PasswordClosure.option) }
         }

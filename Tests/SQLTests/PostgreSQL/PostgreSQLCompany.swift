@@ -1,6 +1,7 @@
 import TestSupport
 
 @testable import CoreData
+@testable import CoreDataPostgreSQL
 
 /// The company's model in PostgreSQL's tables, without a database.
 struct PostgreSQLCompany {

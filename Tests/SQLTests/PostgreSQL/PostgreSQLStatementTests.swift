@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import CoreData
+@testable import CoreDataPostgreSQL
 
 /// What a second database needs is behind the dialect and the naming: the same requests in PostgreSQL's words, as the files in the folder
 /// `Expected` say them. No database runs them.

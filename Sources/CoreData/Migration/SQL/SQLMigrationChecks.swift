@@ -3,36 +3,42 @@ import Foundation
 /// What only the objects can tell: whether they fit the new model.
 ///
 /// Statements and errors; whoever carries the migration out asks the database.
-struct SQLMigrationChecks {
+package struct SQLMigrationChecks {
     let plan: SQLMigrationPlan
     /// What errors call the store, for example `at /folder/file`.
     let store: String
     /// The entries of every error.
     let userInfo: [String: Any]
 
+    package init(plan: SQLMigrationPlan, store: String, userInfo: [String: Any]) {
+        self.plan = plan
+        self.store = store
+        self.userInfo = userInfo
+    }
+
     private var dialect: any SQLDialect { plan.dialect }
     private var naming: any TableNaming { plan.naming }
 
     /// A count that must be 0.
-    struct Count {
-        let statement: SQLStatement
+    package struct Count {
+        package let statement: SQLStatement
         /// The error for any other.
-        let error: (Int64) -> NSError
+        package let error: (Int64) -> NSError
     }
 
     /// Values that several objects share although they must be unique.
-    struct Uniqueness {
+    package struct Uniqueness {
         /// Gives, for some of the values, the number of objects and then the values.
-        let statement: String
-        let columnCount: Int
+        package let statement: String
+        package let columnCount: Int
         /// The error for a list of examples.
-        let error: (String) -> NSError
+        package let error: (String) -> NSError
     }
 
     // MARK: Before
 
     /// Rows of numbers that mean nothing would be lost.
-    func unknownEntities() -> [Count] {
+    package func unknownEntities() -> [Count] {
         plan.source.tables.filter { $0.family.count > 1 && !plan.keptTables.contains($0.name) }.map { table in
             let numbers = SQLMigrationPlan.list(table.family.map(\.number))
             let entity = dialect.identifier(naming.entity)
@@ -50,7 +56,7 @@ struct SQLMigrationChecks {
     }
 
     /// Objects of entities that can have none any more, and those without a value that a new attribute requires.
-    func unfittingObjects() -> [Count] {
+    package func unfittingObjects() -> [Count] {
         plan.members.values.sorted(by: { $0.target.number < $1.target.number }).filter { !$0.source.layout.isAbstract }.flatMap { member in
             let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.source.table.name))")
             let statement = (own(member.source, alias: nil).map { rows + " WHERE " + $0 } ?? rows).statement(dialect)
@@ -105,7 +111,7 @@ struct SQLMigrationChecks {
 
     // MARK: Constraints
 
-    func uniqueness() -> [Uniqueness] {
+    package func uniqueness() -> [Uniqueness] {
         let schema = SQLSchema(mapping: plan.target)
         var checks: [Uniqueness] = []
         for table in plan.target.tables {
@@ -133,14 +139,14 @@ struct SQLMigrationChecks {
     }
 
     /// One example of shared values.
-    static func example(_ values: [String?], count: Int64) -> String {
+    package static func example(_ values: [String?], count: Int64) -> String {
         "\(values.map { "'\($0 ?? "")'" }.joined(separator: ", ")) (\(count) objects)"
     }
 
     // MARK: Objects
 
     /// A to-many relationship without an inverse is kept as one key in each destination's row: nil where it may lose all owners but one.
-    func owners(_ copy: SQLHiddenKeyCopy) -> Count? {
+    package func owners(_ copy: SQLHiddenKeyCopy) -> Count? {
         if copy.mayLoseOwners { return nil }
         return Count(statement: copy.sharedRows) { count in
             let names = copy.relationship.split(separator: ".", maxSplits: 1).map(String.init)
@@ -152,7 +158,7 @@ struct SQLMigrationChecks {
     }
 
     /// Objects that lack what a relationship requires now.
-    func requiredRelationships() -> [Count] {
+    package func requiredRelationships() -> [Count] {
         let key = dialect.identifier(naming.key)
         var checks: [Count] = []
         for case let entity? in plan.target.entities where !entity.layout.isAbstract {

@@ -3,21 +3,21 @@
 /// Rows keep their primary keys and versions: hierarchies are never merged, so that each new table takes the rows of one
 /// former table at most. A table that would come out as it is stays where it is; the others are put aside under another
 /// name, and their rows are copied.
-struct SQLMigrationPlan {
-    let source: SQLMapping
-    let target: SQLMapping
+package struct SQLMigrationPlan {
+    package let source: SQLMapping
+    package let target: SQLMapping
     let inference: MappingInference
-    var dialect: any SQLDialect { target.dialect }
-    var naming: any TableNaming { target.naming }
+    package var dialect: any SQLDialect { target.dialect }
+    package var naming: any TableNaming { target.naming }
     /// The former tables that stay in use.
-    private(set) var keptTables: Set<String> = []
+    package private(set) var keptTables: Set<String> = []
     /// The former tables that become new ones without their rows being copied, where the database can do that.
-    private(set) var alterations: [SQLTableAlteration] = []
-    private(set) var copies: [SQLRowCopy] = []
+    package private(set) var alterations: [SQLTableAlteration] = []
+    package private(set) var copies: [SQLRowCopy] = []
     /// Hidden keys that were not in the rows before. Set when the rows are there.
-    private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
+    package private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
     /// Positions of ordered relationships that were not ordered before.
-    private(set) var positions: [SQLPositions] = []
+    package private(set) var positions: [SQLPositions] = []
     /// The target's entity with the source's, by the target's layout index.
     let members: [Int: Member]
     private let classValues = ClassValues()
@@ -37,19 +37,19 @@ struct SQLMigrationPlan {
     }
 
     /// An entity in both mappings.
-    struct Member {
+    package struct Member {
         let target: SQLEntity
-        let source: SQLEntity
+        package let source: SQLEntity
         let sourceNames: [String: String]
     }
 
     /// Where a table stands while its rows are copied.
-    static func formerName(_ table: String) -> String { "FORMER_" + table }
+    package static func formerName(_ table: String) -> String { "FORMER_" + table }
 
     /// - Parameters:
     ///   - source: fitted to the store.
     ///   - columns: the store's tables, each with its columns in order.
-    init(from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]) throws {
+    package init(from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]) throws {
         self.source = source
         self.target = target
         self.inference = inference
@@ -119,18 +119,18 @@ struct SQLMigrationPlan {
     }
 
     /// The former tables and join tables that do not stay as they are.
-    var tablesPutAside: [String] {
+    package var tablesPutAside: [String] {
         (source.tables.map(\.name) + source.joinTables.map(\.name)).filter { !keptTables.contains($0) }
     }
 
     /// The former tables and join tables that are put aside and dropped in the end.
-    var droppedTables: [String] {
+    package var droppedTables: [String] {
         let altered = Set(alterations.map(\.source))
         return tablesPutAside.filter { !altered.contains($0) }
     }
 
     /// The new tables that have to be made, with the statements that make them; nil for a table of pairs.
-    var createdTables: [(table: SQLTable?, statement: String)] {
+    package var createdTables: [(table: SQLTable?, statement: String)] {
         let there = keptTables.union(alterations.map(\.target.name))
         return target.tables.filter { !there.contains($0.name) }.flatMap { table in dialect.createTable(table).map { (table, $0) } }
             + target.joinTables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0).map { (nil, $0) } }
@@ -142,7 +142,7 @@ struct SQLMigrationPlan {
     }
 
     /// The members whose rows lie in a target's table.
-    func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
+    package func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
 
     // MARK: Rows
 

@@ -1,5 +1,5 @@
 /// One statement that copies rows of a former table into a new one.
-struct SQLRowCopy {
+package struct SQLRowCopy {
     /// What a column of the new table gets, in terms of a row `s` of the former one.
     enum Value {
         case null
@@ -87,16 +87,16 @@ struct SQLRowCopy {
     }
 
     /// The former table under the name it has while its rows are copied.
-    var sourceName: String { name(source) }
+    package var sourceName: String { name(source) }
 
     /// How many rows to copy between two reports of progress; more where sorting them in parts would cost.
-    var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
+    package var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
 
     /// What numbers the former table's rows, in the order in which they lie.
-    var rowNumber: String { dialect.rowNumber(key: values.first?.column ?? mapping.naming.key) }
+    package var rowNumber: String { dialect.rowNumber(key: values.first?.column ?? mapping.naming.key) }
 
     /// Copies the rows whose numbers lie above the first of two bounds and not above the second, which are bound last.
-    var statement: SQLStatement {
+    package var statement: SQLStatement {
         let columns = targetColumns.map { dialect.identifier($0) }.joined(separator: ", ")
         var rows = "SELECT " + SQLText.joined(values.map { $0.text(mapping) }, by: ", ") + " FROM " + SQLText(table: source) + " s WHERE "
         if let condition { rows = rows + condition + " AND " }
@@ -112,7 +112,7 @@ struct SQLRowCopy {
 /// Sets the hidden keys of a to-many relationship without an inverse from pairs that were kept elsewhere.
 ///
 /// A row keeps one owner. Where several had it, it stays with the one of the lowest key.
-struct SQLHiddenKeyCopy {
+package struct SQLHiddenKeyCopy {
     /// The relationship, as `Entity.name`.
     let relationship: String
     /// Whether rows may lose owners: of a relationship without an inverse, whose rows should have had one owner before.
@@ -168,7 +168,7 @@ struct SQLHiddenKeyCopy {
         return ("SELECT count(*) FROM " + dialect.table(of: rows)).statement(dialect, table: name)
     }
 
-    var statement: SQLStatement {
+    package var statement: SQLStatement {
         let column = dialect.identifier
         var assignments = "\(column(key)) = p.owner"
         var places = ""
@@ -192,14 +192,14 @@ struct SQLHiddenKeyCopy {
 }
 
 /// Gives the rows of a relationship that is ordered now their positions, in the order of their keys.
-struct SQLPositions {
-    let table: String
+package struct SQLPositions {
+    package let table: String
     /// The column by which rows belong together.
-    let owner: String
+    package let owner: String
     /// The column of the keys in whose order they stand.
-    let key: String
-    let position: String
+    package let key: String
+    package let position: String
 
     /// The distance between neighbours, which is that of the first position from 1024.
-    static let step = 1024
+    package static let step = 1024
 }

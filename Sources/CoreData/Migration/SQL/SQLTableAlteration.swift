@@ -1,12 +1,12 @@
 import Foundation
 
 /// How a former table becomes a new one where it stands: no row is copied.
-struct SQLTableAlteration {
-    enum Table {
+package struct SQLTableAlteration {
+    package enum Table {
         case entities(SQLTable)
         case join(SQLJoinTable)
 
-        var name: String {
+        package var name: String {
             switch self {
             case .entities(let table): table.name
             case .join(let join): join.name
@@ -15,7 +15,7 @@ struct SQLTableAlteration {
     }
 
     /// Where the values of a column come from.
-    enum Origin {
+    package enum Origin {
         case nothing
         case former(String)
         /// A former column, and a constant where that is nil.
@@ -23,7 +23,7 @@ struct SQLTableAlteration {
         case constant(StoredValue, ValueKind)
 
         /// The former column.
-        var column: String? {
+        package var column: String? {
             switch self {
             case .former(let name), .formerOrElse(let name, _, _): name
             case .nothing, .constant: nil
@@ -32,11 +32,11 @@ struct SQLTableAlteration {
     }
 
     /// The former table, by its own name.
-    var source: String { former.name }
-    let former: Table
-    let target: Table
+    package var source: String { former.name }
+    package let former: Table
+    package let target: Table
     /// Each column of the new table.
-    let columns: [(name: String, origin: Origin)]
+    package let columns: [(name: String, origin: Origin)]
 
     /// Nil where rows have to be left out, or values have to be computed.
     init?(_ copy: SQLRowCopy, from former: SQLTable, to table: SQLTable) {

@@ -2,7 +2,7 @@ import Foundation
 
 /// The statement of a fetch for dictionaries, with chosen properties and computed columns, grouped where asked; and how its rows become
 /// dictionaries.
-struct DictionaryStatement {
+package struct DictionaryStatement {
     /// One entry of the result dictionaries.
     private struct Column {
         let name: String
@@ -26,11 +26,11 @@ struct DictionaryStatement {
         }
     }
 
-    let text: SQLText
+    package let text: SQLText
     private let columns: [Column]
     private let mapping: SQLMapping
 
-    init(_ fetch: StoreFetch, _ generator: SQLGenerator) throws {
+    package init(_ fetch: StoreFetch, _ generator: SQLGenerator) throws {
         let scope = generator.newScope(try generator.entity(fetch.entity))
         let environment = SQLEnvironment(scope: scope)
         let properties: [Any] =
@@ -144,7 +144,7 @@ struct DictionaryStatement {
     /// The dictionary of a row.
     ///
     /// - Parameter objectID: what stands for a row in dictionaries.
-    func dictionary(of row: some SQLRow, objectID: (RowReference) -> Any) throws -> [String: Any] {
+    package func dictionary(of row: some SQLRow, objectID: (RowReference) -> Any) throws -> [String: Any] {
         var result: [String: Any] = [:]
         var index: Int32 = 0
         for column in columns {

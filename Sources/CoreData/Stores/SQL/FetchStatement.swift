@@ -5,7 +5,7 @@ import Synchronization
 /// differs only in its constants. Making SQL takes longer than reading a few rows.
 ///
 /// The generator has said of each argument what it is of; another fetch gets its arguments by that.
-final class FetchStatement: @unchecked Sendable {
+package final class FetchStatement: @unchecked Sendable {
     // Sendable: constants; what they refer to is never changed once a store is open.
 
     /// Where one argument comes from.
@@ -25,8 +25,8 @@ final class FetchStatement: @unchecked Sendable {
         let kind: ValueKind?
     }
 
-    let entity: SQLEntity
-    let sql: String
+    package let entity: SQLEntity
+    package let sql: String
     private let includesSubentities: Bool
     private let shape: StoreFetch.Shape
     private let excludesRows: Bool
@@ -40,7 +40,7 @@ final class FetchStatement: @unchecked Sendable {
     /// Keeps the SQL that was made for a fetch.
     ///
     /// - Returns: nil when SQL of this kind cannot be used again.
-    init?(_ fetch: StoreFetch, entity: SQLEntity, statement: SQLStatement) {
+    package init?(_ fetch: StoreFetch, entity: SQLEntity, statement: SQLStatement) {
         self.entity = entity
         sql = statement.sql
         includesSubentities = fetch.includesSubentities
@@ -129,17 +129,17 @@ final class FetchStatement: @unchecked Sendable {
 }
 
 /// The statements that a store keeps for the next fetches.
-final class FetchStatements: Sendable {
+package final class FetchStatements: Sendable {
     /// How many are kept for each entity.
     private static let maximumCount = 32
 
     /// By layout index, oldest first. The lock guards the table.
     private let statements: Mutex<[[FetchStatement]]>
 
-    init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
+    package init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
 
     /// A kept statement that fits a fetch, and the values to bind.
-    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [SQLArgument])? {
+    package func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [SQLArgument])? {
         let kept = statements.withLock { $0[fetch.entity.index] }
         for statement in kept {
             if let arguments = statement.arguments(for: fetch, generator) { return (statement, arguments) }
@@ -148,7 +148,7 @@ final class FetchStatements: Sendable {
     }
 
     /// Keeps a statement; the one that was kept longest goes when there are too many.
-    func keep(_ statement: FetchStatement) {
+    package func keep(_ statement: FetchStatement) {
         statements.withLock { statements in
             let index = statement.entity.layout.index
             if statements[index].count >= Self.maximumCount { statements[index].removeFirst() }

@@ -1,10 +1,10 @@
 /// The statement that reads the rows related to one row, or to many, through one relationship.
-struct RelatedRowsStatement {
-    let sql: String
+package struct RelatedRowsStatement {
+    package let sql: String
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
-    let isInverse: Bool
+    package let isInverse: Bool
     /// Where the key of each row's owner stands.
-    var owner = OwnerKey.lastColumn
+    package var owner = OwnerKey.lastColumn
     /// The table of the rows and the column of their own foreign key, where the rows may come in any order.
     var foreignKey: (table: String, column: String)?
 }
@@ -16,7 +16,7 @@ extension SQLMapping {
     ///   - select: the columns of the destination's rows.
     ///   - owners: how the owners are told.
     ///   - readsTable: whether the table is to be read from one end to the other, where a foreign key says whose rows are whose.
-    func relatedRows(
+    package func relatedRows(
         _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form, readsTable: Bool = false
     ) throws -> RelatedRowsStatement {
         let condition = dialect.keyCondition(owners)
@@ -66,7 +66,7 @@ extension SQLMapping {
     }
 
     /// The mapping of a relationship's destination.
-    func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
+    package func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
         guard slot.destinationIndex >= 0, let destination = entities[slot.destinationIndex] else {
             throw CoreDataErrors.destinationIsNotKept(slot.name, of: entity.name)
         }
@@ -75,7 +75,7 @@ extension SQLMapping {
 }
 
 /// Where the key of a row's owner stands, for rows that are read through a relationship.
-enum OwnerKey: Sendable {
+package enum OwnerKey: Sendable {
     /// In a slot of the row.
     case slot(Int)
     /// Behind everything else in the result.

@@ -1,9 +1,9 @@
 import Foundation
 
 /// A value that a statement binds, and where it comes from.
-struct SQLArgument {
+package struct SQLArgument {
     /// What the value is of. It tells whether and how a statement of the same shape gets another value.
-    enum Role {
+    package enum Role {
         /// The same value in every statement of this shape.
         case fixed
         /// Good for this statement only.
@@ -16,14 +16,14 @@ struct SQLArgument {
         case excludedKeys
     }
 
-    let value: StoredValue
+    package let value: StoredValue
     /// The values of a list, where a database takes one as a single argument.
-    var elements: [StoredValue]?
+    package var elements: [StoredValue]?
     /// What the value is bound as; nil where its own case tells.
-    var kind: ValueKind?
-    var role = Role.fixed
+    package var kind: ValueKind?
+    package var role = Role.fixed
 
-    init(_ value: StoredValue, kind: ValueKind? = nil, role: Role = .fixed) {
+    package init(_ value: StoredValue, kind: ValueKind? = nil, role: Role = .fixed) {
         self.value = value
         self.kind = kind
         self.role = role
@@ -47,7 +47,7 @@ struct SQLArgument {
     }
 
     /// A list that is one argument.
-    init(elements: [StoredValue], kind: ValueKind?, role: Role = .fixed) {
+    package init(elements: [StoredValue], kind: ValueKind?, role: Role = .fixed) {
         value = .null
         self.elements = elements
         self.kind = kind
@@ -56,9 +56,9 @@ struct SQLArgument {
 }
 
 /// A constant in a predicate, as a statement compares it.
-final class SQLConstant {
+package final class SQLConstant {
     /// How one argument is made of the constant.
-    enum Form {
+    package enum Form {
         case value
         /// The value, which must be a text that is not empty: others need other SQL.
         case part

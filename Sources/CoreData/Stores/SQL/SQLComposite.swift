@@ -1,7 +1,7 @@
 import Foundation
 
 /// A composite value: what its elements are in SQL.
-struct SQLComposite {
+package struct SQLComposite {
     let layout: CompositeLayout
     /// In declared order.
     let elements: [SQLTerm]

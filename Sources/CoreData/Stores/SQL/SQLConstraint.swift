@@ -1,17 +1,17 @@
 /// A uniqueness constraint of an entity.
-struct SQLConstraint {
+package struct SQLConstraint {
     /// The paths of its properties, with the elements of a composite attribute in its place.
-    let names: [String]
-    let columns: [String]
+    package let names: [String]
+    package let columns: [String]
     /// The entity that declares it.
-    let layout: EntityLayout
+    package let layout: EntityLayout
     /// What it is called in the database.
-    let index: String
+    package let index: String
 }
 
 extension SQLMapping {
     /// The constraints that apply to an entity: its own, those of its superentities, then those of others on what it inherits, too.
-    func constraints(of layout: EntityLayout) -> [SQLConstraint] {
+    package func constraints(of layout: EntityLayout) -> [SQLConstraint] {
         let schema = SQLSchema(mapping: self)
         return layout.uniquenessConstraints.compactMap { constraint in
             guard let entity = entity(constraint.layout), let index = schema.uniqueIndex(constraint.names, of: entity) else {

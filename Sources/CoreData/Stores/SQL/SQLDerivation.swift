@@ -1,18 +1,18 @@
 import Foundation
 
 /// A derived attribute: what it is made of, and the SQL of its value. Each dialect keeps it up to date by its own triggers.
-struct SQLDerivation {
-    let mapping: SQLMapping
-    let entity: SQLEntity
+package struct SQLDerivation {
+    package let mapping: SQLMapping
+    package let entity: SQLEntity
     let slot: PropertySlot
     let expression: NSExpression
     /// What its triggers are named after.
-    let name: String
+    package let name: String
     /// What writes its expressions; that of the mapping unless something else is said.
-    var writer: (any SQLDialect)?
+    package var writer: (any SQLDialect)?
 
     /// What the expression says.
-    enum Kind {
+    package enum Kind {
         case now
         /// The number of destinations whose rows hold the owner's key in a column.
         case count(key: SQLColumn, of: SQLEntity)
@@ -26,15 +26,15 @@ struct SQLDerivation {
     private var dialect: any SQLDialect { writer ?? mapping.dialect }
 
     /// The attribute's column, quoted; nil when it has none.
-    var column: String? { entity.columns[slot.index].map { dialect.identifier($0.name) } }
+    package var column: String? { entity.columns[slot.index].map { dialect.identifier($0.name) } }
 
     /// The table, quoted.
-    var table: String { dialect.identifier(entity.table.name) }
+    package var table: String { dialect.identifier(entity.table.name) }
 
     /// Computes the attribute anew for all rows of the entity that have another value; nil when it has no column.
     ///
     /// A time of the last change is set only where there is none.
-    func recomputation() throws -> String? {
+    package func recomputation() throws -> String? {
         guard let column else { return nil }
         let kind = try kind()
         let value = value(of: kind, row: "NEW")
@@ -51,7 +51,7 @@ struct SQLDerivation {
 
     // MARK: Reading the expression
 
-    func kind() throws -> Kind {
+    package func kind() throws -> Kind {
         let kind = try kind(of: expression, change: nil)
         if case .value(_, _, _, let change?) = kind, let reason = dialect.refusal(of: change) { throw unsupported(reason) }
         return kind
@@ -124,7 +124,7 @@ struct SQLDerivation {
     // MARK: Values
 
     /// The attribute's value for a row that is called by a name.
-    func value(of kind: Kind, row: String) -> String {
+    package func value(of kind: Kind, row: String) -> String {
         let key = "\(row).\(dialect.identifier(mapping.naming.key))"
         switch kind {
         case .now: return dialect.now
@@ -161,7 +161,7 @@ struct SQLDerivation {
     }
 
     /// The condition of rows that have the attribute; nil when all rows of the table have it.
-    func members(row: String) -> String? {
+    package func members(row: String) -> String? {
         guard entity.layout.superIndex >= 0 else { return nil }
         let numbers = entity.layout.familyIndexes.compactMap { mapping.entities[$0]?.number }.map(String.init)
         return "\(row).\(dialect.identifier(mapping.naming.entity)) IN (\(numbers.joined(separator: ", ")))"

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// A dialect is a value without state. It is asked while statements are made, never for a row. Texts that it gets are complete operands or
 /// conditions; what it gives is one too, in parentheses where it could be torn apart.
-protocol SQLDialect: Sendable {
+package protocol SQLDialect: Sendable {
     // MARK: Words
 
     /// What messages call the database.
@@ -196,20 +196,24 @@ protocol SQLDialect: Sendable {
 
 // The columns that a store makes are ordered as it needs them.
 extension SQLDialect {
-    var keepsJSON: Bool { false }
-    var ordersColumnsByLanguage: Bool { false }
-    func ordered(_ term: SQLTerm) -> SQLText { term.text }
-    func derivationSource(_ table: String) -> String { identifier(table) }
-    func derivationColumn(_ column: String) -> String { identifier(column) }
+    package var keepsJSON: Bool { false }
+    package var ordersColumnsByLanguage: Bool { false }
+    package func ordered(_ term: SQLTerm) -> SQLText { term.text }
+    package func derivationSource(_ table: String) -> String { identifier(table) }
+    package func derivationColumn(_ column: String) -> String { identifier(column) }
 }
 
 /// Why a database cannot say something.
-struct SQLRefusal: Error {
+package struct SQLRefusal: Error {
     let reason: String
+
+    package init(reason: String) {
+        self.reason = reason
+    }
 }
 
 /// How much of something a database takes in one statement, or takes well.
-struct SQLLimits {
+package struct SQLLimits {
     /// The most tables that are joined for one table of a query.
     let joins: Int
     /// Conditions that nest deeper are said as a list of decisions.
@@ -220,14 +224,22 @@ struct SQLLimits {
     let groupSize: Int
     /// Longer lists are bound as one value.
     let listedElements: Int
+
+    package init(joins: Int, nesting: Int, operands: Int, groupSize: Int, listedElements: Int) {
+        self.joins = joins
+        self.nesting = nesting
+        self.operands = operands
+        self.groupSize = groupSize
+        self.listedElements = listedElements
+    }
 }
 
-enum SQLTextChange { case uppercase, lowercase, canonical }
+package enum SQLTextChange { case uppercase, lowercase, canonical }
 
-enum SQLArithmetic: Sendable {
+package enum SQLArithmetic: Sendable {
     case add, subtract, multiply, divide, modulus, and, or, shiftLeft, shiftRight
 
-    var symbol: String {
+    package var symbol: String {
         switch self {
         case .add: "+"
         case .subtract: "-"
@@ -242,7 +254,7 @@ enum SQLArithmetic: Sendable {
     }
 }
 
-enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
+package enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
 
 /// The orders of texts that sort descriptors ask for beside that of their code points.
-enum SQLCollation: Sendable, CaseIterable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }
+package enum SQLCollation: Sendable, CaseIterable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }

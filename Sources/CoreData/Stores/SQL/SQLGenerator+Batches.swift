@@ -5,7 +5,7 @@ extension SQLGenerator {
     /// New values for the rows that a fetch would give.
     ///
     /// What an expression reads are the values before the update, also those of other rows.
-    func update(_ update: RowUpdate, _ entity: SQLEntity, returning: String) throws -> SQLText {
+    package func update(_ update: RowUpdate, _ entity: SQLEntity, returning: String) throws -> SQLText {
         let isSimple = update.assignments.allSatisfy { _, value in
             guard case .expression(let expression) = value else { return true }
             return isOfOwnRow(expression, entity)

@@ -364,7 +364,7 @@ extension SQLTerm {
     }
 
     /// A constant without whose value the SQL would be another: the statement is not used for others.
-    var forThisStatement: SQLTerm {
+    package var forThisStatement: SQLTerm {
         guard var argument = constant else { return self }
         argument.role = .once
         var term = self
@@ -374,7 +374,7 @@ extension SQLTerm {
     }
 
     /// What else is bound for a constant; nil where the constant has no such form.
-    func derived(_ form: SQLConstant.Form) -> SQLText? {
+    package func derived(_ form: SQLConstant.Form) -> SQLText? {
         guard let argument = constant, let value = SQLConstant.argument(argument.value, form) else { return nil }
         guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
         return SQLText(SQLArgument(value, role: .constant(constant, form)))

@@ -3,7 +3,7 @@ extension SQLGenerator {
     /// The SQL of a fetch of rows, references or their number.
     ///
     /// - Parameter columns: what is selected of whole rows.
-    func fetch(_ fetch: StoreFetch, _ entity: SQLEntity, columns: () -> SelectColumns) throws -> SQLText {
+    package func fetch(_ fetch: StoreFetch, _ entity: SQLEntity, columns: () -> SelectColumns) throws -> SQLText {
         let scope = newScope(entity)
         let environment = SQLEnvironment(scope: scope)
         let condition = try fetch.predicate.map { try self.condition($0, in: environment) }
@@ -24,5 +24,5 @@ extension SQLGenerator {
 
 extension StoreFetch {
     /// Whether all rows are of one entity.
-    var isOfOneEntity: Bool { !includesSubentities || entity.familyIndexes.count == 1 }
+    package var isOfOneEntity: Bool { !includesSubentities || entity.familyIndexes.count == 1 }
 }

@@ -234,7 +234,7 @@ extension NSExpression {
 
 extension NSComparisonPredicate.Operator {
     /// The operator that says the same with its sides exchanged.
-    var mirrored: NSComparisonPredicate.Operator? {
+    package var mirrored: NSComparisonPredicate.Operator? {
         switch self {
         case .equalTo: .equalTo
         case .notEqualTo: .notEqualTo

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// One generator makes one statement. What SQL cannot say is refused with an error that names the part; nothing is ever
 /// left out.
-final class SQLGenerator {
+package final class SQLGenerator {
     let mapping: SQLMapping
     let store: AnyObject
     private var aliasCount = 0
@@ -15,7 +15,7 @@ final class SQLGenerator {
 
     var dialect: any SQLDialect { mapping.dialect }
 
-    init(mapping: SQLMapping, store: AnyObject) {
+    package init(mapping: SQLMapping, store: AnyObject) {
         self.mapping = mapping
         self.store = store
     }
@@ -37,7 +37,7 @@ final class SQLGenerator {
     func key(_ scope: SQLScope) -> String { key(scope.alias, of: scope.entity) }
 
     /// The mapping of an entity that a request names.
-    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
+    package func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 
     /// FROM and WHERE of a scope.
     func source(

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Where the destinations of a to-many relationship are found.
-enum SQLToMany {
+package enum SQLToMany {
     /// In a to-one column of the destination's table: that of the inverse, or a hidden key where there is none.
     case inverse(SQLColumn, of: SQLEntity, isOrdered: Bool)
     /// In a join table; `isFirst` when the owner is the table's first side.
@@ -11,21 +11,21 @@ enum SQLToMany {
 /// A table of pairs for a many-to-many relationship.
 ///
 /// A store that this project made in former times keeps a to-many relationship without an inverse in one too.
-final class SQLJoinTable {
-    private(set) var name: String
+package final class SQLJoinTable {
+    package private(set) var name: String
     /// Holds the key of the row that owns `firstRelationship`.
-    private(set) var firstColumn: String
+    package private(set) var firstColumn: String
     /// Holds the key of the row that `firstRelationship` leads to.
-    private(set) var secondColumn: String
+    package private(set) var secondColumn: String
     /// Position within `firstRelationship`, where that is ordered.
     private(set) var firstOrderColumn: String?
     /// Position within the inverse relationship, where that is ordered.
     private(set) var secondOrderColumn: String?
     /// The relationship that names the table.
-    let firstRelationship: NSRelationshipDescription
-    let secondRelationship: NSRelationshipDescription?
-    let owner: SQLEntity
-    let destination: SQLEntity
+    package let firstRelationship: NSRelationshipDescription
+    package let secondRelationship: NSRelationshipDescription?
+    package let owner: SQLEntity
+    package let destination: SQLEntity
     let naming: any TableNaming
     /// Whether the relationship is its own inverse: each pair stands in the table in both directions.
     var isReflexive: Bool { secondRelationship === firstRelationship }
@@ -52,10 +52,10 @@ final class SQLJoinTable {
     }
 
     /// All columns in the order of their declaration: a position stands where its column stands.
-    var columnNames: [String] { [firstColumn, secondColumn] + [secondOrderColumn, firstOrderColumn].compactMap { $0 } }
+    package var columnNames: [String] { [firstColumn, secondColumn] + [secondOrderColumn, firstOrderColumn].compactMap { $0 } }
 
-    func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
-    func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }
+    package func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
+    package func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }
     func orderColumn(isFirst: Bool) -> String? { isFirst ? firstOrderColumn : secondOrderColumn }
 
     /// Takes the names over under which a store has the table.

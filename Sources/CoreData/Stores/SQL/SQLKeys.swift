@@ -1,6 +1,6 @@
 /// Keys in the form in which a statement takes them.
-struct SQLKeys {
-    enum Form: Hashable, Sendable {
+package struct SQLKeys {
+    package enum Form: Hashable, Sendable {
         /// One key.
         case one
         /// One value that holds all keys.
@@ -10,11 +10,11 @@ struct SQLKeys {
     }
 
     let count: Int
-    let form: Form
+    package let form: Form
     /// The arguments of each run of the statement: one for each range.
-    let arguments: [[SQLArgument]]
+    package let arguments: [[SQLArgument]]
 
-    init(_ keys: [Int64], _ dialect: any SQLDialect) {
+    package init(_ keys: [Int64], _ dialect: any SQLDialect) {
         count = keys.count
         if keys.count == 1 {
             form = .one

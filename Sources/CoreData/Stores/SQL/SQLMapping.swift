@@ -4,21 +4,21 @@ import Foundation
 ///
 /// It is made from a model alone, with the names that a `TableNaming` gives. A store may then fit it to tables that are there and named
 /// otherwise.
-final class SQLMapping: @unchecked Sendable {
+package final class SQLMapping: @unchecked Sendable {
     // Sendable: set up completely before a store shares it, then only read.
 
-    let layouts: ModelLayout
-    let dialect: any SQLDialect
-    let naming: any TableNaming
-    private(set) var tables: [SQLTable] = []
+    package let layouts: ModelLayout
+    package let dialect: any SQLDialect
+    package let naming: any TableNaming
+    package private(set) var tables: [SQLTable] = []
     /// By the entity that names them, then by the relationship.
-    var joinTables: [SQLJoinTable] = []
+    package var joinTables: [SQLJoinTable] = []
     /// The key columns of to-many relationships without an inverse.
-    var hiddenKeys: [SQLHiddenKey] = []
+    package var hiddenKeys: [SQLHiddenKey] = []
     /// What indexes and triggers are called.
     private(set) var schemaNames = SQLSchemaNames()
     /// By layout index; nil for an entity that the store does not hold.
-    private(set) var entities: [SQLEntity?]
+    package private(set) var entities: [SQLEntity?]
     /// Layout index by entity number; -1 where a number means nothing.
     private(set) var layoutByNumber: [Int] = []
 
@@ -26,7 +26,7 @@ final class SQLMapping: @unchecked Sendable {
     ///
     /// - Parameter included: whether the store holds an entity.
     /// - Throws: an error that names a property whose type has no column.
-    init(
+    package init(
         layouts: ModelLayout, _ dialect: any SQLDialect, _ naming: any TableNaming, numbers: [String: Int] = [:],
         including included: (EntityLayout) -> Bool
     ) throws {
@@ -82,10 +82,10 @@ final class SQLMapping: @unchecked Sendable {
     // Relationships lead from entity to entity, and round in circles.
     deinit { for entity in entities { entity?.toMany = [] } }
 
-    func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }
+    package func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }
 
     /// The mapping of an entity that the store must have.
-    func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
+    package func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
         guard let entity = entity(layout) else {
             throw CoreDataErrors.entityIsNotKept(layout.name)
         }
@@ -94,7 +94,7 @@ final class SQLMapping: @unchecked Sendable {
 
     /// The layout of a row by its entity number; nil for a number the store's model does not know.
     @inline(__always)
-    func layoutIndex(forNumber number: Int64) -> Int? {
+    package func layoutIndex(forNumber number: Int64) -> Int? {
         guard number >= 0, number < Int64(layoutByNumber.count) else { return nil }
         let index = layoutByNumber[Int(number)]
         return index >= 0 ? index : nil
@@ -110,7 +110,7 @@ final class SQLMapping: @unchecked Sendable {
     }
 
     /// Tables and columns of this mapping that a store lacks, as `TABLE` or `TABLE.COLUMN`.
-    func missing(from columns: [String: [String]]) -> [String] {
+    package func missing(from columns: [String: [String]]) -> [String] {
         var missing: [String] = []
         func require(_ wanted: [String], in table: String) {
             guard let present = columns[table].map(Set.init) else {
@@ -126,17 +126,17 @@ final class SQLMapping: @unchecked Sendable {
 }
 
 /// One entity's place in its table.
-final class SQLEntity {
-    let layout: EntityLayout
+package final class SQLEntity {
+    package let layout: EntityLayout
     /// The entity number of its rows.
-    let number: Int
+    package let number: Int
     /// Its place among the others, where names and columns are given out in turn.
     let order: Int
-    unowned var table: SQLTable!
+    package unowned var table: SQLTable!
     /// By slot; nil for properties that are not kept in a column.
-    var columns: [SQLColumn?]
+    package var columns: [SQLColumn?]
     /// By slot; nil for properties that are no to-many relationships.
-    var toMany: [SQLToMany?]
+    package var toMany: [SQLToMany?]
 
     init(layout: EntityLayout, number: Int, order: Int) {
         self.layout = layout

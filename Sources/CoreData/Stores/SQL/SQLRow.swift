@@ -1,7 +1,7 @@
 import Foundation
 
 /// A row of a result, whose columns are read one by one. For results of any shape; rows of entities have decoders of their own.
-protocol SQLRow {
+package protocol SQLRow {
     func isNull(_ column: Int32) -> Bool
     func int64(_ column: Int32) -> Int64
     func double(_ column: Int32) -> Double

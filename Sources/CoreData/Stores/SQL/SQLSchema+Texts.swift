@@ -48,7 +48,7 @@ extension SQLSchema {
     }
 
     /// What the user info of attributes says that means nothing: a sentence for each.
-    func unknownWishes() -> [String] {
+    package func unknownWishes() -> [String] {
         mapping.tables.flatMap { table in
             table.columns.filter { $0.type == .text }.flatMap { column in
                 SQLTextWishes(column.property).unknown.map { key, word in

@@ -1,8 +1,12 @@
 import Foundation
 
 /// The tables, indexes and derived attributes of an empty store for a mapping, and the statements that make them.
-struct SQLSchema {
+package struct SQLSchema {
     let mapping: SQLMapping
+
+    package init(mapping: SQLMapping) {
+        self.mapping = mapping
+    }
 
     private var naming: any TableNaming { mapping.naming }
     private var dialect: any SQLDialect { mapping.dialect }
@@ -14,7 +18,7 @@ struct SQLSchema {
     }
 
     /// The statements that make the tables of entities and the join tables.
-    func tableStatements() -> [String] {
+    package func tableStatements() -> [String] {
         mapping.tables.flatMap { dialect.createTable($0) + joinTables(of: $0).flatMap(dialect.createTable) }
     }
 
@@ -25,7 +29,7 @@ struct SQLSchema {
     func indexStatements() -> [String] { indexes().map(\.statement) }
 
     /// All indexes that the database can make, each with the statement that makes it.
-    func indexes() -> [(index: SQLIndex, statement: String)] {
+    package func indexes() -> [(index: SQLIndex, statement: String)] {
         mapping.tables.flatMap { table in
             var seen: Set<String> = []
             return namedIndexes(of: table).filter { dialect.refusal(of: $0) == nil }.map { ($0, dialect.createIndex($0)) }
@@ -34,14 +38,14 @@ struct SQLSchema {
     }
 
     /// The indexes that the database cannot make, each with the reason.
-    func omittedIndexes() -> [(index: SQLIndex, reason: String)] {
+    package func omittedIndexes() -> [(index: SQLIndex, reason: String)] {
         mapping.tables.flatMap(namedIndexes).compactMap { index in dialect.refusal(of: index).map { (index, $0) } }
     }
 
     /// The statements that make all triggers.
     func triggerStatements() throws -> [String] { try derivations().flatMap { try dialect.triggers($0) } }
 
-    func derivations() -> [SQLDerivation] { mapping.tables.flatMap(derivations) }
+    package func derivations() -> [SQLDerivation] { mapping.tables.flatMap(derivations) }
 
     // MARK: Indexes
 
@@ -138,7 +142,7 @@ struct SQLSchema {
     }
 
     /// The columns of a uniqueness constraint; nil when one of its properties has none.
-    func columnNames(of constraint: [String], in entity: SQLEntity) -> [String]? {
+    package func columnNames(of constraint: [String], in entity: SQLEntity) -> [String]? {
         let paths = entity.layout.constrainedPaths(constraint)
         let names = paths.compactMap { entity.layout.slotByPath[$0].flatMap { entity.columns[$0]?.name } }
         return names.count == paths.count && !names.isEmpty ? names : nil
@@ -147,7 +151,7 @@ struct SQLSchema {
     // MARK: Derived attributes
 
     /// The derived attributes of a table's entities.
-    func derivations(of table: SQLTable) -> [SQLDerivation] {
+    package func derivations(of table: SQLTable) -> [SQLDerivation] {
         table.family.flatMap { entity in
             entity.layout.slots.compactMap { slot in
                 guard let derived = slot.property as? NSDerivedAttributeDescription,
@@ -162,7 +166,7 @@ struct SQLSchema {
     }
 
     /// Whether an index keeps derived values apart. It is made when these are computed.
-    func keepsDerivedValuesApart(_ index: SQLIndex) -> Bool {
+    package func keepsDerivedValuesApart(_ index: SQLIndex) -> Bool {
         index.isUnique
             && derivations().contains { derivation in
                 derivation.table == dialect.identifier(index.table)

@@ -1,13 +1,13 @@
 /// One row source of a query: a table under an alias, and the tables joined to it for key paths through to-one
 /// relationships.
-final class SQLScope {
+package final class SQLScope {
     let alias: String
     let entity: SQLEntity
     private let dialect: any SQLDialect
     private var joined: [String: (alias: String, entity: SQLEntity)] = [:]
 
     /// The alias of the first table of a query: what is selected of whole rows names it.
-    static let firstAlias = "t0"
+    package static let firstAlias = "t0"
 
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
     private(set) var joins = ""

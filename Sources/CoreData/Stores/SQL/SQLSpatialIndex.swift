@@ -1,7 +1,7 @@
 import Foundation
 
 /// An index of several numbers at once, such as the latitude and longitude of a place.
-struct SQLSpatialIndex {
+package struct SQLSpatialIndex {
     let entity: SQLEntity
     /// The name of the fetch index, or of the attribute that asks for it.
     let name: String

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a column holds: attributes of one type can share a column.
-enum SQLColumnType {
+package enum SQLColumnType {
     case integer
     case float
     case timestamp
@@ -25,26 +25,26 @@ enum SQLColumnType {
 /// The column of one property, with its companions.
 ///
 /// The names may be set while a store is opened: a file that migrations have changed has others than a new one (`SQLMapping` fitted to it).
-final class SQLColumn {
+package final class SQLColumn {
     /// Set by the table, which makes names unique, and in another folder where the mapping is fitted to what a file has.
-    var name: String
+    package var name: String
     let type: SQLColumnType
     /// Set in another folder where the mapping is fitted to columns whose type is not the one that new ones get.
-    var kind: ValueKind
+    package var kind: ValueKind
     /// The property's name; the path of an element of a composite attribute.
-    let propertyName: String
+    package let propertyName: String
     /// What the column is named after: the name of the property or the element alone.
     let columnName: String
     /// Holds the destination's entity number, where that can vary.
-    var entityColumn: String?
+    package var entityColumn: String?
     /// Holds the position in the ordered relationship that the column serves.
-    var orderColumn: String?
+    package var orderColumn: String?
     /// Whether large values may lie in files of their own. Only bytes can, whatever the model says of other attributes.
-    let allowsExternalStorage: Bool
+    package let allowsExternalStorage: Bool
     /// The property that the column was made for; entities that inherit it share the column.
-    let property: NSPropertyDescription
+    package let property: NSPropertyDescription
     /// Whether it holds the owner's key of `property`, a to-many relationship without an inverse: no object has its value.
-    let isHiddenKey: Bool
+    package let isHiddenKey: Bool
     /// The ordered relationship that `orderColumn` serves: the place of the entity that declares it, and its name.
     fileprivate(set) var orderedBy: (place: Int, name: String) = (0, "")
 
@@ -77,30 +77,30 @@ final class SQLColumn {
 }
 
 /// A to-many relationship without an inverse: the key of its owner stands in the destination's row.
-struct SQLHiddenKey {
+package struct SQLHiddenKey {
     /// The entity that declares the relationship.
-    let owner: SQLEntity
-    let destination: SQLEntity
-    let slot: PropertySlot
-    let column: SQLColumn
+    package let owner: SQLEntity
+    package let destination: SQLEntity
+    package let slot: PropertySlot
+    package let column: SQLColumn
 }
 
 /// The table of a root entity and all its subentities.
-final class SQLTable {
-    let root: EntityLayout
-    let name: String
-    let family: [SQLEntity]
-    let naming: any TableNaming
+package final class SQLTable {
+    package let root: EntityLayout
+    package let name: String
+    package let family: [SQLEntity]
+    package let naming: any TableNaming
     /// The column of keys.
-    let keyColumn: String
+    package let keyColumn: String
     /// The column of entity numbers, where the table has one.
-    let numberColumn: String
+    package let numberColumn: String
     /// The column of versions.
-    let versionColumn: String
+    package let versionColumn: String
     /// Whether who changes a row writes its version.
-    let writesVersions: Bool
+    package let writesVersions: Bool
     /// In the order of their declaration.
-    private(set) var columns: [SQLColumn] = []
+    package private(set) var columns: [SQLColumn] = []
     /// How many of `columns` stand before the positions of ordered relationships.
     private var countBeforePositions = 0
 
@@ -220,8 +220,8 @@ final class SQLTable {
     }
 
     /// A column as it is declared.
-    struct Declaration {
-        enum Role {
+    package struct Declaration {
+        package enum Role {
             case value
             /// The number of the entity that a key leads to.
             case entity
@@ -229,14 +229,14 @@ final class SQLTable {
             case position
         }
 
-        let name: String
-        let type: SQLColumnType
-        let column: SQLColumn
-        let role: Role
+        package let name: String
+        package let type: SQLColumnType
+        package let column: SQLColumn
+        package let role: Role
     }
 
     /// All columns after the key, the entity number and the version, in the order of their declaration.
-    var declarations: [Declaration] {
+    package var declarations: [Declaration] {
         var result: [Declaration] = []
         func value(_ column: SQLColumn) -> Declaration { Declaration(name: column.name, type: column.type, column: column, role: .value) }
         func position(_ column: SQLColumn) -> [Declaration] {
@@ -255,12 +255,12 @@ final class SQLTable {
     }
 
     /// The column of entity numbers; nil where all rows are of one entity and have none.
-    var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? numberColumn : nil }
+    package var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? numberColumn : nil }
 
     /// The columns that every row has before those of its properties, and that who inserts it writes.
-    var systemColumns: [String] { [keyColumn, entityColumn, writesVersions ? versionColumn : nil].compactMap { $0 } }
+    package var systemColumns: [String] { [keyColumn, entityColumn, writesVersions ? versionColumn : nil].compactMap { $0 } }
 
-    var allColumnNames: [String] { systemColumns + declarations.map(\.name) }
+    package var allColumnNames: [String] { systemColumns + declarations.map(\.name) }
 
     /// Has one column for each composite attribute in the place of those of its elements, as in stores that this project made
     /// once, with its dictionary archived.

@@ -1,7 +1,7 @@
 /// SQL with the values that are bound in it, in order.
 ///
 /// The values stand between the parts of the text, which is put together only for a dialect: nothing ever looks for a placeholder in SQL.
-struct SQLText {
+package struct SQLText {
     enum Part {
         case text(String)
         case argument(SQLArgument)
@@ -11,13 +11,13 @@ struct SQLText {
 
     private(set) var parts: [Part]
 
-    init(_ sql: String) { parts = sql.isEmpty ? [] : [.text(sql)] }
+    package init(_ sql: String) { parts = sql.isEmpty ? [] : [.text(sql)] }
 
     /// A value to bind.
-    init(_ argument: SQLArgument) { parts = [.argument(argument)] }
+    package init(_ argument: SQLArgument) { parts = [.argument(argument)] }
 
     /// A value to bind, which every statement with this text has.
-    init(value: StoredValue, kind: ValueKind? = nil) { parts = [.argument(SQLArgument(value, kind: kind))] }
+    package init(value: StoredValue, kind: ValueKind? = nil) { parts = [.argument(SQLArgument(value, kind: kind))] }
 
     /// The name of a table, to be resolved when the text is rendered.
     init(table: String) { parts = [.table(table)] }
@@ -45,19 +45,19 @@ struct SQLText {
 
     // MARK: Putting together
 
-    static func + (left: SQLText, right: SQLText) -> SQLText {
+    package static func + (left: SQLText, right: SQLText) -> SQLText {
         var sum = left
         sum.append(right)
         return sum
     }
 
-    static func + (left: SQLText, right: String) -> SQLText {
+    package static func + (left: SQLText, right: String) -> SQLText {
         var sum = left
         sum.append(right)
         return sum
     }
 
-    static func + (left: String, right: SQLText) -> SQLText {
+    package static func + (left: String, right: SQLText) -> SQLText {
         var sum = SQLText(left)
         sum.append(right)
         return sum
@@ -94,7 +94,7 @@ struct SQLText {
         return text
     }
 
-    static func joined(_ parts: some Sequence<SQLText>, by separator: String) -> SQLText {
+    package static func joined(_ parts: some Sequence<SQLText>, by separator: String) -> SQLText {
         var result = SQLText("")
         var isFirst = true
         for part in parts {
@@ -110,7 +110,7 @@ struct SQLText {
     /// The text for a database.
     ///
     /// - Parameter name: what a table is called in it that was left open.
-    func statement(_ dialect: some SQLDialect, table name: (String) -> String = { $0 }) -> SQLStatement {
+    package func statement(_ dialect: some SQLDialect, table name: (String) -> String = { $0 }) -> SQLStatement {
         var sql = ""
         var values: [SQLArgument] = []
         var places: [SQLArgument.Mention: Int] = [:]
@@ -135,9 +135,9 @@ struct SQLText {
 }
 
 /// SQL as a database takes it, and what is bound in it.
-struct SQLStatement {
-    let sql: String
-    let arguments: [SQLArgument]
+package struct SQLStatement {
+    package let sql: String
+    package let arguments: [SQLArgument]
 
     var values: [StoredValue] { arguments.map(\.value) }
 }

@@ -3,7 +3,7 @@ import Foundation
 /// What the user info of an attribute asks of the indexes that have its texts.
 ///
 /// A database that has no such indexes makes those of the values alone: the answers are the same.
-struct SQLTextWishes {
+package struct SQLTextWishes {
     /// What comparisons leave out: `c`, `d` or `cd`, or several of them.
     static let foldingKey = "ocd.fold"
     /// `trigram`: parts of the texts are looked for.
@@ -11,8 +11,8 @@ struct SQLTextWishes {
     /// The selectors of sort descriptors, as `localizedStandardCompare:`.
     static let orderKey = "ocd.order"
 
-    private(set) var foldings: [NSComparisonPredicate.Options] = []
-    private(set) var findsParts = false
+    package private(set) var foldings: [NSComparisonPredicate.Options] = []
+    package private(set) var findsParts = false
     private(set) var orders: [SQLCollation] = []
     /// Keys with a word that means nothing.
     private(set) var unknown: [(key: String, word: String)] = []
@@ -65,5 +65,5 @@ extension SQLCollation {
 
 extension SQLTerm {
     /// What is asked of the indexes of a column; nil for what is computed.
-    var wishes: SQLTextWishes? { isColumn ? slot.map { SQLTextWishes($0.property) } : nil }
+    package var wishes: SQLTextWishes? { isColumn ? slot.map { SQLTextWishes($0.property) } : nil }
 }

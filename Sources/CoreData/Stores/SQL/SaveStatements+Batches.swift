@@ -75,7 +75,7 @@ extension SaveStatements {
     func references(of entity: SQLEntity) -> String { "\(references(entity)) WHERE \(key(entity)) \(ofList)" }
 
     /// Deletes rows: a list of keys.
-    func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key(entity)) \(ofList)" }
+    package func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key(entity)) \(ofList)" }
 
     /// The keys and some columns of rows: a list of keys.
     func values(_ columns: [String], of entity: SQLEntity) -> String {
@@ -107,12 +107,12 @@ extension SaveStatements {
     }
 
     /// Deletes the pairs with keys of a list in a column.
-    func deletePairs(_ join: SQLJoinTable, ofKeysIn column: String) -> String {
+    package func deletePairs(_ join: SQLJoinTable, ofKeysIn column: String) -> String {
         "DELETE FROM \(identifier(join.name)) WHERE \(identifier(column)) \(ofList)"
     }
 
     /// The end of a statement that gives the entity numbers and keys of the rows that it has written.
-    func returningReferences(_ entity: SQLEntity) -> String {
+    package func returningReferences(_ entity: SQLEntity) -> String {
         " RETURNING \(entity.table.entityColumn.map(identifier) ?? String(entity.number)), \(key(entity))"
     }
 

@@ -1,12 +1,16 @@
 /// The statements of a save, for single rows. Values are bound in the order in which the comments name them.
-struct SaveStatements {
+package struct SaveStatements {
     let mapping: SQLMapping
+
+    package init(mapping: SQLMapping) {
+        self.mapping = mapping
+    }
 
     var dialect: any SQLDialect { mapping.dialect }
 
-    func identifier(_ name: String) -> String { dialect.identifier(name) }
-    func key(_ entity: SQLEntity) -> String { identifier(entity.table.keyColumn) }
-    func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
+    package func identifier(_ name: String) -> String { dialect.identifier(name) }
+    package func key(_ entity: SQLEntity) -> String { identifier(entity.table.keyColumn) }
+    package func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
     func version(_ entity: SQLEntity) -> String { dialect.version(identifier(entity.table.versionColumn)) }
 
     /// The assignment that raises a row's version; none where the database does so.
@@ -116,14 +120,14 @@ struct SaveStatements {
     }
 
     /// The columns of a pair, as `insertPair` takes their values.
-    func pairColumns(_ join: SQLJoinTable) -> [String] {
+    package func pairColumns(_ join: SQLJoinTable) -> [String] {
         [join.firstColumn, join.secondColumn] + [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
     }
 
     // MARK: Keys without an inverse
 
     /// Takes an owner away from a row: the row's key and the owner's.
-    func releaseDestination(_ column: SQLColumn, of destination: SQLEntity) -> String {
+    package func releaseDestination(_ column: SQLColumn, of destination: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         return "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key(destination)) = \(parameters.next()) "
             + "AND \(identifier(column.name)) = \(parameters.next())"
@@ -135,12 +139,12 @@ struct SaveStatements {
     }
 
     /// The assignments that make a hidden key and its companions empty.
-    func noOwner(in column: SQLColumn) -> String {
+    package func noOwner(in column: SQLColumn) -> String {
         [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { identifier($0) + " = NULL" }.joined(separator: ", ")
     }
 
     /// Gives a row to an owner: the owner's key and the row's.
-    func giveDestination(_ column: SQLColumn, of destination: SQLEntity, to owner: SQLEntity?) -> String {
+    package func giveDestination(_ column: SQLColumn, of destination: SQLEntity, to owner: SQLEntity?) -> String {
         let foreign = identifier(column.name)
         var assignments = "\(foreign) = \(dialect.numberedPlaceholder(1))"
         if let name = column.entityColumn, let number = owner?.number { assignments += ", \(identifier(name)) = \(number)" }
@@ -154,23 +158,23 @@ struct SaveStatements {
     // MARK: Positions
 
     /// The rows of one owner, or the pairs, that have positions.
-    struct Positions {
+    package struct Positions {
         /// The distance between neighbours in an ordered relationship, which leaves room for insertions.
-        static let step: Int64 = 1024
+        package static let step: Int64 = 1024
         /// Positions beyond this are no store's own: a relationship that has one is numbered anew.
         static let highest: Int64 = 1 << 62
 
-        let table: String
-        let position: String
+        package let table: String
+        package let position: String
         /// The column of the owner's keys.
-        let owner: String
+        package let owner: String
         /// The column of the members' keys.
-        let member: String
+        package let member: String
         /// Whether the owner's key in a row is written with the row's other values.
-        let isAlone: Bool
+        package let isAlone: Bool
 
         /// The positions to write so that keys stand in a wanted order; positions that fit stay.
-        static func assigned(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
+        package static func assigned(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
             let current = stored.filter { (0...highest).contains($0.value) }
             var changes: [(Int64, Int64)] = []
             var previous: Int64 = step
@@ -196,7 +200,7 @@ struct SaveStatements {
     }
 
     /// The positions of destinations that hold their owner's key; nil where the relationship is not ordered.
-    func positions(_ column: SQLColumn, of destination: SQLEntity) -> Positions? {
+    package func positions(_ column: SQLColumn, of destination: SQLEntity) -> Positions? {
         column.orderColumn.map {
             Positions(
                 table: destination.table.name, position: $0, owner: column.name, member: destination.table.keyColumn,
@@ -205,7 +209,7 @@ struct SaveStatements {
     }
 
     /// The positions of pairs among those of their owner; nil where the relationship is not ordered.
-    func positions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
+    package func positions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
         join.orderColumn(isFirst: isFirst).map {
             Positions(
                 table: join.name, position: $0, owner: join.ownerColumn(isFirst: isFirst), member: join.destinationColumn(isFirst: isFirst),
@@ -214,28 +218,28 @@ struct SaveStatements {
     }
 
     /// The last positions of owners, and whether there is no room behind them: a list of the owners' keys.
-    func last(_ positions: Positions) -> String {
+    package func last(_ positions: Positions) -> String {
         let (owner, position) = (identifier(positions.owner), identifier(positions.position))
         return "SELECT \(owner), MAX(\(position)), MAX(\(position)) > \(Positions.highest) FROM \(identifier(positions.table)) "
             + "WHERE \(owner) \(dialect.keyCondition(.list)) GROUP BY \(owner)"
     }
 
     /// The members of owners with their positions: a list of the owners' keys.
-    func members(_ positions: Positions) -> String {
+    package func members(_ positions: Positions) -> String {
         let owner = identifier(positions.owner)
         return "SELECT \(owner), \(identifier(positions.member)), \(identifier(positions.position)) "
             + "FROM \(identifier(positions.table)) WHERE \(owner) \(dialect.keyCondition(.list))"
     }
 
     /// The members that have a position, in order: the owner's key.
-    func orderedMembers(_ positions: Positions) -> String {
+    package func orderedMembers(_ positions: Positions) -> String {
         let (member, position) = (identifier(positions.member), identifier(positions.position))
         return "SELECT \(member) FROM \(identifier(positions.table)) WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1)) "
             + "AND \(position) IS NOT NULL ORDER BY \(position), \(member)"
     }
 
     /// Gives a member a position: the position, the owner's key and the member's.
-    func setPosition(_ positions: Positions) -> String {
+    package func setPosition(_ positions: Positions) -> String {
         var parameters = Parameters(dialect)
         return "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
             + "WHERE \(identifier(positions.owner)) = \(parameters.next()) AND \(identifier(positions.member)) = \(parameters.next())"
@@ -244,7 +248,7 @@ struct SaveStatements {
     /// Gives a row a position among those of an owner, which it has unless others may have it: the position and the row's key.
     ///
     /// - Parameter isNew: whether the row has come to the owner: one with a hidden key may have been there, and keeps its position then.
-    func setPosition(_ positions: Positions, ofRowOf owner: Int64, isNew: Bool) -> String {
+    package func setPosition(_ positions: Positions, ofRowOf owner: Int64, isNew: Bool) -> String {
         var parameters = Parameters(dialect)
         let update =
             "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "

@@ -1,14 +1,14 @@
 /// The result columns of a statement that reads whole rows of an entity and, perhaps, its subentities.
 ///
 /// The first three columns are always entity number (or 0), key and version.
-struct SelectColumns {
-    let entity: SQLEntity
+package struct SelectColumns {
+    package let entity: SQLEntity
     /// The entities that rows may be of.
     let family: [SQLEntity]
     /// `t0.entity, t0.key, t0.version, …`, for the first table of a query.
-    let sql: String
+    package let sql: String
     /// The position of each column's name among the results.
-    let positions: [String: Int32]
+    package let positions: [String: Int32]
 
     /// The statements for the rows with some keys. Made once: single rows are read often.
     private let oneKey: String
@@ -16,7 +16,7 @@ struct SelectColumns {
     private let keyRange: String
 
     /// - Parameter present: the columns that the table has; nil for all that it should have.
-    init(_ entity: SQLEntity, includesSubentities: Bool, in mapping: SQLMapping, present: Set<String>? = nil) {
+    package init(_ entity: SQLEntity, includesSubentities: Bool, in mapping: SQLMapping, present: Set<String>? = nil) {
         self.entity = entity
         let family = includesSubentities ? entity.layout.familyIndexes.compactMap { mapping.entities[$0] } : [entity]
         var names: [String] = []
@@ -52,12 +52,12 @@ struct SelectColumns {
     }
 
     /// The columns that tell which rows there are, without their values.
-    static func ofReferences(to entity: SQLEntity, in mapping: SQLMapping) -> SelectColumns {
+    package static func ofReferences(to entity: SQLEntity, in mapping: SQLMapping) -> SelectColumns {
         SelectColumns(entity, includesSubentities: true, in: mapping, present: [])
     }
 
     /// The statement for the rows with some keys.
-    func statement(for keys: SQLKeys.Form) -> String {
+    package func statement(for keys: SQLKeys.Form) -> String {
         switch keys {
         case .one: oneKey
         case .list: keyList
@@ -66,7 +66,7 @@ struct SelectColumns {
     }
 
     /// What the first two columns of a result name; nil for a row of an entity that the model does not know.
-    func reference(entityNumber: Int64, key: Int64, in mapping: SQLMapping) -> RowReference? {
+    package func reference(entityNumber: Int64, key: Int64, in mapping: SQLMapping) -> RowReference? {
         let index = isSingle ? entity.layout.index : mapping.layoutIndex(forNumber: entityNumber)
         return index.map { RowReference(key: key, layoutIndex: $0) }
     }

@@ -1,19 +1,19 @@
 import Synchronization
 
 /// How the results of a statement that reads whole rows of an entity and, perhaps, its subentities become rows: a decoder for each entity.
-final class SelectPlan<Decoder: AnyObject>: @unchecked Sendable {
+package final class SelectPlan<Decoder: AnyObject>: @unchecked Sendable {
     // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
 
-    let columns: SelectColumns
+    package let columns: SelectColumns
     /// Set when all rows are of one entity.
-    let only: Decoder?
+    package let only: Decoder?
     /// By layout index.
     private let decoders: [Decoder?]
     private let mapping: SQLMapping
     /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
     private let lastHeapBytes = Atomic<Int>(0)
 
-    init(_ columns: SelectColumns, mapping: SQLMapping, decoder: (SQLEntity) -> Decoder) {
+    package init(_ columns: SelectColumns, mapping: SQLMapping, decoder: (SQLEntity) -> Decoder) {
         self.columns = columns
         self.mapping = mapping
         var table: [Decoder?] = Array(repeating: nil, count: mapping.layouts.layouts.count)
@@ -22,14 +22,14 @@ final class SelectPlan<Decoder: AnyObject>: @unchecked Sendable {
         only = columns.isSingle ? table[columns.entity.layout.index] : nil
     }
 
-    var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
+    package var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
 
-    func noteHeap(bytes: Int, rows: Int) {
+    package func noteHeap(bytes: Int, rows: Int) {
         // An eighth more, for rows differ.
         lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
     }
 
-    func decoder(forEntityNumber number: Int64) -> Decoder? {
+    package func decoder(forEntityNumber number: Int64) -> Decoder? {
         mapping.layoutIndex(forNumber: number).flatMap { decoders[$0] }
     }
 }

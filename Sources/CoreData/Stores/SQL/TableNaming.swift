@@ -1,7 +1,7 @@
 /// How tables, columns and indexes are named: one rule book for all stores of a kind.
 ///
 /// Names that repeat get a number behind them; the mapping sees to that.
-protocol TableNaming: Sendable {
+package protocol TableNaming: Sendable {
     // MARK: Columns that every table has
 
     /// The column of keys.
@@ -82,19 +82,19 @@ protocol TableNaming: Sendable {
 
 // All tables are named by the same rules, unless somebody else has named them.
 extension TableNaming {
-    func key(of root: EntityLayout) -> String { key }
-    func entity(of root: EntityLayout) -> String { entity }
-    func version(of root: EntityLayout) -> String { version }
-    func writesVersions(of root: EntityLayout) -> Bool { true }
-    func entityColumn(of relationship: PropertySlot, key column: String, to destinationNumber: Int) -> String {
+    package func key(of root: EntityLayout) -> String { key }
+    package func entity(of root: EntityLayout) -> String { entity }
+    package func version(of root: EntityLayout) -> String { version }
+    package func writesVersions(of root: EntityLayout) -> Bool { true }
+    package func entityColumn(of relationship: PropertySlot, key column: String, to destinationNumber: Int) -> String {
         entityColumn(ofKey: column, to: destinationNumber)
     }
-    func positionColumn(of relationship: PropertySlot, key column: String) -> String { positionColumn(ofKey: column) }
-    func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
+    package func positionColumn(of relationship: PropertySlot, key column: String) -> String { positionColumn(ofKey: column) }
+    package func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
         positionColumn(ofJoinColumn: column)
     }
-    var reservedColumns: [String] { [] }
-    var numbersAllNames: Bool { false }
-    func ownIndexes(of tables: [String]) -> [String] { [] }
-    func trigger(_ attribute: PropertySlot, of table: String) -> String { table + "_" + attribute.name }
+    package var reservedColumns: [String] { [] }
+    package var numbersAllNames: Bool { false }
+    package func ownIndexes(of tables: [String]) -> [String] { [] }
+    package func trigger(_ attribute: PropertySlot, of table: String) -> String { table + "_" + attribute.name }
 }

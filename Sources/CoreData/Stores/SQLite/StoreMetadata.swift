@@ -2,7 +2,7 @@ import CSQLite
 import Foundation
 
 /// `Z_METADATA` of a store: the UUID and the property list.
-enum StoreMetadata {
+package enum StoreMetadata {
     /// The number that Core Data's frameworks write to say which of them made a store: that of the format written here.
     static let frameworkVersion = 1526
 
@@ -34,7 +34,7 @@ enum StoreMetadata {
     }
 
     /// The property list as it is written: everything but the UUID, which has a column.
-    static func encode(_ metadata: [String: Any]) throws -> Data {
+    package static func encode(_ metadata: [String: Any]) throws -> Data {
         var list = metadata
         list[NSStoreUUIDKey] = nil
         do {
@@ -71,7 +71,7 @@ enum StoreMetadata {
     }
 
     /// The metadata of a new store for entities of a model.
-    static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
+    package static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
         var hashes: [String: Data] = [:]
         for entity in entities { hashes[entity.name ?? ""] = entity.versionHash }
         return [

@@ -1,15 +1,20 @@
 import Foundation
 
 /// Who makes a change, for persistent history.
-struct ChangeAuthor {
-    var contextName: String?
-    var transactionAuthor: String?
+package struct ChangeAuthor {
+    package var contextName: String?
+    package var transactionAuthor: String?
+
+    package init(contextName: String? = nil, transactionAuthor: String? = nil) {
+        self.contextName = contextName
+        self.transactionAuthor = transactionAuthor
+    }
 }
 
 /// New rows of one entity.
-struct RowInsertion {
+package struct RowInsertion {
     /// What becomes of a row whose unique values another row has.
-    enum UniquenessRule {
+    package enum UniquenessRule {
         /// Nothing is inserted at all.
         case refuse
         /// The other row gets the given values.
@@ -20,20 +25,20 @@ struct RowInsertion {
         case keepExisting
     }
 
-    let layout: EntityLayout
-    var rule = UniquenessRule.refuse
+    package let layout: EntityLayout
+    package var rule = UniquenessRule.refuse
     /// The constraint that the rule is for, by the names of its attributes, when it is not for all of them: the others refuse.
-    var constraint: [String]?
+    package var constraint: [String]?
     /// The slots that a row which is there already gets new values in; nil for those that are given.
-    var updatedSlots: Set<Int>?
-    var author = ChangeAuthor()
+    package var updatedSlots: Set<Int>?
+    package var author = ChangeAuthor()
     /// Whether the outcome names the rows.
-    var wantsReferences = false
+    package var wantsReferences = false
     /// What the store refuses new rows without; nil where all rows were looked at before.
-    var required: RequiredValues?
+    package var required: RequiredValues?
     /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
     /// default values.
-    var nextRow: (RowValues) throws -> Bool
+    package var nextRow: (RowValues) throws -> Bool
 }
 
 extension RowInsertion {
@@ -62,8 +67,8 @@ extension RowInsertion {
 }
 
 /// New values for rows of one entity.
-struct RowUpdate {
-    enum Assignment {
+package struct RowUpdate {
+    package enum Assignment {
         /// A value in the store's form.
         case constant(StoredValue)
         /// Evaluated for each row as it was before.
@@ -71,15 +76,15 @@ struct RowUpdate {
     }
 
     /// Which rows: entity, subentities and predicate.
-    let rows: StoreFetch
-    let assignments: [(slot: Int, value: Assignment)]
-    var author = ChangeAuthor()
+    package let rows: StoreFetch
+    package let assignments: [(slot: Int, value: Assignment)]
+    package var author = ChangeAuthor()
     /// Whether the outcome names the rows.
-    var wantsReferences = false
+    package var wantsReferences = false
 }
 
 /// Rows to delete, and what delete rules make of their relationships.
-struct RowDeletion {
+package struct RowDeletion {
     enum Rows {
         case fetched(StoreFetch)
         /// Rows of an entity and its subentities; those that are gone are passed over.
@@ -87,9 +92,9 @@ struct RowDeletion {
     }
 
     let rows: Rows
-    var author = ChangeAuthor()
+    package var author = ChangeAuthor()
     /// Whether the outcome names the deleted rows.
-    var wantsReferences = false
+    package var wantsReferences = false
     /// Whether the outcome names the rows too that delete rules have deleted or changed.
     var wantsConsequences = false
     /// Whether a to-many relationship that is not optional counts as mandatory: then nothing may be taken out of it.
@@ -133,7 +138,7 @@ extension RowDeletion {
 
 extension EntityLayout {
     /// The values of a new row's stored slots in the store's form.
-    func storedDefaults() throws -> [StoredValue] {
+    package func storedDefaults() throws -> [StoredValue] {
         try (0..<storedCount).map { slot in
             slots[slot].isDerived ? .null : try PropertyConversion.storeValue(defaultsBySlot[slot], slot: slots[slot])
         }

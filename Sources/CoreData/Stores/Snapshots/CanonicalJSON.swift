@@ -6,9 +6,9 @@ import Foundation
 /// Numbers keep all of their digits. They are written as `JSONEncoder` writes a number of their value: in full where they are whole and have up to
 /// 39 digits, and with an exponent where a double would have one. A whole double from 1e16 on has digits like an integer, as nothing tells which
 /// of the two was meant; and -0 is 0.
-struct CanonicalJSON {
+package struct CanonicalJSON {
     /// Why bytes are not taken.
-    enum Problem: Error {
+    package enum Problem: Error {
         case noJSON
         /// A text has the character U+0000.
         case zero
@@ -34,7 +34,7 @@ struct CanonicalJSON {
     }
 
     /// The value that bytes say, in its one form.
-    static func bytes(of text: UnsafeBufferPointer<UInt8>) throws(Problem) -> [UInt8] {
+    package static func bytes(of text: UnsafeBufferPointer<UInt8>) throws(Problem) -> [UInt8] {
         var reader = CanonicalJSON(text)
         reader.skipSpaces()
         try reader.readValue()

@@ -5,34 +5,34 @@ import Foundation
 /// Stored slots come first, `0..<storedCount`, so that a slot number is also a word number in a row; slots of transient
 /// properties, composite attributes, to-many relationships and fetched properties follow. The elements of composite attributes
 /// have stored slots, which only stores and key paths know of.
-final class EntityLayout: @unchecked Sendable {
+package final class EntityLayout: @unchecked Sendable {
     // Sendable: all properties are set before the layout is shared.
 
-    unowned(unsafe) let entity: NSEntityDescription
-    let name: String
+    package unowned(unsafe) let entity: NSEntityDescription
+    package let name: String
     /// Position of the entity in the model's entities, sorted by name within the hierarchy; unique in the model.
-    let index: Int
+    package let index: Int
     /// Index of the root entity's layout, whose table holds this entity's rows.
-    let rootIndex: Int
+    package let rootIndex: Int
     /// Index of the superentity's layout; -1 for a root entity.
-    let superIndex: Int
-    let isAbstract: Bool
-    let slots: [PropertySlot]
+    package let superIndex: Int
+    package let isAbstract: Bool
+    package let slots: [PropertySlot]
     /// The slots of the entity's properties: all but those of elements.
     let propertySlots: [PropertySlot]
     /// The slots of the entity's properties by name.
     let slotByName: [String: Int]
     /// The same with the elements of composite attributes by path.
-    let slotByPath: [String: Int]
+    package let slotByPath: [String: Int]
     /// For each slot of the superentity the slot of the same property here; empty for a root entity.
     private let slotsOfSuperentity: [Int]
-    let storedCount: Int
+    package let storedCount: Int
     /// Stored slots and hidden words.
-    let wordCount: Int
+    package let wordCount: Int
     let bitmapWords: Int
     let rowStrideInWords: Int
     /// Slots of all relationships.
-    let relationshipSlots: [Int]
+    package let relationshipSlots: [Int]
     /// Slots of stored one-to-one relationships: both ends have a column.
     let oneToOneSlots: [Int]
     /// Slots of stored to-one relationships whose inverse is ordered: rows have a position beside the key.
@@ -44,7 +44,7 @@ final class EntityLayout: @unchecked Sendable {
     /// place. Values in files of their own go with their files.
     let preservedSlots: [Int]
     /// Layout indexes of this entity and all its subentities.
-    var familyIndexes: [Int] = []
+    package var familyIndexes: [Int] = []
     unowned(unsafe) let model: ModelLayout
     /// Tells whether two layouts are of one model. Counting references to the model's layouts would take the slow way, as there are
     /// weak ones.
@@ -118,7 +118,7 @@ final class EntityLayout: @unchecked Sendable {
     }
 
     /// The properties of a uniqueness constraint, with the elements of a composite attribute in its place.
-    func constrainedPaths(_ names: [String]) -> [String] {
+    package func constrainedPaths(_ names: [String]) -> [String] {
         names.flatMap { name in
             composite(at: name.pathNames)?.slots.map { slots[$0].name } ?? [name]
         }
@@ -171,7 +171,7 @@ final class EntityLayout: @unchecked Sendable {
     }
 
     /// Whether an object of this entity is an object of `other`: the same entity or one of its subentities.
-    func isKind(of other: EntityLayout) -> Bool {
+    package func isKind(of other: EntityLayout) -> Bool {
         var candidate = self
         while true {
             if candidate === other { return true }

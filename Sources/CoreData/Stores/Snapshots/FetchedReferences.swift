@@ -1,7 +1,7 @@
 /// The rows that a fetch has found, by their keys alone, in order.
 ///
 /// There may be very many: keys are kept side by side, and entities only where they differ.
-struct FetchedReferences: RandomAccessCollection, Sendable {
+package struct FetchedReferences: RandomAccessCollection, Sendable {
     /// In the order of the result.
     private(set) var keys: [Int64] = []
     /// Index in the model of the entity that all rows are of; meaningless where they differ.
@@ -9,17 +9,17 @@ struct FetchedReferences: RandomAccessCollection, Sendable {
     /// The index of each row's entity where they differ; empty otherwise.
     private var layoutIndexes: [Int32] = []
     /// Whether no key is there twice.
-    var areDistinct = false
+    package var areDistinct = false
 
     /// - Parameter layoutIndex: index in the model of the entity that most rows will be of.
-    init(of layoutIndex: Int) { self.layoutIndex = layoutIndex }
+    package init(of layoutIndex: Int) { self.layoutIndex = layoutIndex }
 
     init(_ references: some Collection<RowReference>) {
         self.init(of: references.first?.layoutIndex ?? 0)
         for reference in references { append(reference) }
     }
 
-    mutating func append(_ reference: RowReference) {
+    package mutating func append(_ reference: RowReference) {
         if reference.layoutIndex != layoutIndex, layoutIndexes.isEmpty {
             layoutIndexes = Array(repeating: Int32(truncatingIfNeeded: layoutIndex), count: keys.count)
         }
@@ -29,10 +29,10 @@ struct FetchedReferences: RandomAccessCollection, Sendable {
         keys.append(reference.key)
     }
 
-    var startIndex: Int { 0 }
-    var endIndex: Int { keys.count }
+    package var startIndex: Int { 0 }
+    package var endIndex: Int { keys.count }
 
-    subscript(position: Int) -> RowReference {
+    package subscript(position: Int) -> RowReference {
         RowReference(key: keys[position], layoutIndex: layoutIndex(at: position))
     }
 

@@ -1,20 +1,20 @@
 /// Rows in result order and the pages that keep them alive.
-struct FetchedRows: @unchecked Sendable {
+package struct FetchedRows: @unchecked Sendable {
     // Sendable: rows are immutable, and their pages are retained beside them.
-    var rows: ContiguousArray<RowPointer> = []
-    var pages: [RowPage] = []
+    package var rows: ContiguousArray<RowPointer> = []
+    package var pages: [RowPage] = []
     /// Whether no two of the rows have the same key.
-    var areDistinct = false
+    package var areDistinct = false
 
-    init() {}
+    package init() {}
 
-    init(rows: ContiguousArray<RowPointer>, pages: [RowPage]) {
+    package init(rows: ContiguousArray<RowPointer>, pages: [RowPage]) {
         self.rows = rows
         self.pages = pages
     }
 
     /// All rows of pages, page after page.
-    init(pagesInOrder pages: [RowPage]) {
+    package init(pagesInOrder pages: [RowPage]) {
         self.pages = pages
         let count = pages.reduce(0) { $0 + $1.rowCount }
         // An initializer for no elements would write to the storage that all empty arrays share.
@@ -34,8 +34,13 @@ struct FetchedRows: @unchecked Sendable {
 }
 
 /// Rows found through a relationship, each with the key of the row it belongs to.
-struct RelatedRows {
-    var rows = FetchedRows()
+package struct RelatedRows {
+    package var rows = FetchedRows()
     /// As many as rows: the owner's primary key of each.
-    var ownerKeys: ContiguousArray<Int64> = []
+    package var ownerKeys: ContiguousArray<Int64> = []
+
+    package init(rows: FetchedRows = FetchedRows(), ownerKeys: ContiguousArray<Int64> = []) {
+        self.rows = rows
+        self.ownerKeys = ownerKeys
+    }
 }

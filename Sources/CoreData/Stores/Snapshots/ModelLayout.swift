@@ -2,17 +2,17 @@ import Foundation
 import Synchronization
 
 /// The layouts of all entities of a frozen model.
-final class ModelLayout: @unchecked Sendable {
+package final class ModelLayout: @unchecked Sendable {
     // Sendable: set up completely in `init`, then only read; companions are attached under a lock, before anyone asks for them.
 
     // Set once, while the layouts are made, and read for each row: without a check of exclusivity.
-    @exclusivity(unchecked) private(set) var layouts: [EntityLayout] = []
-    private(set) var layoutByName: [String: EntityLayout] = [:]
+    @exclusivity(unchecked) package private(set) var layouts: [EntityLayout] = []
+    package private(set) var layoutByName: [String: EntityLayout] = [:]
     /// Whether any entity has a composite attribute.
     private(set) var hasComposites = false
 
     /// The model, kept alive by its layouts.
-    let model: NSManagedObjectModel
+    package let model: NSManagedObjectModel
 
     /// What the layer of objects keeps for the model, opaque to rows; nil until `attach` was called.
     @exclusivity(unchecked) private(set) var companion: AnyObject?
@@ -132,7 +132,7 @@ final class ModelLayout: @unchecked Sendable {
 
 extension NSManagedObjectModel {
     /// The layouts of all entities, made when there are none; freezes the model. They keep the model alive.
-    func layout() -> ModelLayout {
+    package func layout() -> ModelLayout {
         freeze()
         let layout = currentLayout.withLock { current -> AnyObject in
             if let layout = current.object { return layout }

@@ -3,20 +3,20 @@ import Foundation
 /// One property of an entity, resolved to a fixed place.
 ///
 /// A class, so that code which asks for a slot again and again shares one object instead of copying its parts.
-final class PropertySlot: @unchecked Sendable {
+package final class PropertySlot: @unchecked Sendable {
     // Sendable: constants; descriptions are frozen before layouts are made, and the model that owns them is kept alive by
     // the layouts.
 
-    let index: Int
+    package let index: Int
     /// The property's name; of an element of a composite attribute the path of names that leads to it.
-    let name: String
-    let kind: ValueKind
-    let isOptional: Bool
+    package let name: String
+    package let kind: ValueKind
+    package let isOptional: Bool
     let isTransient: Bool
     /// Word that holds the layout index of a to-one destination where it can vary; -1 elsewhere.
-    let entityWord: Int
+    package let entityWord: Int
     /// Index of the destination entity's layout; -1 for attributes.
-    let destinationIndex: Int
+    package let destinationIndex: Int
     /// Slot of the inverse relationship in the destination's layout; -1 where there is none.
     let inverseSlot: Int
     /// Slot of the inverse relationship in an object of the destination entity or of one of its subentities.
@@ -31,7 +31,7 @@ final class PropertySlot: @unchecked Sendable {
     let inverseIsOrdered: Bool
     let deleteRule: NSDeleteRule
     /// The description the slot was made from: the property's, or the element's.
-    unowned(unsafe) let property: NSPropertyDescription
+    package unowned(unsafe) let property: NSPropertyDescription
     /// The entity's property that the slot belongs to: of an element the composite attribute.
     unowned(unsafe) let declared: NSPropertyDescription
     /// Slot of the composite attribute that this is an element of; -1 for a property of the entity.
@@ -42,7 +42,7 @@ final class PropertySlot: @unchecked Sendable {
     unowned(unsafe) let relationship: NSRelationshipDescription?
     /// The description, if it is an attribute's.
     unowned(unsafe) let attribute: NSAttributeDescription?
-    let isDerived: Bool
+    package let isDerived: Bool
     /// Whether the bytes are JSON.
     let isJSON: Bool
 
@@ -74,7 +74,7 @@ final class PropertySlot: @unchecked Sendable {
     var isStored: Bool { !isTransient && kind.hasWord }
 
     /// Whether this is an element of a composite attribute, which users know as a part of that attribute only.
-    var isElement: Bool { compositeSlot >= 0 }
+    package var isElement: Bool { compositeSlot >= 0 }
 
     /// Whether a fetch reads values of the property: it has a word, or its elements have.
     var isFetched: Bool { isStored || composite != nil }

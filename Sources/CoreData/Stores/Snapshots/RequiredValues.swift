@@ -1,7 +1,7 @@
 import Foundation
 
 /// What the rows of an entity cannot be without.
-struct RequiredValues {
+package struct RequiredValues {
     private let layout: EntityLayout
     /// Required attributes that nothing is put in for, and those with a default value, which only an explicit null takes.
     private let withoutDefault: [Int]
@@ -41,7 +41,7 @@ struct RequiredValues {
     }
 
     /// - Throws: code 1570 where a new row lacks a value.
-    func requireAll(in row: RowValues) throws {
+    package func requireAll(in row: RowValues) throws {
         if let name = missing(in: row) { throw error(name, "a new row of the batch insertion has no value of it.") }
     }
 

@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// Published pages wait in a list until somebody looks for a row: most fetched rows are never looked for, and a page that
 /// goes before, when there are no older ones, has cost nothing.
-final class RowCache: Sendable {
+package final class RowCache: Sendable {
     /// Open addressing with linear probing; a row carries its own key, so an entry is one word.
     private struct Table: ~Copyable {
         var entries: UnsafeMutablePointer<RowPointer?>
@@ -197,7 +197,7 @@ final class RowCache: Sendable {
 
     /// - Parameter ordersVersions: whether the later one of two versions of a row has the higher number. Otherwise the one that is published
     ///   last counts.
-    init(ordersVersions: Bool = true) {
+    package init(ordersVersions: Bool = true) {
         self.ordersVersions = ordersVersions
         table = Mutex(SendableTable(Table(capacity: 64, ordersVersions: ordersVersions)))
     }
@@ -239,11 +239,11 @@ final class RowCache: Sendable {
     }
 
     /// What a reader notes before it reads, for `insert(_:readAt:)`.
-    var generation: Int { table.withLock { $0.generation } }
+    package var generation: Int { table.withLock { $0.generation } }
 
     /// Publishes rows that were read from the store, unless something was saved or removed since the read began: what was read
     /// may be older than that, and no version tells so where the newer row has left the cache. O(number of pages).
-    func insert(_ pages: [RowPage], readAt generation: Int) {
+    package func insert(_ pages: [RowPage], readAt generation: Int) {
         table.withLock { guarded in
             // Refused pages do not wait either: what waits is as good as what was put among the entries.
             if guarded.generation == generation { publish(pages, in: &guarded.table) }
@@ -251,7 +251,7 @@ final class RowCache: Sendable {
     }
 
     /// Publishes all rows of sealed pages, replacing older snapshots of the same rows. O(number of pages).
-    func insert(_ pages: [RowPage]) {
+    package func insert(_ pages: [RowPage]) {
         table.withLock { guarded in
             guarded.generation += 1
             publish(pages, in: &guarded.table)
@@ -264,7 +264,7 @@ final class RowCache: Sendable {
     }
 
     /// Removes a row that is deleted or known to be stale.
-    func remove(_ key: Int64) {
+    package func remove(_ key: Int64) {
         table.withLock { guarded in
             guarded.generation += 1
             guarded.table.takeInWaiting()
@@ -273,7 +273,7 @@ final class RowCache: Sendable {
     }
 
     /// Removes every row.
-    func removeAll() {
+    package func removeAll() {
         table.withLock { guarded in
             guarded.generation += 1
             guarded.table.takeInWaiting()

@@ -12,26 +12,26 @@ import Foundation
 ///
 /// The pointer is valid while its page lives. Rows never change once their page is sealed.
 @usableFromInline
-typealias RowPointer = UnsafeMutablePointer<UInt64>
+package typealias RowPointer = UnsafeMutablePointer<UInt64>
 
 extension UnsafeMutablePointer where Pointee == UInt64 {
     static var headerWords: Int { 3 }
 
-    @inlinable @inline(__always) var rowKey: Int64 { Int64(bitPattern: self[-3]) }
+    @inlinable @inline(__always) package var rowKey: Int64 { Int64(bitPattern: self[-3]) }
     /// Gives a row its key late, which nobody but its maker has seen.
-    func setKey(_ key: Int64) { self[-3] = UInt64(bitPattern: key) }
-    var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
+    package func setKey(_ key: Int64) { self[-3] = UInt64(bitPattern: key) }
+    package var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
     /// Whether this is a row as it was when another state of it was read, or later. Versions have 32 bits and begin anew after the last.
     func isSameOrLater(_ other: RowPointer) -> Bool { Int32(truncatingIfNeeded: self[-2] &- other[-2]) >= 0 }
     @inlinable @inline(__always) var rowLayoutIndex: Int { Int(truncatingIfNeeded: self[-2] >> 32) }
 
     /// Whether a slot is nil in a row of so many words before the bitmap.
     @inlinable @inline(__always)
-    func isNull(_ slot: Int, wordCount: Int) -> Bool { self[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
+    package func isNull(_ slot: Int, wordCount: Int) -> Bool { self[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
 
     /// The page that owns this row. The caller must own a reference to the page, or hold the lock of a table that the
     /// page leaves before it is freed.
-    var rowPage: Unmanaged<RowPage> {
+    package var rowPage: Unmanaged<RowPage> {
         // A page writes its own address here before it hands out a row.
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(self[-1])).unsafelyUnwrapped)
     }
@@ -41,17 +41,17 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
 ///
 /// A page holds many rows in one block of memory and the bytes of all their texts and blobs in a second one, so that a
 /// fetched row costs no allocation of its own.
-final class RowPage: @unchecked Sendable {
+package final class RowPage: @unchecked Sendable {
     // Sendable: every stored property is written by the builder before `seal()`, on the thread that made the page, and
     // only read afterwards. `cache` is set when the page is published, under the cache's lock, which guards `cachePlace`,
     // `cacheBatch` and `isInCache` too.
 
-    let layout: EntityLayout
+    package let layout: EntityLayout
     @exclusivity(unchecked) private(set) var rowCount = 0
     let capacity: Int
     private let rows: UnsafeMutablePointer<UInt64>
     @exclusivity(unchecked) private(set) var heap: UnsafeMutablePointer<UInt8>
-    @exclusivity(unchecked) private(set) var heapCount = 0
+    @exclusivity(unchecked) package private(set) var heapCount = 0
     @exclusivity(unchecked) private var heapCapacity: Int
     /// Whether the heap outgrew the block of the rows and has a block of its own.
     @exclusivity(unchecked) private var hasOwnHeap = false
@@ -114,7 +114,7 @@ final class RowPage: @unchecked Sendable {
 
     /// Appends a row whose values are all nil. The page must not be full or sealed.
     @inline(__always)
-    func appendRow(key: Int64, version: Int64) -> RowPointer {
+    package func appendRow(key: Int64, version: Int64) -> RowPointer {
         let row = self.row(at: rowCount)
         row[-3] = UInt64(bitPattern: key)
         row[-2] = UInt64(UInt32(truncatingIfNeeded: version)) | layoutBits
@@ -131,19 +131,19 @@ final class RowPage: @unchecked Sendable {
     }
 
     @inline(__always)
-    func setNull(_ row: RowPointer, _ slot: Int) {
+    package func setNull(_ row: RowPointer, _ slot: Int) {
         row[slot] = 0
         row[wordCount &+ slot &>> 6] |= 1 &<< UInt64(slot & 63)
     }
 
     @inline(__always)
-    func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
+    package func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
         row.isNull(slot, wordCount: wordCount)
     }
 
     /// Copies bytes into the heap and lets the slot's word refer to them.
     @inline(__always)
-    func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
+    package func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
         let end = heapCount &+ count
         if end > heapCapacity, !growHeap(by: count) { return fail(row, slot) }
         if let bytes { UnsafeMutableRawPointer(heap + heapCount).copyMemory(from: bytes, byteCount: count) }
@@ -182,36 +182,36 @@ final class RowPage: @unchecked Sendable {
 
     /// The bytes that a slot of variable length refers to.
     @inline(__always)
-    func bytes(_ row: RowPointer, _ slot: Int) -> UnsafeBufferPointer<UInt8> {
+    package func bytes(_ row: RowPointer, _ slot: Int) -> UnsafeBufferPointer<UInt8> {
         let word = row[slot]
         return UnsafeBufferPointer(start: heap + Int(word >> 32), count: Int(word & 0xffff_ffff))
     }
 }
 
 /// A committed row together with the page that keeps it alive.
-struct Snapshot: @unchecked Sendable {
+package struct Snapshot: @unchecked Sendable {
     // Sendable: the row is immutable once its page is sealed, and the page is retained here.
 
-    let row: RowPointer
-    let page: RowPage
+    package let row: RowPointer
+    package let page: RowPage
 
-    init(row: RowPointer, page: RowPage) {
+    package init(row: RowPointer, page: RowPage) {
         self.row = row
         self.page = page
     }
 
     /// Takes shared ownership of the page that a row points at. The row must be owned by someone at the time of the call.
-    init(retaining row: RowPointer) {
+    package init(retaining row: RowPointer) {
         self.row = row
         page = row.rowPage.takeUnretainedValue()
     }
 
     var key: Int64 { row.rowKey }
-    var version: Int64 { row.rowVersion }
-    var layout: EntityLayout { page.layout }
+    package var version: Int64 { row.rowVersion }
+    package var layout: EntityLayout { page.layout }
 
     @inline(__always)
-    func isNull(_ slot: Int) -> Bool {
+    package func isNull(_ slot: Int) -> Bool {
         page.isNull(row, slot)
     }
 
@@ -232,7 +232,7 @@ struct Snapshot: @unchecked Sendable {
     }
 
     /// The value of a stored slot, as the store holds it (a transformable as its bytes, a to-one as a reference).
-    func value(_ slot: Int) -> StoredValue {
+    package func value(_ slot: Int) -> StoredValue {
         if isNull(slot) { return .null }
         switch layout.slots[slot].kind {
         case .int16, .int32, .int64, .boolean: return .integer(Int64(bitPattern: row[slot]))
@@ -249,12 +249,12 @@ struct Snapshot: @unchecked Sendable {
 
 extension Locale {
     /// The locale in which numbers are written as in program text.
-    static let posix = Locale(identifier: "en_US_POSIX")
+    package static let posix = Locale(identifier: "en_US_POSIX")
 }
 
 extension UUID {
     /// A UUID of exactly 16 bytes, nil for any other count.
-    init?(bytes: UnsafeBufferPointer<UInt8>) {
+    package init?(bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 16, let base = bytes.baseAddress else { return nil }
         self.init(uuid: UnsafeRawPointer(base).loadUnaligned(as: uuid_t.self))
     }

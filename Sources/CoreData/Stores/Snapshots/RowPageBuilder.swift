@@ -4,9 +4,9 @@ import Foundation
 ///
 /// A store appends rows, sets each stored slot of a row exactly once, then calls `finish()`. Pages are about 64 KiB so
 /// that one living object does not keep a large fetch in memory.
-struct RowPageBuilder {
+package struct RowPageBuilder {
     let layout: EntityLayout
-    private(set) var page: RowPage
+    package private(set) var page: RowPage
     private(set) var finished: [RowPage] = []
     /// How many bytes the texts and blobs of the finished pages take.
     private var finishedBytes = 0
@@ -17,7 +17,7 @@ struct RowPageBuilder {
     /// - Parameters:
     ///   - expectedRows: how many rows are likely; 1 makes a page of one row.
     ///   - heapBytesPerRow: how many bytes the texts and blobs of a row are likely to take.
-    init(layout: EntityLayout, expectedRows: Int = 16, heapBytesPerRow: Int = 0) {
+    package init(layout: EntityLayout, expectedRows: Int = 16, heapBytesPerRow: Int = 0) {
         self.layout = layout
         nextCapacity = max(1, min(expectedRows, Self.limit(layout)))
         page = RowPage(layout: layout, capacity: nextCapacity, heapBytes: Self.heapBytes(nextCapacity, heapBytesPerRow))
@@ -34,13 +34,13 @@ struct RowPageBuilder {
 
     /// Starts a row; all its values must then be set.
     @inline(__always)
-    mutating func appendRow(key: Int64, version: Int64) -> RowPointer {
+    package mutating func appendRow(key: Int64, version: Int64) -> RowPointer {
         pageWithRoom().appendRow(key: key, version: version)
     }
 
     /// A page that can take at least one more row.
     @inline(__always)
-    mutating func pageWithRoom() -> RowPage {
+    package mutating func pageWithRoom() -> RowPage {
         if !page.hasRoom { turnPage() }
         return page
     }
@@ -62,12 +62,12 @@ struct RowPageBuilder {
     func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) { page.set(row, slot, value) }
 
     /// - Throws: the reason why a value of a row is missing.
-    func requireWholeRows() throws {
+    package func requireWholeRows() throws {
         if let failure = page.failure ?? finished.lazy.compactMap(\.failure).first { throw failure }
     }
 
     /// All pages that hold rows; the builder must not be used afterwards.
-    mutating func finish() -> [RowPage] {
+    package mutating func finish() -> [RowPage] {
         if page.rowCount > 0 { finished.append(page) }
         return finished
     }
@@ -75,7 +75,7 @@ struct RowPageBuilder {
 
 extension RowPage {
     /// Sets a stored slot. What is not a number is no value, in every store: SQLite cannot keep it.
-    func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) {
+    package func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) {
         let property = layout.slots[slot]
         switch value {
         case .null: setNull(row, slot)

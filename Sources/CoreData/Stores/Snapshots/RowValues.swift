@@ -1,8 +1,8 @@
 /// The new values of one row, by slot.
 ///
 /// The values lie behind the header, in the same allocation; only slots of the mask are initialized.
-class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
-    struct Header {
+package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
+    package struct Header {
         let slotCount: Int
         /// Bit n: slot n has a value here.
         var mask: SlotMask
@@ -15,7 +15,7 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     }
 
     /// - Parameter slotCount: how many slots may have values.
-    static func make(slotCount: Int) -> RowValues {
+    package static func make(slotCount: Int) -> RowValues {
         let made = create(minimumCapacity: slotCount) { _ in
             Header(
                 slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: 0), eventMask: SlotMask(count: 0))
@@ -34,12 +34,12 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.slotCount } }
     }
 
-    final var mask: SlotMask {
+    package final var mask: SlotMask {
         @inline(__always) get { withUnsafeMutablePointerToHeader { $0.pointee.mask } }
     }
 
     @inline(__always)
-    final func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
+    package final func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
 
     /// Whether a slot has a value here, and one that is not null. What is no number is kept as null.
     @inline(__always)
@@ -56,7 +56,7 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
 
     /// A slot's value: `.null` for one that has none.
     @inline(__always)
-    final subscript(slot: Int) -> StoredValue {
+    package final subscript(slot: Int) -> StoredValue {
         get { withUnsafeMutablePointers { header, values in header.pointee.mask.contains(slot) ? values[slot] : .null } }
         set {
             withUnsafeMutablePointers { header, values in
@@ -89,7 +89,7 @@ class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     }
 
     /// Takes all values away, so that the object serves for another row.
-    final func removeAll() {
+    package final func removeAll() {
         withUnsafeMutablePointers { header, values in
             header.pointee.mask.forEach(below: header.pointee.slotCount) { (values + $0).deinitialize(count: 1) }
             header.pointee.mask.removeAll()

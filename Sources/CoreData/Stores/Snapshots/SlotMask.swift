@@ -1,15 +1,15 @@
 /// A set of slots: one word for entities of up to 64 properties.
-struct SlotMask: Hashable, Sendable {
+package struct SlotMask: Hashable, Sendable {
     private var low: UInt64 = 0
     /// The words above the first; nil, not empty, where there are none, so that a mask costs no reference counting.
     private var high: [UInt64]?
 
-    init(count: Int) {
+    package init(count: Int) {
         high = count > 64 ? Array(repeating: 0, count: (count - 1) / 64) : nil
     }
 
     @inline(__always)
-    func contains(_ slot: Int) -> Bool {
+    package func contains(_ slot: Int) -> Bool {
         if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
         return highWord(slot) & (1 << UInt64(slot & 63)) != 0
     }
@@ -18,7 +18,7 @@ struct SlotMask: Hashable, Sendable {
     private func highWord(_ slot: Int) -> UInt64 { high.map { $0[(slot >> 6) - 1] } ?? 0 }
 
     @inline(__always)
-    mutating func insert(_ slot: Int) {
+    package mutating func insert(_ slot: Int) {
         if slot < 64 { low |= 1 << UInt64(slot) } else { insertHigh(slot) }
     }
 

@@ -4,7 +4,7 @@ extension Snapshot {
     /// - Parameters:
     ///   - isSame: whether two references lead to one row.
     ///   - isSameArchived: whether two transformable values whose archives differ, in a slot of both rows, are one all the same.
-    func hasSameValues(
+    package func hasSameValues(
         as other: Snapshot, comparesDerived: Bool = true, sameRow isSame: (RowReference, RowReference) -> Bool = { $0.key == $1.key },
         sameArchived isSameArchived: (Int) -> Bool = { _ in false }
     ) -> Bool {

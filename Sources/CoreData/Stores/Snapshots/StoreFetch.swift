@@ -1,22 +1,22 @@
 import Foundation
 
 /// A fetch request resolved for one store.
-struct StoreFetch {
-    var entity: EntityLayout
-    var includesSubentities = true
+package struct StoreFetch {
+    package var entity: EntityLayout
+    package var includesSubentities = true
     var predicate: NSPredicate?
-    var sortDescriptors: [NSSortDescriptor] = []
-    var limit = 0
+    package var sortDescriptors: [NSSortDescriptor] = []
+    package var limit = 0
     var offset = 0
     /// Keys of rows that do not count: they are neither given nor counted, nor is the limit or offset spent on them.
-    var excludedKeys: Set<Int64> = []
-    var shape = Shape.rows
+    package var excludedKeys: Set<Int64> = []
+    package var shape = Shape.rows
     /// How dictionary results are made; nil for other shapes.
     var columns: DictionaryColumns?
     /// Where the fetch comes from, for stores whose class is the program's own; opaque to all others.
     var origin: AnyObject?
 
-    enum Shape {
+    package enum Shape {
         case rows
         /// Keys and entities only.
         case references
@@ -67,7 +67,7 @@ struct StoreFetch {
     }
 }
 
-enum StoreFetchResult {
+package enum StoreFetchResult {
     case rows(FetchedRows)
     /// Also the answer to a fetch of rows by a store that reads a row only when its object is used.
     case references(FetchedReferences)

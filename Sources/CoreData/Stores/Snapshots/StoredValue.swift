@@ -1,18 +1,23 @@
 import Foundation
 
 /// A row of a store, named by primary key and entity.
-struct RowReference: Hashable, Sendable {
+package struct RowReference: Hashable, Sendable {
     /// `Z_PK`, unique within the table of the entity's root entity.
-    var key: Int64
+    package var key: Int64
     /// Index of the concrete entity's layout in the model (`ModelLayout.layouts`).
-    var layoutIndex: Int
+    package var layoutIndex: Int
+
+    package init(key: Int64, layoutIndex: Int) {
+        self.key = key
+        self.layoutIndex = layoutIndex
+    }
 }
 
 /// One property value as stores keep it, outside of a row: a change, a default, a bound argument.
 ///
 /// 17 bytes, no allocation for numbers, short strings and references. The cases say how the value is held, not the
 /// attribute's type: a date is `.double` (seconds since 2001), a boolean `.integer` (0 or 1).
-enum StoredValue: Hashable {
+package enum StoredValue: Hashable {
     case null
     case integer(Int64)
     case double(Double)
@@ -24,7 +29,7 @@ enum StoredValue: Hashable {
     case reference(RowReference)
 
     /// Whether two values are the same: held in the same way, and texts with the same code points.
-    static func == (left: StoredValue, right: StoredValue) -> Bool {
+    package static func == (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
         case (.integer(let left), .integer(let right)): left == right
@@ -38,7 +43,7 @@ enum StoredValue: Hashable {
         }
     }
 
-    func hash(into hasher: inout Hasher) {
+    package func hash(into hasher: inout Hasher) {
         switch self {
         case .null: break
         case .integer(let integer): hasher.combine(integer)
@@ -51,7 +56,7 @@ enum StoredValue: Hashable {
         }
     }
 
-    var isNull: Bool {
+    package var isNull: Bool {
         if case .null = self { return true }
         return false
     }
@@ -63,7 +68,7 @@ enum StoredValue: Hashable {
     }
 
     /// Whether this is a number, date or decimal that is not a number. Stores keep it as nil.
-    var isNotANumber: Bool {
+    package var isNotANumber: Bool {
         switch self {
         case .double(let double): double.isNaN
         case .decimal(let decimal): decimal.isNaN

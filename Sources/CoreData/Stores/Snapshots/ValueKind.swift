@@ -2,7 +2,7 @@
 ///
 /// Scalars occupy the slot's 8-byte word itself; values of variable length keep a reference into the page's byte heap.
 /// `composite`, `toMany`, `orderedToMany`, `fetched` and `undefined` properties have a slot but no word in a row.
-enum ValueKind: UInt8, Sendable {
+package enum ValueKind: UInt8, Sendable {
     case int16
     case int32
     case int64
@@ -34,7 +34,7 @@ enum ValueKind: UInt8, Sendable {
     case json
 
     /// Whether the value is an integer in its word.
-    var isInteger: Bool {
+    package var isInteger: Bool {
         switch self {
         case .int16, .int32, .int64, .boolean: true
         default: false
@@ -50,13 +50,13 @@ enum ValueKind: UInt8, Sendable {
     }
 
     /// Whether the value is a number.
-    var isNumber: Bool { isInteger || self == .double || self == .float || self == .decimal }
+    package var isNumber: Bool { isInteger || self == .double || self == .float || self == .decimal }
 
     /// Whether a class may have the value as a scalar rather than an object: a number, or true or false.
     var isScalar: Bool { isNumber && self != .decimal }
 
     /// Whether the word refers to bytes in the page's heap.
-    var isVariableLength: Bool {
+    package var isVariableLength: Bool {
         switch self {
         case .decimal, .string, .data, .json, .uuid, .uri, .transformable: true
         default: false

@@ -1,0 +1,19 @@
+/// A type of stores that another module of the package has.
+package struct StoreTypeDeclaration: Sendable {
+    /// The name of the type, as `NSPersistentStore.type` gives it.
+    package let type: String
+    package let storeClass: any ServerStore.Type
+    /// Options that have no effect on such stores, with the reason for each, which is said once on standard error.
+    package let optionsWithoutEffect: [String: String]
+
+    package init(type: String, storeClass: any ServerStore.Type, optionsWithoutEffect: [String: String]) {
+        self.type = type
+        self.storeClass = storeClass
+        self.optionsWithoutEffect = optionsWithoutEffect
+    }
+}
+
+/// Declares the type of stores of a module: the conformance of its class `StoreModule`.
+package protocol StoreTypeProvider: AnyObject, SendableMetatype {
+    static var storeType: StoreTypeDeclaration { get }
+}

@@ -1,0 +1,166 @@
+import CoreData
+
+// Texts: PostgreSQL compares the columns of attributes, and what is computed here, by code points.
+extension PostgreSQLDialect {
+    private static let lacksICU = "the server was built without ICU, by which texts are folded and ordered"
+    static let lacksFunctions = "the schema has none of this library's functions, which it takes"
+
+    /// Why texts are not folded.
+    var foldingRefusal: String { hasFunctions ? Self.lacksICU : Self.lacksFunctions }
+
+    func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? {
+        if let exact = term.exact, kind.isNumber { return computed("ocd_text(" + exact + ")") }
+        switch kind {
+        case .int16, .int32, .int64: return computed("CAST(" + term.text + " AS text)")
+        case .boolean: return computed("CAST(CAST(" + term.text + " AS integer) AS text)")
+        case .double, .float: return computed("ocd_text(CAST(" + term.text + " AS double precision))")
+        case .decimal: return computed("CAST(trim_scale(" + term.text + ") AS text)")
+        case .uuid: return computed("upper(CAST(" + term.text + " AS text))")
+        case .string, .uri: return term.text
+        default: return nil
+        }
+    }
+
+    func computed(_ text: SQLText) -> SQLText { "(" + text + #" COLLATE "C")"# }
+
+    func ordered(_ term: SQLTerm) -> SQLText {
+        // A type of others may have an order of its own.
+        ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri) ? computed("CAST(" + term.text + " AS text)") : term.text
+    }
+
+    // MARK: Changes
+
+    func refusal(of change: SQLTextChange) -> String? { hasICU ? nil : foldingRefusal }
+
+    func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText {
+        switch change {
+        case .uppercase: computed(SQLText(qualified("ocd_upper(")) + text + ")")
+        case .lowercase: computed(SQLText(qualified("ocd_lower(")) + text + ")")
+        case .canonical: computed(SQLText(qualified("ocd_canonical(")) + text + ")")
+        }
+    }
+
+    /// A text without what options leave out, as it is compared for equality and order.
+    func folded(_ text: SQLText, _ options: NSComparisonPredicate.Options) -> SQLText {
+        "\(PostgreSQLFunctions.folding)(" + text + ", \(options.folding))"
+    }
+
+    // MARK: Comparisons
+
+    func match(
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+    ) throws(SQLRefusal) -> SQLText {
+        let folds = options.folding != 0
+        if folds && !hasICU { throw SQLRefusal(reason: foldingRefusal) }
+        if operation == .matches { return try matches(text, pattern, options) }
+        if let symbol = operation.symbol {
+            if options.contains(.init(rawValue: 8)) {
+                throw SQLRefusal(reason: "the server knows nothing of this program's locale, by which [l] compares")
+            }
+            if folds { return folded(text.text, options) + symbol + folded(pattern.text, options) }
+            return (operation == .equalTo ? text.text : ordered(text)) + symbol + pattern.text
+        }
+        let wishes = text.wishes
+        let isIndexed = wishes?.foldings.contains(.init(rawValue: options.folding)) ?? false
+        // Parts are looked for in composed texts, so that an accented letter does not begin with the plain one.
+        let value = folds ? composed(text.text, options) : text.text
+        let part = folds ? composed(pattern.text, options) : pattern.text
+        // An index of parts is of texts that are folded by one of the options, where there are any.
+        let isSearched = wishes.map { $0.findsParts && (folds ? isIndexed : $0.foldings.isEmpty) } ?? false
+        switch operation {
+        case .beginsWith:
+            if folds, isIndexed, pattern.isConstant { return beginning(text, options, pattern) }
+            return "starts_with(" + value + ", " + part + ")"
+        case .endsWith: return hasSuffix(value, part, isSearched: isSearched)
+        case .contains: return contains(value, part, isSearched: isSearched)
+        case .like where !hasFunctions:
+            guard case .string(let constant)? = pattern.constant?.value else {
+                throw SQLRefusal(reason: "the pattern has to be a constant where the schema has none of this library's functions")
+            }
+            return value + " LIKE " + SQLText(value: .string(Self.wildcards(constant)), kind: .string)
+        case .like: return value + " LIKE ocd_wildcards(" + part + ")"
+        default: throw SQLRefusal(reason: "PostgreSQL has nothing for this comparison")
+        }
+    }
+
+    /// A folded text as parts are looked for in it.
+    func composed(_ text: SQLText, _ options: NSComparisonPredicate.Options) -> SQLText {
+        "ocd_compose(" + text + ", \(options.folding))"
+    }
+
+    func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
+        hasSuffix(text.text, suffix, isSearched: isSearched(text))
+    }
+
+    func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText { contains(text.text, part, isSearched: isSearched(text)) }
+
+    // MARK: Indexes
+
+    /// Whether an index may have the parts of the texts as they are.
+    private func isSearched(_ text: SQLTerm) -> Bool { text.wishes.map { $0.findsParts && $0.foldings.isEmpty } ?? false }
+
+    private func hasSuffix(_ text: SQLText, _ suffix: SQLText, isSearched: Bool) -> SQLText {
+        if isSearched { return text + " LIKE '%' || " + escaped(suffix) }
+        return "right(" + text + ", length(" + suffix + ")) = " + suffix
+    }
+
+    /// - Parameter isSearched: whether to say it so that an index of parts is used: one with trigrams knows LIKE alone.
+    private func contains(_ text: SQLText, _ part: SQLText, isSearched: Bool) -> SQLText {
+        if isSearched { return text + " LIKE '%' || " + escaped(part) + " || '%'" }
+        return "position(" + part + " IN " + text + ") > 0"
+    }
+
+    /// The pattern of LIKE that means a text itself.
+    private func escaped(_ text: SQLText) -> SQLText {
+        #"replace(replace(replace("# + text + #", '\', '\\'), '%', '\%'), '_', '\_')"#
+    }
+
+    /// Whether a folded text begins with a constant, with the bounds between which an index has all such texts. They are decomposed
+    /// there, where marks may stand between those of the constant: what both begin with for certain ends before its last marks.
+    private func beginning(_ text: SQLTerm, _ options: NSComparisonPredicate.Options, _ pattern: SQLTerm) -> SQLText {
+        guard let stem = pattern.derived(.stem) else {
+            return "starts_with(" + composed(text.text, options) + ", " + composed(pattern.forThisStatement.text, options) + ")"
+        }
+        let (value, start) = (folded(text.text, options), folded(stem, options))
+        // The least text behind them: with the code point that follows the last one, which those of UTF-16's halves are not.
+        let end =
+            "left(" + start + ", -1) || CASE ascii(right(" + start + ", 1)) WHEN 55295 THEN chr(57344) ELSE chr(ascii(right(" + start
+            + ", 1)) + 1) END"
+        return "(" + value + " >= " + start + " AND " + value + " < " + end + " AND starts_with(" + composed(text.text, options) + ", "
+            + composed(pattern.text, options) + "))"
+    }
+
+    /// A regular expression as PostgreSQL writes it, where that means the same.
+    private func matches(
+        _ text: SQLTerm, _ pattern: SQLTerm, _ options: NSComparisonPredicate.Options
+    ) throws(SQLRefusal) -> SQLText {
+        guard case .string(let expression)? = pattern.constant?.value else {
+            throw SQLRefusal(reason: "a regular expression has to be a constant")
+        }
+        let ignoresDiacritics = options.folding & 2 != 0
+        let translated = try PostgreSQLPattern.translation(
+            ignoresDiacritics ? expression.folding(options: .diacriticInsensitive, locale: nil) : expression,
+            ignoresCase: options.folding & 1 != 0)
+        let value = ignoresDiacritics ? "ocd_unmarked(" + text.text + ")" : text.text
+        return value + " ~ " + SQLText(value: .string(translated), kind: .string)
+    }
+}
+
+extension NSComparisonPredicate.Options {
+    /// What is folded away: 1 for case, 2 for diacritics.
+    fileprivate var folding: UInt { rawValue & 4 != 0 ? 0 : rawValue & 3 }
+}
+
+extension NSComparisonPredicate.Operator {
+    /// The operator of SQL for an equality or an order.
+    var symbol: String? {
+        switch self {
+        case .equalTo: " = "
+        case .lessThan: " < "
+        case .lessThanOrEqualTo: " <= "
+        case .greaterThan: " > "
+        case .greaterThanOrEqualTo: " >= "
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import CoreData
+import Foundation
+import Synchronization
+
+/// Hears of the transactions of a store that anybody commits, on a thread and a connection of its own.
+///
+/// Each transaction tells its number. After every connection, and where the way to the server drops what it says, the last number is
+/// looked up: nothing is missed, though several transactions may be told of at once.
+final class PostgreSQLListener: @unchecked Sendable {
+    // Sendable: constants, and a state behind a mutex. The thread alone uses the connection, but for `cancel()`.
+
+    private struct State: @unchecked Sendable {
+        // Sendable: only reached through the mutex.
+        var isEnded = false
+        var wire: (any DatabaseWire)?
+    }
+
+    private let pool: PostgreSQLPool
+    /// The last transaction that needs not be told of; nil for the last one when the thread begins.
+    private let first: Int64?
+    /// Called for transactions up to a number, and with whether any of them is another's.
+    private let onChange: @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
+    private let state = Mutex(State())
+
+    /// How long the thread sleeps where it is told nothing: then it looks whether the server is still there.
+    private static let longestWait = 30.0
+    /// How often a number is looked up that nobody tells.
+    private static let pollingInterval = 1.0
+
+    init(_ pool: PostgreSQLPool, after first: Int64?, onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void) {
+        self.pool = pool
+        self.first = first
+        self.onChange = onChange
+    }
+
+    func start() {
+        let thread = Thread { [self] in run() }
+        thread.name = "OpenCoreData.PostgreSQLListener"
+        thread.start()
+    }
+
+    /// Has the thread end. Does not wait for it.
+    func end() {
+        let wire = state.withLock { state in
+            state.isEnded = true
+            return state.wire
+        }
+        wire?.cancel()
+    }
+
+    private var isEnded: Bool { state.withLock { $0.isEnded } }
+
+    private func run() {
+        var known = first
+        var pause = 0.1
+        while !isEnded {
+            do {
+                try listen(&known) { pause = 0.1 }
+            } catch {
+                // Whoever saves or fetches is told why; what happens meanwhile is found when the server is back.
+                Thread.sleep(forTimeInterval: pause)
+                pause = min(pause * 2, Self.longestWait)
+            }
+        }
+    }
+
+    /// Listens until the connection is lost or the store is closed.
+    private func listen(_ known: inout Int64?, connected: () -> Void) throws {
+        let (connection, isDirect) = try pool.connectListener()
+        state.withLock { $0.wire = connection.wire }
+        defer {
+            state.withLock { $0.wire = nil }
+            connection.wire.close()
+        }
+        let hears = try isDirect && mayListen(connection)
+        connected()
+        try lookUp(connection, &known)
+        while !isEnded {
+            guard hears else {
+                Thread.sleep(forTimeInterval: Self.pollingInterval)
+                try lookUp(connection, &known)
+                continue
+            }
+            let notifications = try connection.wire.notifications(within: Self.longestWait)
+            if isEnded { return }
+            guard !notifications.isEmpty else {
+                try lookUp(connection, &known)
+                continue
+            }
+            let told = notifications.compactMap { PostgreSQLTransactions.Announcement($0.payload) }
+            guard let last = told.map(\.number).max() else { continue }
+            let byOthers = told.contains { $0.sender != pool.sender }
+            known = max(known ?? 0, last)
+            onChange(last, byOthers)
+        }
+    }
+
+    /// Has the server tell what is committed.
+    ///
+    /// - Returns: whether it does so.
+    private func mayListen(_ connection: PostgreSQLConnection) throws -> Bool {
+        var channel: String?
+        try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
+        do {
+            try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
+            return true
+        } catch let error as WireError where error.isReadOnlyServer {
+            let store = StoreName.path(pool.configuration.address.publicURL)
+            Warnings.sayOnce(about: "listening to \(store)") {
+                "The server of the store \(store) does not tell of changes (\(error.message)): the store asks for them every second."
+            }
+            return false
+        }
+    }
+
+    /// Looks whether transactions were committed that nobody told of.
+    private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
+        let last: Int64
+        do { last = try PostgreSQLTransactions.last(connection) } catch let error as WireError where error.sqlState == "42501" {
+            let store = StoreName.path(pool.configuration.address.publicURL)
+            Warnings.sayOnce(about: "reading transactions of \(store)") {
+                "The role of the store \(store) may not read its transactions (\(error.message)): changes of others are noticed only where and while the "
+                    + "server tells of them. GRANT SELECT ON \(PostgreSQLHousekeeping.transactionTable), \(PostgreSQLHousekeeping.storeTable) lets it find all."
+            }
+            return
+        }
+        defer { known = last }
+        // A smaller number is that of a restored database, or of a standby that lagged.
+        if let known, last != known { onChange(last, true) }
+    }
+}

@@ -1,0 +1,59 @@
+import CoreData
+
+// Rows as triggers have left them.
+extension PostgreSQLSave {
+    /// Has triggers begin their lists of rows anew, which would grow from block to block.
+    func forgetTouchedRows() {
+        guard backend.given == nil else { return }
+        for (place, table) in backend.mapping.tables.enumerated() where backend.derivingTables.contains(place) {
+            waiting.append(WireStatement("SELECT set_config('\(PostgreSQLDialect.touchedRows(table.name))', '', true)"))
+        }
+    }
+
+    /// The keys that were given, and those of rows that triggers have touched.
+    private static func touchedKeys(_ table: SQLTable) -> String {
+        "$1 || COALESCE(string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', true), ''), ',')::int8[], '{}')"
+    }
+
+    /// Has the rows read again whose derived values triggers may have changed, with the next round trip.
+    func readDerivedRows() {
+        let mapping = backend.mapping
+        for (place, table) in mapping.tables.enumerated() where backend.derivingTables.contains(place) {
+            let root = table.root.index
+            var keys: [Int64] = []
+            for change in batch.inserts where change.layout.rootIndex == root { keys.append(change.key) }
+            for change in batch.updates where change.layout.rootIndex == root { keys.append(change.key) }
+            guard let entity = mapping.entity(table.root), backend.given == nil || !keys.isEmpty else { continue }
+            let select = backend.selectPlan(entity, includesSubentities: true)
+            let all = backend.given == nil ? Self.touchedKeys(table) : "$1"
+            let sql =
+                "SELECT \(select.columns.sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) "
+                + "WHERE \(SQLScope.firstAlias).\(statements.key(entity)) = ANY(\(all))"
+            var arguments = WireArguments()
+            arguments.append(keys: keys)
+            derivedRows[root] = PostgreSQLRowCollector(select, expectedRows: max(1, keys.count))
+            derivedReads[sql] = root
+            waiting.append(WireStatement(sql, arguments, isKept: true))
+        }
+    }
+
+    /// Publishes a save that was committed although its answer was lost, and with it what triggers have made of the rows.
+    func publishAfterLostAnswer() -> SaveOutcome {
+        guard backend.given == nil, !backend.derivingTables.isEmpty else { return publish() }
+        // Which rows triggers have touched besides is not known: whoever needs one reads it.
+        for place in backend.derivingTables { backend.rowCaches[backend.mapping.tables[place].root.index].removeAll() }
+        do {
+            try backend.pool.withConnection(repeats: true) { connection in
+                (waiting, derivedRows, derivedReads) = (PostgreSQLStatementQueue(), [:], [:])
+                readDerivedRows()
+                let reads = waiting.take().statements
+                try connection.executeAll(reads) { index, row in try receive(-1, row, reads[index].sql) { _, _ in } }
+            }
+        } catch {
+            // The save is done in any case: a refresh reads the derived values when the server is back.
+            derivedRows = [:]
+        }
+        waiting = PostgreSQLStatementQueue()
+        return publish()
+    }
+}

@@ -1,0 +1,66 @@
+import CoreData
+import Foundation
+
+// Saves of more rows than memory holds.
+extension PostgreSQLStore {
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        try requireWritable()
+        let backend = try backend()
+        // Who gives the rows gives them once.
+        try write(
+            mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },
+            whenCommitted: { _ in })
+    }
+}
+
+/// A save whose rows come in blocks, in one transaction.
+private final class PostgreSQLBlocks: PostgreSQLAttempt {
+    private let store: PostgreSQLStore
+    private let backend: PostgreSQLBackend
+    private let connection: PostgreSQLConnection
+    let identifier = UUID()
+    private(set) var transaction: PostgreSQLServerTransaction?
+    private(set) var number: Int64?
+    private(set) var isCommitSent = false
+
+    init(store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
+        self.store = store
+        self.backend = backend
+        self.connection = connection
+    }
+
+    func run(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+        try connection.begin(with: [])
+        do {
+            try connection.liftTimeLimit()
+            try connection.wire.run("SET CONSTRAINTS ALL DEFERRED")
+            var witness: PostgreSQLWitness?
+            try body { batch in
+                let save = PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection)
+                try save.writeBlock()
+                if witness == nil, backend.given != nil { witness = try save.witness() }
+            }
+            let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
+            // Where others own the tables the number tells what became of the transaction.
+            let current = backend.given.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
+            try connection.executeAll(last + current) { index, row in
+                if index == last.count { transaction = PostgreSQLServerTransaction(row, witness) }
+                if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
+            }
+            isCommitSent = true
+            try connection.commit()
+        } catch {
+            if connection.isInTransaction { connection.rollBack() }
+            throw error
+        }
+    }
+}
+
+extension PostgreSQLSave {
+    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
+    fileprivate func writeBlock() throws {
+        try write(readsDerivedRows: false)
+        forgetTouchedRows()
+        try send()
+    }
+}

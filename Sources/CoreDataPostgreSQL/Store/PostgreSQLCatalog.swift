@@ -1,0 +1,248 @@
+import CoreData
+import Foundation
+
+/// What the server says of the tables in a store's schema.
+struct PostgreSQLCatalog: Sendable {
+    /// What the server says of a column.
+    struct Column: Sendable {
+        /// The type that values are sent as, where it is not the column's own.
+        let type: UInt32
+        /// What the server calls its type.
+        let typeName: String
+        /// Whether it holds texts of a fixed length, filled up with blanks.
+        var isPadded = false
+        /// Whether texts are ordered by their code points.
+        var ordersByCodePoints = true
+        /// Whether every row has a value in it.
+        var isRequired = false
+    }
+
+    /// By table, then by column.
+    private var types: [String: [String: Column]] = [:]
+    /// What each table is: `r` and `p` for tables, `v` for a view, `f` for a foreign table.
+    private(set) var kinds: [String: String] = [:]
+    /// The tables and views that `COPY` does not write for the connection's role.
+    private(set) var uncopied: Set<String> = []
+    /// What may leave out rows of a table or view that the connection's role writes, of which the server says only how many it has written.
+    struct Omission: Sendable {
+        let table: String
+        /// The name of a trigger that is called before each row; nil for policies, rules, and whatever stands behind a table that is only
+        /// the way to others.
+        let trigger: String?
+        /// Whether it is not seen in the catalog whether rows are left out: a view, a table elsewhere, or one made of others.
+        let isElsewhere: Bool
+    }
+
+    private(set) var omissions: [Omission] = []
+    /// The entity numbers of the store, by the entities' names.
+    private(set) var entityNumbers: [String: Int] = [:]
+    /// Whether the schema has the functions that fold texts.
+    private(set) var folds = false
+    /// Whether it has the functions that predicates need beside what PostgreSQL has.
+    private(set) var calculates = false
+    /// What indexes of parts of texts are made with; nil where the database has not got it.
+    private(set) var trigrams: String?
+    /// What kind of server it is.
+    private(set) var profile = PostgreSQLProfile.postgreSQL
+
+    /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
+    static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
+        var catalog = PostgreSQLCatalog()
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, a.attname::text, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8, \
+                format_type(a.atttypid, a.atttypmod), c.relkind::text, CASE WHEN a.attcollation = 0 THEN TRUE \
+                WHEN o.collprovider = 'd' THEN NOT 'a'::text < 'B'::text ELSE o.collcollate IN ('C', 'POSIX') IS TRUE END, a.attnotnull FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid \
+                JOIN pg_catalog.pg_type t ON t.oid = a.atttypid LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation \
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            guard let table = row.string(0), let column = row.string(1) else { return }
+            catalog.kinds[table] = row.string(4)
+            catalog.types[table, default: [:]][column] = Column(
+                declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
+                isRequired: row.int64(6) != 0)
+        }
+        let marks = (PostgreSQLFunctions.foldingMarks.union(PostgreSQLFunctions.calculationMarks)).sorted().map { "'\($0)'" }
+        let functions = Set(
+            try connection.texts(
+                WireStatement(
+                    """
+                    SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+                    WHERE n.nspname = $1 AND p.proname IN (\(marks.joined(separator: ", ")))
+                    """, arguments)
+            ))
+        catalog.folds = functions.isSuperset(of: PostgreSQLFunctions.foldingMarks)
+        catalog.calculates = functions.isSuperset(of: PostgreSQLFunctions.calculationMarks)
+        try connection.execute(WireStatement("SELECT (\(PostgreSQLDialect.trigramQuery)), version()")) { row in
+            let row = PostgreSQLRow(row: row)
+            catalog.trigrams = row.string(0)
+            catalog.profile = PostgreSQLProfile.ofServer(version: row.string(1) ?? "")
+        }
+        try catalog.readOmissions(connection, arguments)
+        if catalog.types[PostgreSQLHousekeeping.entityTable] != nil {
+            catalog.entityNumbers = try entityNumbers(connection)
+        }
+        return catalog
+    }
+
+    /// Reads what is not copied, and what may leave out rows.
+    private mutating func readOmissions(_ connection: PostgreSQLConnection, _ arguments: WireArguments) throws {
+        let policies = "c.relrowsecurity AND row_security_active(c.oid)"
+        // 68 are triggers in place of an insertion.
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND CASE c.relkind WHEN 'v' THEN NOT EXISTS \
+                (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 68 = 68) \
+                ELSE \(policies) END
+                """, arguments)
+        ) { if let table = PostgreSQLRow(row: $0).string(0) { uncopied.insert(table) } }
+        // 3 are triggers before each row.
+        try connection.execute(
+            WireStatement(
+                """
+                SELECT c.relname::text, NULL::text, NOT (\(policies) \
+                OR c.relhasrules AND c.relkind <> 'v') FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 \
+                AND (c.relkind IN ('p', 'v', 'f') OR c.relkind = 'r' \
+                AND (c.relhassubclass OR \(policies) OR c.relhasrules)) \
+                UNION ALL SELECT c.relname::text, t.tgname::text, FALSE FROM pg_catalog.pg_trigger t \
+                JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
+                """, arguments)
+        ) { row in
+            let row = PostgreSQLRow(row: row)
+            guard let table = row.string(0) else { return }
+            omissions.append(Omission(table: table, trigger: row.string(1), isElsewhere: row.int64(2) != 0))
+        }
+    }
+
+    /// The entity numbers of the store in the schema that statements work in, by the entities' names.
+    static func entityNumbers(_ connection: PostgreSQLConnection) throws -> [String: Int] {
+        var numbers: [String: Int] = [:]
+        try connection.execute(WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
+            let row = PostgreSQLRow(row: row)
+            if let name = row.string(0) { numbers[name] = Int(row.int64(1)) }
+        }
+        return numbers
+    }
+
+    /// The columns of each table.
+    var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
+
+    /// Whether a name is that of a table, and not of a view or of something elsewhere.
+    func isTable(_ name: String) -> Bool { kinds[name].map { $0 == "r" || $0 == "p" } ?? false }
+
+    func column(_ column: String, of table: String) -> Column? { types[table]?[column] }
+
+    /// The type that values of a column are sent as.
+    func type(_ column: String, of table: String) -> UInt32? { types[table]?[column]?.type }
+
+    /// What can be said to the server in the schema.
+    var dialect: PostgreSQLDialect {
+        PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, trigrams: trigrams)
+    }
+
+    /// The same where others have made it.
+    var givenDialect: PostgreSQLDialect {
+        let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
+        return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
+    }
+}
+
+extension SQLMapping {
+    /// Has columns of bytes be JSON where the tables' are, and nowhere else: earlier versions made all of them `bytea`, and a model that was kept
+    /// with the store does not say what its bytes are.
+    func takeJSON(from catalog: PostgreSQLCatalog) {
+        for table in tables {
+            for column in table.columns where column.kind == .data || column.kind == .json {
+                guard let type = catalog.type(column.name, of: table.name) else { continue }
+                column.kind = type == WireType.jsonb ? .json : .data
+            }
+        }
+    }
+}
+
+extension PostgreSQLCatalog.Column {
+    /// - Parameters:
+    ///   - type: the type, or the one that a domain is made of.
+    ///   - name: what the server calls the type.
+    init(declared type: UInt32, named name: String, ordersByCodePoints: Bool, isRequired: Bool) {
+        typeName = name
+        self.isRequired = isRequired
+        // An extension's types have other numbers in each database.
+        let isCaseInsensitive = name == "citext" || name.hasSuffix(".citext")
+        switch type {
+        case WireType.varchar, WireType.bpchar: self.type = WireType.text
+        case WireType.timestamp: self.type = WireType.timestamptz
+        default: self.type = isCaseInsensitive ? WireType.text : type
+        }
+        isPadded = type == WireType.bpchar
+        self.ordersByCodePoints = ordersByCodePoints && !isCaseInsensitive
+    }
+}
+
+extension PostgreSQLDialect {
+    /// What can be said to a server in a schema that is to be made.
+    init(for connection: PostgreSQLConnection) throws {
+        let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
+        try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
+            let row = PostgreSQLRow(row: row)
+            hasICU = row.int64(0) > 0
+            trigrams = row.string(1)
+        }
+    }
+
+    /// Asks for the operator class of pg_trgm, in whatever schema it was installed, if the role may use it there.
+    fileprivate static let trigramQuery = """
+        SELECT quote_ident(n.nspname) || '.gin_trgm_ops' FROM pg_catalog.pg_opclass o \
+        JOIN pg_catalog.pg_namespace n ON n.oid = o.opcnamespace JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod \
+        WHERE o.opcname = 'gin_trgm_ops' AND m.amname = 'gin' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') LIMIT 1
+        """
+}
+
+/// The tables that every store has beside those of its entities.
+enum PostgreSQLHousekeeping {
+    /// The store's UUID, metadata, the number of its last transaction, and the version of these tables: one row.
+    static let storeTable = "ocd_store"
+    /// The model, as the SQLite store keeps it too.
+    static let modelTable = "ocd_model"
+    /// Each entity's number, and the last key that was taken of its table.
+    static let entityTable = "ocd_entity"
+    /// The transactions: their numbers are in the order of their commits.
+    static let transactionTable = "ocd_transaction"
+
+    /// The version of these tables.
+    static let format = 1
+
+    /// Each table with its columns.
+    static let columns = [
+        (storeTable, ["id", "format", "uuid", "metadata", "last_transaction"]), (modelTable, ["id", "content"]),
+        (entityTable, ["number", "name", "parent", "last_key"]), (transactionTable, ["number", "save", "at", "author", "context_name"]),
+    ]
+
+    static let all = [storeTable, modelTable, entityTable, transactionTable]
+
+    /// The indexes of columns that are unique beside the keys.
+    static let uniqueIndexes = ["\(entityTable)_name_key", "\(transactionTable)_save_key"]
+
+    static let statements = [
+        """
+        CREATE TABLE \(storeTable) (id int2 PRIMARY KEY CHECK (id = 1), format int4 NOT NULL, uuid text NOT NULL, \
+        metadata bytea NOT NULL, last_transaction int8 NOT NULL)
+        """,
+        "CREATE TABLE \(modelTable) (id int2 PRIMARY KEY CHECK (id = 1), content bytea NOT NULL)",
+        "CREATE TABLE \(entityTable) (number int2 PRIMARY KEY, name text NOT NULL UNIQUE, parent int2 NOT NULL, last_key int8 NOT NULL)",
+        """
+        CREATE TABLE \(transactionTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, at timestamptz NOT NULL, \
+        author text, context_name text)
+        """,
+    ]
+}

@@ -1,0 +1,167 @@
+import CoreData
+import Foundation
+
+/// What belongs to a store in its schema, beside which there may be tables and functions of others.
+struct PostgreSQLContent {
+    let schema: String
+    /// Where the tables of entities are; nil where the store's model cannot be read.
+    let mapping: SQLMapping?
+    /// Those that are there.
+    private(set) var tables: [String]
+    /// With their arguments' types, qualified and quoted.
+    private(set) var functions: [String] = []
+    private(set) var collations: [String] = []
+
+    /// Reads what there is; nil where the schema has no store.
+    ///
+    /// - Parameter isForced: whether a store is taken whose model cannot be read: then its tables are found by what it says of its
+    ///   entities.
+    static func read(_ connection: PostgreSQLConnection, _ address: PostgreSQLAddress, isForced: Bool = false) throws -> PostgreSQLContent?
+    {
+        let schema = address.schema
+        guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return nil }
+        let mapping: SQLMapping?
+        do {
+            mapping = try self.mapping(connection, schema)
+        } catch {
+            // What the server says is no matter of the model.
+            guard isForced, !(error is WireError) else { throw unreadable(address, error) }
+            mapping = nil
+        }
+        guard mapping != nil || isForced else { throw unreadable(address, nil) }
+        var content = PostgreSQLContent(schema: schema, mapping: mapping, tables: [])
+        var names = PostgreSQLHousekeeping.all
+        if let mapping {
+            names += mapping.tables.map(\.name) + mapping.joinTables.map(\.name)
+        } else {
+            names += try tablesOfEntities(connection, schema)
+        }
+        content.tables = try present(names, connection, schema)
+        let triggers = mapping.map { SQLSchema(mapping: $0).derivations().flatMap(PostgreSQLDialect.triggerNames) } ?? []
+        content.functions = try functions(triggers, connection, schema)
+        content.collations = try collations(connection, schema)
+        return content
+    }
+
+    /// The mapping of the model in the store; nil where there is none.
+    ///
+    /// - Parameter dialect: that of another server, where its tables are to stand; by default of this one.
+    static func mapping(
+        _ connection: PostgreSQLConnection, _ schema: String, _ dialect: PostgreSQLDialect? = nil
+    ) throws -> SQLMapping? {
+        guard let metadata = try PostgreSQLMetadata.read(connection, schema: schema),
+            let model = try PostgreSQLMetadata.model(connection, schema: schema)
+        else { return nil }
+        // No objects are made: the classes may be those of another program.
+        for entity in model.entities { entity.managedObjectClassName = nil }
+        let names = StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
+        let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
+        let mapping = try SQLMapping(
+            layouts: model.layout(), dialect ?? catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers
+        ) { names.contains($0.name) }
+        mapping.takeJSON(from: catalog)
+        return mapping
+    }
+
+    private static func unreadable(_ address: PostgreSQLAddress, _ error: (any Error)?) -> any Error {
+        if let error, error is WireError { return error }
+        var userInfo = StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: address.publicURL)
+        userInfo[NSUnderlyingErrorKey] = error.map { $0 as NSError }
+        return CoreDataErrors.make(
+            .persistentStoreOperation,
+            "Which tables belong to the store \(StoreName.path(address.publicURL)) is not known, because its model cannot be read"
+                + (error.map { ": \($0.localizedDescription)" } ?? " from \(PostgreSQLHousekeeping.modelTable)."),
+            recovery: "NSPersistentStoreForceDestroyOption drops the tables that bear the names of its entities, and those that join them.",
+            userInfo: userInfo)
+    }
+
+    /// The tables of a store without a model: those with the names of its root entities, and those whose rows join theirs.
+    private static func tablesOfEntities(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
+        guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.entityTable, connection, schema: schema) else { return [] }
+        var names: [String] = []
+        try connection.execute(WireStatement("SELECT name FROM \(PostgreSQLHousekeeping.entityTable) WHERE parent = 0")) {
+            if let name = PostgreSQLRow(row: $0).string(0) { names.append(SnakeCaseNaming.table(named: name)) }
+        }
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
+        return try names
+            + connection.texts(
+                WireStatement(
+                    """
+                    SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                    JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid JOIN pg_catalog.pg_class d ON d.oid = k.confrelid \
+                    WHERE n.nspname = $1 AND d.relnamespace = n.oid AND d.relname::text = ANY($2) AND k.contype = 'f' AND k.confdeltype = 'c' \
+                    AND k.condeferred AND NOT c.relname::text = ANY($2) GROUP BY c.oid, c.relname HAVING count(*) = 2
+                    """, arguments)
+            )
+    }
+
+    static func present(_ names: [String], _ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
+        return try connection.texts(
+            WireStatement(
+                """
+                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname::text = ANY($2) ORDER BY 1
+                """, arguments)
+        )
+    }
+
+    /// The functions of the schema that are ours: by their prefix, or those of triggers.
+    private static func functions(
+        _ triggers: [String], _ connection: PostgreSQLConnection, _ schema: String
+    ) throws -> [String] {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: triggers.map(StoredValue.string), of: WireType.text)
+        return try connection.texts(
+            WireStatement(
+                """
+                SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) FROM pg_catalog.pg_proc p \
+                JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prokind = 'f' \
+                AND (left(p.proname::text, 4) = 'ocd_' OR p.pronargs = 0 AND p.prorettype = 'trigger'::regtype AND p.proname::text = ANY($2)) \
+                ORDER BY p.oid DESC
+                """, arguments)
+        )
+    }
+
+    /// The orders of texts that are there.
+    private static func collations(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        try arguments.append(list: PostgreSQLFunctions.collationNames.map(StoredValue.string), of: WireType.text)
+        return try connection.texts(
+            WireStatement(
+                "SELECT o.collname::text FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
+                    + "WHERE n.nspname = $1 AND o.collname::text = ANY($2)", arguments)
+        )
+    }
+
+    // MARK: Dropping
+
+    /// Drops everything, in the transaction that is open. What others have made on top of it keeps it from being dropped.
+    func drop(_ connection: PostgreSQLConnection) throws {
+        if !tables.isEmpty {
+            // In one statement, as they refer to each other.
+            let list = tables.map { PostgreSQLMetadata.table($0, in: schema) }.joined(separator: ", ")
+            try connection.wire.run("DROP TABLE \(list)")
+        }
+        if !functions.isEmpty { try connection.wire.run("DROP FUNCTION \(functions.joined(separator: ", "))") }
+        for collation in collations { try connection.wire.run("DROP COLLATION \(PostgreSQLMetadata.table(collation, in: schema))") }
+    }
+
+    /// Drops a schema in which nothing is left, unless it is that of everybody.
+    static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection) throws {
+        guard schema != "public" else { return }
+        try connection.wire.run("SAVEPOINT before_schema")
+        do {
+            try connection.wire.run("DROP SCHEMA IF EXISTS \(PostgreSQLDialect().identifier(schema))")
+        } catch let error as WireError where ["2BP01", "42501"].contains(error.sqlState) {
+            // Others have something in it, or it is theirs.
+            try connection.wire.run("ROLLBACK TO SAVEPOINT before_schema")
+        }
+    }
+}

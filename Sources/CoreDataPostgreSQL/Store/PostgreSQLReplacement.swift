@@ -1,0 +1,98 @@
+import CoreData
+import Foundation
+
+extension PostgreSQLStore {
+    static func replace(at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?) throws {
+        try PostgreSQLReplacement.run(at: url, options, withStoreAt: source, sourceOptions)
+    }
+}
+
+/// Copies one schema's store over another, in the same database or another: rows, keys, metadata and UUID, as copying a file would.
+///
+/// The source is read in one state, while others use it. The destination changes in one transaction. Rows pass from one connection to the
+/// other as they come: the memory used does not depend on their number.
+struct PostgreSQLReplacement {
+    private let source: PostgreSQLConnection
+    private let destination: PostgreSQLConnection
+    private let address: PostgreSQLAddress
+
+    /// - Throws: when there is no store at the source, when both are one, or when the destination has tables of the same names that are none
+    ///   of a store's. The destination is as it was then.
+    static func run(
+        at url: URL, _ options: [AnyHashable: Any]?, withStoreAt sourceURL: URL, _ sourceOptions: [AnyHashable: Any]?
+    ) throws {
+        for (url, options) in [(url, options), (sourceURL, sourceOptions)]
+        where PostgreSQLStore.flag(options, NSPostgreSQLGivenTablesOption) {
+            throw GivenTables.refusal(
+                "The store can neither be replaced nor be what replaces another one", at: url.withoutPassword,
+                recovery: "Copy its objects with migratePersistentStore(_:to:options:withType:).")
+        }
+        try PostgreSQLStore.withConnection(at: sourceURL, sourceOptions, isReadOnly: true) { source, sourceAddress in
+            try PostgreSQLStore.withConnection(at: url, options, isReadOnly: false) { destination, address in
+                try source.begin(with: [WireStatement("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")])
+                defer { source.rollBack() }
+                try source.liftTimeLimit()
+                let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
+                guard try PostgreSQLContent.read(source, sourceAddress) != nil else { throw PostgreSQLStore.noStore(sourceAddress) }
+                try destination.transaction {
+                    try destination.liftTimeLimit()
+                    try replacement.run(sourceAddress)
+                }
+            }
+        }
+    }
+
+    private func run(_ sourceAddress: PostgreSQLAddress) throws {
+        let dialect = try PostgreSQLDialect(for: destination)
+        guard let mapping = try PostgreSQLContent.mapping(source, sourceAddress.schema, dialect)
+        else { throw PostgreSQLStore.noStore(sourceAddress) }
+        if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
+            throw CoreDataErrors.make(
+                .persistentStoreOperation, "The store \(StoreName.path(address.publicURL)) cannot be replaced by itself.",
+                recovery: "Name another schema or database.",
+                userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: address.publicURL))
+        }
+        try PostgreSQLSchemaLock.take(destination, schema: address.schema)
+        if let content = try PostgreSQLContent.read(destination, address, isForced: true) {
+            try content.drop(destination)
+        }
+        let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
+        try schema.createTables(destination)
+        try copyRows(mapping)
+        try schema.run(schema.afterRows(), destination)
+    }
+
+    private func copyRows(_ mapping: SQLMapping) throws {
+        for table in mapping.tables { try copy(table.name, table.allColumnNames) }
+        for join in mapping.joinTables { try copy(join.name, join.columnNames) }
+        // The row by which the store is known comes last.
+        for (table, columns) in PostgreSQLHousekeeping.columns.reversed() { try copy(table, columns) }
+    }
+
+    /// What tells a schema from all others: when the server was started, the database and the schema's number.
+    private static func place(of connection: PostgreSQLConnection, _ schema: String) throws -> String? {
+        var arguments = WireArguments()
+        arguments.append(text: schema)
+        var place: String?
+        try connection.execute(
+            WireStatement(
+                "SELECT concat_ws(' ', pg_postmaster_start_time(), current_database(), n.oid) FROM pg_catalog.pg_namespace n "
+                    + "WHERE n.nspname = $1", arguments)
+        ) { place = PostgreSQLRow(row: $0).string(0) }
+        return place
+    }
+
+    private func copy(_ table: String, _ columns: [String]) throws {
+        let dialect = PostgreSQLDialect()
+        let list = columns.map(dialect.identifier).joined(separator: ", ")
+        let name = dialect.identifier(table)
+        try destination.wire.copy("COPY \(name) (\(list)) FROM STDIN (FORMAT binary)") { send in
+            var rows = CopiedRows()
+            try source.execute(WireStatement("SELECT \(list) FROM \(name)")) { row in
+                rows.append(row)
+                try rows.send(to: send)
+            }
+            try rows.finish(to: send)
+        }
+    }
+}

@@ -1,0 +1,346 @@
+import CoreData
+import Foundation
+import Synchronization
+
+/// A store in a schema of a PostgreSQL database: a table for each hierarchy of entities, made so that other programs can read and write
+/// it too.
+///
+/// Many threads, processes and machines may use it at once.
+///
+/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds that a statement may take, and to wait for locks
+/// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set),
+/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), a
+/// connection string for what a URL cannot say, and who gives the password.
+final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable {
+    // Sendable: what changes lies behind a mutex.
+
+    override var type: String { NSPostgreSQLStoreType }
+    var readsRowsInBatches: Bool { true }
+
+    private struct Opening {
+        var pool: PostgreSQLPool?
+        var backend: PostgreSQLBackend?
+        var listener: PostgreSQLListener?
+    }
+
+    /// Guards the open store.
+    private let opening = Mutex(Opening())
+    private let metadataChanges = MetadataChanges()
+    /// Whether others have made the tables: nothing is made in the schema then.
+    let hasGivenTables: Bool
+    /// The URL with the password, which nobody is shown, and the one that everybody is shown.
+    private let place: Mutex<(address: Result<PostgreSQLAddress, any Error>, publicURL: URL)>
+
+    /// Never with a password.
+    override var url: URL? {
+        get { super.url }
+        set { super.url = newValue?.withoutPassword }
+    }
+
+    required init(
+        persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
+        options: [AnyHashable: Any]? = nil
+    ) {
+        hasGivenTables = Self.flag(options, NSPostgreSQLGivenTablesOption)
+        place = Mutex((Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword))
+        super.init(
+            persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword, options: options)
+    }
+
+    deinit {
+        let (pool, listener) = opening.withLock { ($0.pool, $0.listener) }
+        listener?.end()
+        pool?.close()
+    }
+
+    var rowCaches: [RowCache] { opening.withLock { $0.backend }?.rowCaches ?? [] }
+
+    func rowCache(of entity: EntityLayout) -> RowCache? { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex] }
+
+    // MARK: - Opening
+
+    /// The connections of a store whose metadata was loaded.
+    var openPool: PostgreSQLPool? { opening.withLock { $0.pool } }
+
+    /// The database of a store that is open.
+    func backend() throws -> PostgreSQLBackend {
+        if let backend = opening.withLock({ $0.backend }) { return backend }
+        try openForRequests()
+        if let backend = opening.withLock({ $0.backend }) { return backend }
+        throw notOpen
+    }
+
+    private var notOpen: NSError {
+        CoreDataErrors.make(
+            .persistentStoreOpen, "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
+    }
+
+    /// The entities that the store holds.
+    func heldEntities() throws -> (model: NSManagedObjectModel, held: HeldEntities) {
+        guard let model = modelLayout?.model else {
+            throw CoreDataErrors.make(.persistentStoreOpen, "The store \(StoreName.path(url)) belongs to no coordinator and has no model.")
+        }
+        let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
+        guard let held = model.heldEntities(forConfigurationName: name) else {
+            throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
+        }
+        return (model, held)
+    }
+
+    override func loadMetadata() throws {
+        let (pool, loaded) = try connect(to: place.withLock { $0.address }, makesStore: true)
+        opening.withLock { opening in
+            opening.pool?.close()
+            opening = Opening(pool: pool)
+        }
+        takeLoaded(loaded)
+    }
+
+    /// - Parameter makesStore: whether a store is made where there is none.
+    private func connect(
+        to address: Result<PostgreSQLAddress, any Error>, makesStore: Bool
+    ) throws -> (pool: PostgreSQLPool, metadata: [String: Any]) {
+        let pool = try PostgreSQLPool(try Self.configuration(address.get(), options, isReadOnly: isReadOnly))
+        do {
+            let loaded = try pool.withWire { try metadata(of: $0, pool, makesStore: makesStore) }
+            return (pool, loaded)
+        } catch {
+            pool.close()
+            throw (error as? WireError)?.cocoaError(store: url, .persistentStoreOpen) ?? error
+        }
+    }
+
+    /// Takes over metadata that were just read.
+    func takeLoaded(_ loaded: [String: Any]) {
+        metadata = loaded
+        identifier = loaded[NSStoreUUIDKey] as? String
+        metadataChanges.begin(with: loaded)
+    }
+
+    func migrateStore(_ migration: StoreMigration) throws {
+        guard let pool = openPool else { throw notOpen }
+        try migrate(migration, pool)
+    }
+
+    /// Reads the metadata, or makes the store in a schema that has none.
+    private func metadata(
+        of connection: PostgreSQLConnection, _ pool: PostgreSQLPool, makesStore: Bool
+    ) throws -> [String: Any] {
+        let schema = pool.configuration.address.schema
+        if hasGivenTables {
+            let (model, held) = try heldEntities()
+            let given = try GivenTables.metadata(connection, schema: schema)
+            return PostgreSQLMetadata.make(for: held.entities, of: model).merging(given) { $1 }
+        }
+        if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) {
+            try updateFunctions(PostgreSQLFunctionUpdate(connection: connection, schema: schema))
+            return metadata
+        }
+        guard makesStore else { throw Self.noStore(pool.configuration.address) }
+        guard !isReadOnly else {
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
+                "There is no store at \(StoreName.path(url)), and NSReadOnlyPersistentStoreOption forbids making one.")
+        }
+        return try make(in: connection, schema: schema)
+    }
+
+    /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
+    func openForRequests() throws {
+        guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
+        let backend = try makeBackend(pool)
+        opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
+        // What the coordinator has set is that of the model, which is not kept.
+        if hasGivenTables { metadataChanges.begin(with: metadata ?? [:]) }
+    }
+
+    private func makeBackend(_ pool: PostgreSQLPool) throws -> PostgreSQLBackend {
+        let (_, held) = try heldEntities()
+        return try pool.withConnection(repeats: true) { connection in
+            let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
+            if hasGivenTables { return try givenBackend(pool, catalog, held.entities, connection) }
+            let backend = try ownBackend(pool, catalog, held.entities)
+            try tellOfAllWriters(backend.mapping, connection, pool.configuration.address.schema)
+            let versions = Self.flag(options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions
+            try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection)
+            return backend
+        }
+    }
+
+    private func ownBackend(
+        _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription]
+    ) throws -> PostgreSQLBackend {
+        let mapping = try makeMapping(entities: entities, numbers: catalog.entityNumbers, catalog.dialect)
+        let missing = mapping.missing(from: catalog.columns)
+        guard missing.isEmpty else {
+            throw CoreDataErrors.make(
+                .persistentStoreIncompatibleSchema,
+                "The store \(StoreName.path(url)) lacks what the model needs: \(missing.joined(separator: ", ")). "
+                    + "Somebody has changed its tables; migrate it or restore it from a copy.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        }
+        mapping.takeJSON(from: catalog)
+        return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog)
+    }
+
+    private func close() {
+        end(takeOpening())
+    }
+
+    /// What was open, which is not any more for others.
+    private func takeOpening() -> Opening {
+        opening.withLock { opening in
+            defer { opening = Opening() }
+            return opening
+        }
+    }
+
+    private func end(_ opening: Opening) {
+        opening.listener?.end()
+        opening.pool?.close()
+    }
+
+    /// The store goes on where it was until it is open where it is to be.
+    func moveStore(to url: URL) throws {
+        var place = place.withLock { $0 }
+        // As everybody is shown it, it has no password.
+        if url != place.publicURL { place = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword) }
+        let (pool, loaded) = try connect(to: place.address, makesStore: false)
+        let backend: PostgreSQLBackend
+        do { backend = try makeBackend(pool) } catch {
+            pool.close()
+            throw error
+        }
+        let unwritten = metadataChanges.unwritten
+        let former = opening.withLock { opening in
+            defer { opening = Opening(pool: pool, backend: backend) }
+            return opening
+        }
+        self.place.withLock { $0 = place }
+        super.url = place.publicURL
+        takeLoaded(loaded)
+        if !hasGivenTables { metadata = unwritten.added(to: loaded) }
+        // Before the former one is deaf: what is committed in between is told of.
+        listen()
+        end(former)
+    }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { close() }
+
+    override func didAdd(to coordinator: NSPersistentStoreCoordinator) { listen() }
+
+    /// Begins to follow what others commit, where that is wanted.
+    private func listen() {
+        guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
+        guard !hasGivenTables else {
+            return Warnings.sayOnce(about: "following of \(StoreName.path(url))") {
+                "Changes of others in the store \(StoreName.path(url)) are not followed, because they tell nobody "
+                    + "(\(NSPostgreSQLGivenTablesOption)): fetch objects again, or refresh them with a stalenessInterval of 0."
+            }
+        }
+        // What is committed before the listener listens is told of too: nothing was read of the store yet.
+        let known = opening.withLock { $0.pool }.flatMap { pool in
+            try? pool.withConnection(repeats: true) { try PostgreSQLTransactions.last($0) }
+        }
+        let listener = opening.withLock { opening -> PostgreSQLListener? in
+            guard let pool = opening.pool, opening.listener == nil else { return nil }
+            let made = PostgreSQLListener(pool, after: known) { [reference] last, byOthers in
+                (reference.object as? PostgreSQLStore)?.wasChanged(byOthers: byOthers)
+            }
+            opening.listener = made
+            return made
+        }
+        listener?.start()
+    }
+
+    /// Called on the listener's thread, which waits for nobody.
+    private func wasChanged(byOthers: Bool) {
+        guard let coordinator = persistentStoreCoordinator, let url else { return }
+        if byOthers {
+            openPool?.watch.expire()
+            othersChanged?()
+        }
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreRemoteChange, object: coordinator,
+            userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+    }
+
+    /// - Throws: an error that names the store when it was opened for reading alone.
+    func requireWritable() throws {
+        guard isReadOnly else { return }
+        throw CoreDataErrors.storeIsReadOnly([self], "The store \(StoreName.path(url)) is read-only: nothing was saved.")
+    }
+
+    // MARK: - Stores that are not open
+
+    func storedModel() throws -> NSManagedObjectModel? {
+        guard !hasGivenTables, let pool = openPool else { return nil }
+        return try pool.withConnection(repeats: true) { try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema) }
+    }
+
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { try storedMetadata(at: url, options: nil) }
+
+    override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
+        try replaceStoredMetadata(metadata, at: url, options: nil)
+    }
+
+    // MARK: - Metadata
+
+    override var metadata: [String: Any]! {
+        get { super.metadata }
+        set {
+            super.metadata = newValue
+            metadataChanges.set(newValue ?? [:])
+        }
+    }
+
+    var hasChangedMetadata: Bool { !metadataChanges.isEmpty }
+
+    /// Called when a transaction was committed.
+    func metadataWasWritten(in transaction: UUID) { metadataChanges.wereCommitted(in: transaction) }
+
+    /// What writes changed metadata, and the model where they are of another version: whoever reads the hashes takes the model beside them
+    /// for theirs.
+    ///
+    /// - Parameter read: runs statements, of which the last gives the metadata that the store has now, and keeps others from changing them.
+    func metadataStatements(in transaction: UUID, after first: [WireStatement] = [], _ read: StatementReader) throws -> [WireStatement] {
+        var current: [String: Any]?
+        // Behind the lock, beside which nobody migrates the store.
+        let comparison = openPool?.watch.comparison.map { [$0] } ?? []
+        try read(first + [PostgreSQLMetadata.locked] + comparison) { index, row in
+            if index == first.count { current = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: row)) }
+        }
+        guard let metadata = metadataChanges.write(over: current, in: transaction) else { return [] }
+        let update = try PostgreSQLMetadata.update(metadata)
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
+            let model = modelLayout?.model
+        else { return [update] }
+        return [update, try PostgreSQLMetadata.replacement(ofModel: model)]
+    }
+
+    /// Runs statements in the transaction that is open, or begins it with them.
+    typealias StatementReader = ([WireStatement], _ rows: (Int, WireRow) throws -> Void) throws -> Void
+
+    func saveMetadata(beforeCommit others: () throws -> Void) throws {
+        try requireWritable()
+        if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
+        let pool = try backend().pool
+        let transaction = UUID()
+        func write() throws {
+            try pool.withWire { connection in
+                try connection.transaction {
+                    let statements = try metadataStatements(in: transaction) { _ = try connection.executeAll($0, rows: $1) }
+                    _ = try connection.executeAll(statements)
+                    try others()
+                }
+            }
+        }
+        do {
+            do { try write() } catch let error as WireError where pool.watch.isOutdated(error) {
+                try pool.withWire { try pool.watch.check($0) }
+                try write()
+            }
+        } catch let error as WireError { throw error.cocoaError(store: url) }
+        metadataWasWritten(in: transaction)
+    }
+}
