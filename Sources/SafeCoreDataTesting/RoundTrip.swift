@@ -51,7 +51,7 @@ final class RoundTrip {
         found += filler.problems
         var expected = filler.values
         verify(object, expected, "after setting")
-        reportPropertiesLeftOut()
+        reportUncodedProperties()
         verifyCoding(object)
         // What no value could be made up for cannot be saved, and has been reported.
         if !filler.problems.isEmpty, (try? object.validateForInsert()) == nil { return }
@@ -95,8 +95,8 @@ final class RoundTrip {
     }
 
     /// A stored property without a key is lost as well, and in a value that was made by decoding it is what it always is.
-    private func reportPropertiesLeftOut() {
-        for (name, properties) in (objectClass as? any EntityObject.Type)?._propertiesLeftOutOfCoding() ?? [] {
+    private func reportUncodedProperties() {
+        for (name, properties) in (objectClass as? any EntityObject.Type)?._uncodedPropertiesByEntity() ?? [] {
             found.append("\(name): the type's CodingKeys leave out \(properties.joined(separator: ", ")), whose value is lost.")
         }
     }

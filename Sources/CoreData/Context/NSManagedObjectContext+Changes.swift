@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
 
     /// Fetches by the method for untyped requests, which a subclass may override.
     func fetchAsSubclassesDo<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
-        let untyped: [Any] = try fetch(FacingRequest(of: request) as NSFetchRequest<any NSFetchRequestResult>)
+        let untyped: [Any] = try fetch(UntypedRequest(of: request) as NSFetchRequest<any NSFetchRequestResult>)
         return try untyped.map { element in
             if let result = element as? Result { return result }
             // What a subclass gives may not be bridged yet.

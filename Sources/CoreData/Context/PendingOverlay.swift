@@ -22,7 +22,7 @@ struct PendingOverlay {
         offset = max(0, request.fetch.offset)
         let root = request.layout.rootIndex
         let numbers = Set(request.stores.map(\.number))
-        let isExcluded = context.isLeftOut(by: request.fetch)
+        let isExcluded = context.isExcluded(by: request.fetch)
         for list in [context.changes.updated, context.changes.deleted, context.changes.inserted] {
             list.objects.forEachUnretained { object in
                 // A deleted object that was never loaded may be of a subentity of what it seems to be of.

@@ -53,12 +53,13 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         let commitsApart = backend.comparesRowsBeforeCommit
-        if let given = backend.given {
-            try send(last + [PostgreSQLTransactions.current(given, nil)]) { index, row in
+        if let external = backend.external {
+            try send(last + [PostgreSQLTransactions.current(external, nil)]) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row, nil) }
             }
         } else if commitsApart {
-            try send(last) { index, row in if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
+            try send(last) { index, row in
+                if index == last.count - 1, backend.external == nil { number = PostgreSQLTransactions.number(row) }
             }
         }
         let sent = waiting.take()
@@ -190,7 +191,7 @@ extension PostgreSQLBatch: DeletingBatch {
     func requireNoRow(
         of table: String, holding column: String, _ keys: [SQLArgument], _ property: PropertySlot, _ owner: EntityLayout
     ) throws {
-        guard backend.mayLeaveOutRows(of: table) else { return }
+        guard backend.mayExcludeRows(of: table) else { return }
         let question = try store.statement(
             "SELECT count(*) FROM \(statements.identifier(table)) WHERE \(statements.identifier(column)) = ANY($1)", keys)
         let links = PostgreSQLExpectedLinks(
@@ -199,9 +200,9 @@ extension PostgreSQLBatch: DeletingBatch {
     }
 
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] {
-        guard backend.given != nil else { return layoutIndexes.sorted() }
+        guard backend.external != nil else { return layoutIndexes.sorted() }
         let byRoot = Dictionary(grouping: layoutIndexes) { mapping.layouts.layouts[$0].rootIndex }
-        let roots = GivenOrder.ofDeletions(Set(byRoot.keys), mapping).order.inTurn().numbers
+        let roots = ExternalOrder.ofDeletions(Set(byRoot.keys), mapping).order.inTurn().numbers
         return roots.reversed().flatMap { byRoot[$0]?.sorted() ?? [] }
     }
 }

@@ -202,7 +202,7 @@ final class PostgreSQLConnection {
 struct PostgreSQLSettings: Sendable {
     let schema: String
     /// Whether the schema's tables are others', whose triggers may look for something elsewhere and whose times have no zone.
-    var isGiven = false
+    var isExternal = false
     /// Seconds that a statement may run, and wait for a lock.
     var statementTimeout: Double
     var lockTimeout: Double
@@ -244,12 +244,12 @@ struct PostgreSQLSettings: Sendable {
     /// The statements that set a connection, or a transaction.
     func list(isLocal: Bool) -> [String] {
         let set = isLocal ? "SET LOCAL" : "SET"
-        let kind = isGiven ? ["\(set) TimeZone TO 'UTC'"] : ["\(set) \(PostgreSQLFunctions.writerSetting) TO 'on'"]
+        let kind = isExternal ? ["\(set) TimeZone TO 'UTC'"] : ["\(set) \(PostgreSQLFunctions.writerSetting) TO 'on'"]
         let isolation = isLocal ? [] : ["SET default_transaction_isolation TO 'read committed'"]
         let values =
             (escapesTexts ? ["\(set) standard_conforming_strings TO on"] : []) + (roundsNumbers ? ["\(set) extra_float_digits TO 1"] : [])
         return isolation + values + kind + [
-            "\(set) search_path TO \(PostgreSQLDialect().identifier(schema))\(isGiven ? ", public" : ""), pg_temp",
+            "\(set) search_path TO \(PostgreSQLDialect().identifier(schema))\(isExternal ? ", public" : ""), pg_temp",
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",
             "\(set) lock_timeout TO \(lockTimeoutInMilliseconds)",
             "\(set) idle_in_transaction_session_timeout TO '\(Self.idleTimeout)'",

@@ -10,7 +10,7 @@ final class PostgreSQLPool: @unchecked Sendable {
         var address: PostgreSQLAddress
         var isReadOnly: Bool
         /// Whether the schema's tables are others'.
-        var hasGivenTables = false
+        var hasExternalTables = false
         var maximumConnections = 8
         /// Seconds to wait for a free connection, and for locks of others.
         var timeout: Double
@@ -157,7 +157,7 @@ final class PostgreSQLPool: @unchecked Sendable {
         while true {
             do {
                 let connection = try PostgreSQLConnection(connectWire(), settings)
-                if !configuration.hasGivenTables { connection.watch = watch }
+                if !configuration.hasExternalTables { connection.watch = watch }
                 condition.withLock { wasConnected = true }
                 return connection
             } catch let error as WireError {
@@ -174,7 +174,8 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     var settings: PostgreSQLSettings {
         PostgreSQLSettings(
-            schema: configuration.address.schema, isGiven: configuration.hasGivenTables, statementTimeout: max(configuration.timeout, 1),
+            schema: configuration.address.schema, isExternal: configuration.hasExternalTables,
+            statementTimeout: max(configuration.timeout, 1),
             lockTimeout: configuration.timeout)
     }
 

@@ -60,13 +60,13 @@ extension PostgreSQLDialect {
             if folds { return folded(text.text, options) + symbol + folded(pattern.text, options) }
             return (operation == .equalTo ? text.text : ordered(text)) + symbol + pattern.text
         }
-        let wishes = text.wishes
-        let isIndexed = wishes?.foldings.contains(.init(rawValue: options.folding)) ?? false
+        let indexOptions = text.indexOptions
+        let isIndexed = indexOptions?.foldings.contains(.init(rawValue: options.folding)) ?? false
         // Parts are looked for in composed texts, so that an accented letter does not begin with the plain one.
         let value = folds ? composed(text.text, options) : text.text
         let part = folds ? composed(pattern.text, options) : pattern.text
         // An index of parts is of texts that are folded by one of the options, where there are any.
-        let isSearched = wishes.map { $0.findsParts && (folds ? isIndexed : $0.foldings.isEmpty) } ?? false
+        let isSearched = indexOptions.map { $0.findsParts && (folds ? isIndexed : $0.foldings.isEmpty) } ?? false
         switch operation {
         case .beginsWith:
             if folds, isIndexed, pattern.isConstant { return beginning(text, options, pattern) }
@@ -97,7 +97,7 @@ extension PostgreSQLDialect {
     // MARK: Indexes
 
     /// Whether an index may have the parts of the texts as they are.
-    private func isSearched(_ text: SQLTerm) -> Bool { text.wishes.map { $0.findsParts && $0.foldings.isEmpty } ?? false }
+    private func isSearched(_ text: SQLTerm) -> Bool { text.indexOptions.map { $0.findsParts && $0.foldings.isEmpty } ?? false }
 
     private func hasSuffix(_ text: SQLText, _ suffix: SQLText, isSearched: Bool) -> SQLText {
         if isSearched { return text + " LIKE '%' || " + escaped(suffix) }

@@ -8,7 +8,7 @@ final class PostgreSQLBackend: Sendable {
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
     /// What is known of tables that others have made; nil for those of a store.
-    let given: GivenTables?
+    let external: ExternalTables?
     /// By layout index, then by whether subentities are included. The lock guards the table of plans.
     private let plans: Mutex<[[SelectPlan<PostgreSQLDecoder>?]]>
     /// By layout index. The lock guards the table of plans.
@@ -35,11 +35,11 @@ final class PostgreSQLBackend: Sendable {
     /// How many bytes of values a statement that writes rows takes: the server refuses a message of one GiB. Tests lower it.
     let bytesOfStatement = Atomic<Int>(64 << 20)
 
-    init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, given: GivenTables? = nil) {
+    init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, external: ExternalTables? = nil) {
         self.pool = pool
         self.mapping = mapping
         self.schema = schema
-        self.given = given
+        self.external = external
         // The numbers of a server's transactions do not say which of two has changed a row last; nor do the last 32 bits of wider numbers.
         rowCaches = mapping.layouts.layouts.map { layout in
             guard let table = mapping.entity(mapping.layouts.layouts[layout.rootIndex])?.table else {
@@ -54,10 +54,10 @@ final class PostgreSQLBackend: Sendable {
         constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
         let layout = SQLSchema(mapping: mapping)
         // What others' triggers, defaults and types make of values is not known either.
-        derivingTables = Set(mapping.tables.indices.filter { given != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
+        derivingTables = Set(mapping.tables.indices.filter { external != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
         let ownTriggers = layout.derivations().flatMap(PostgreSQLDialect.triggerNames)
         let omissions = schema.omissions.filter { $0.trigger.map { !ownTriggers.contains($0) } ?? true }
-        let compares = given != nil || omissions.contains { !$0.isElsewhere }
+        let compares = external != nil || omissions.contains { !$0.isElsewhere }
         comparesRows = Atomic(compares)
         omittingTables = compares ? Set(omissions.map(\.table)) : []
         fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
@@ -69,7 +69,7 @@ final class PostgreSQLBackend: Sendable {
     func writePlan(_ entity: SQLEntity) -> PostgreSQLWritePlan {
         let index = entity.layout.index
         if let known = writePlans.withLock({ $0[index] }) { return known }
-        let plan = PostgreSQLWritePlan(entity, mapping, schema, isGiven: given != nil)
+        let plan = PostgreSQLWritePlan(entity, mapping, schema, isExternal: external != nil)
         writePlans.withLock { $0[index] = plan }
         return plan
     }
@@ -106,10 +106,10 @@ final class PostgreSQLBackend: Sendable {
     }
 
     /// Whether the server may leave out rows that are written into a table or view, as it seemed when the store was opened.
-    func mayLeaveOutRows(of table: String) -> Bool { omittingTables.contains(table) }
+    func mayExcludeRows(of table: String) -> Bool { omittingTables.contains(table) }
 
     /// Has all rows be read anew, and saves look before their commits from now on: one was not written whole, which was noticed behind it.
-    func noticeLeftOutRows() {
+    func noticeExcludedRows() {
         comparesRows.store(true, ordering: .relaxed)
         for cache in rowCaches { cache.removeAll() }
     }

@@ -61,13 +61,13 @@ final class PostgreSQLKeys: Sendable {
 }
 
 extension PostgreSQLStore {
-    var keysAreConsecutive: Bool { !hasGivenTables }
+    var keysAreConsecutive: Bool { !hasExternalTables }
 
     func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
         let backend = try backend()
-        if let given = backend.given {
+        if let external = backend.external {
             try requireWritable()
-            return try nextGivenKeys(count, of: backend.root(of: entity), given, backend)
+            return try nextExternalKeys(count, of: backend.root(of: entity), external, backend)
         }
         let first = try reserveKeys(count, for: entity)
         return Array(first..<(first + Int64(count)))
@@ -79,9 +79,9 @@ extension PostgreSQLStore {
         guard count > 0 else { return 0 }
         let backend = try backend()
         let root = try backend.root(of: entity)
-        if let given = backend.given {
+        if let external = backend.external {
             try requireWritable()
-            return try nextGivenRun(count, of: root, given, backend)
+            return try nextExternalRun(count, of: root, external, backend)
         }
         if backend.keyPolicy == .scattered {
             try requireWritable()

@@ -32,7 +32,7 @@ extension PostgreSQLSave {
     /// - Parameter versions: those of the rows, by the tables' roots.
     /// - Returns: the rows' keys, by the tables' roots.
     func rowsWithSameValues(_ versions: [Int: [Int64: UInt32]]) throws -> [Int: Set<Int64>] {
-        guard backend.given != nil else { return [:] }
+        guard backend.external != nil else { return [:] }
         var bases: [Int: [Int64: Snapshot]] = [:]
         for changes in [batch.versionChecks, batch.deletes, batch.updates] {
             for change in changes {

@@ -4,7 +4,7 @@ import CoreData
 extension PostgreSQLSave {
     /// Has triggers begin their lists of rows anew, which would grow from block to block.
     func forgetTouchedRows() {
-        guard backend.given == nil else { return }
+        guard backend.external == nil else { return }
         for (place, table) in backend.mapping.tables.enumerated() where backend.derivingTables.contains(place) {
             waiting.append(WireStatement("SELECT set_config('\(PostgreSQLDialect.touchedRows(table.name))', '', true)"))
         }
@@ -23,9 +23,9 @@ extension PostgreSQLSave {
             var keys: [Int64] = []
             for change in batch.inserts where change.layout.rootIndex == root { keys.append(change.key) }
             for change in batch.updates where change.layout.rootIndex == root { keys.append(change.key) }
-            guard let entity = mapping.entity(table.root), backend.given == nil || !keys.isEmpty else { continue }
+            guard let entity = mapping.entity(table.root), backend.external == nil || !keys.isEmpty else { continue }
             let select = backend.selectPlan(entity, includesSubentities: true)
-            let all = backend.given == nil ? Self.touchedKeys(table) : "$1"
+            let all = backend.external == nil ? Self.touchedKeys(table) : "$1"
             let sql =
                 "SELECT \(select.columns.sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) "
                 + "WHERE \(SQLScope.firstAlias).\(statements.key(entity)) = ANY(\(all))"
@@ -39,7 +39,7 @@ extension PostgreSQLSave {
 
     /// Publishes a save that was committed although its answer was lost, and with it what triggers have made of the rows.
     func publishAfterLostAnswer() -> SaveOutcome {
-        guard backend.given == nil, !backend.derivingTables.isEmpty else { return publish() }
+        guard backend.external == nil, !backend.derivingTables.isEmpty else { return publish() }
         // Which rows triggers have touched besides is not known: whoever needs one reads it.
         for place in backend.derivingTables { backend.rowCaches[backend.mapping.tables[place].root.index].removeAll() }
         do {

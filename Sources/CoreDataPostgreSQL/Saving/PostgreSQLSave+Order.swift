@@ -51,7 +51,7 @@ extension PostgreSQLSave {
     func insertedLayoutsInTurn() throws -> [Int] {
         var places: [Int: [Int64: Int]] = [:]
         for change in batch.inserts { places[change.layout.rootIndex, default: [:]][change.key] = change.layout.index }
-        var needs = GivenOrder()
+        var needs = ExternalOrder()
         for change in batch.inserts {
             needs.add(change.layout.index)
             for written in writtenKeys(of: change) {
@@ -94,7 +94,7 @@ extension PostgreSQLSave {
     /// Where tables lead to each other in a circle, optional relationships that lead to tables before theirs are emptied first.
     func rootsInTurn(_ keys: [Int: [Int64]]) throws -> [Int] {
         let layouts = backend.mapping.layouts.layouts
-        let (needs, optional) = GivenOrder.ofDeletions(Set(keys.keys), backend.mapping)
+        let (needs, optional) = ExternalOrder.ofDeletions(Set(keys.keys), backend.mapping)
         let order = needs.inTurn()
         if order.isCircular {
             let turns = Dictionary(uniqueKeysWithValues: zip(order.numbers, order.numbers.indices))

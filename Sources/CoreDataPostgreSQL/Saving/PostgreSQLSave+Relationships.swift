@@ -65,7 +65,7 @@ extension PostgreSQLSave {
         let values = "unnest($1::int8[], $2::int8[]" + positions.indices.map { ", $\($0 + 3)::int8[]" }.joined() + ")"
         // Tables of others need not say that a pair is there once.
         let isMissing = " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE \(isPair))"
-        let source = backend.given == nil ? values : values + " AS d(a, b\([", p", ", q"].prefix(positions.count).joined()))" + isMissing
+        let source = backend.external == nil ? values : values + " AS d(a, b\([", p", ", q"].prefix(positions.count).joined()))" + isMissing
         wait(
             "INSERT INTO \(name) (\(columns)) SELECT * FROM \(source) ON CONFLICT DO NOTHING", table.added.map(\.pair), positions,
             wrong: keys + isMissing)
@@ -113,7 +113,7 @@ extension PostgreSQLSave {
     ///   - count: how many rows it writes if nobody was faster; nil where that is not known.
     ///   - wrong: with the arguments of the statement, the rows that are not as it should have left them.
     func expect(_ count: Int?, _ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner, in table: String) {
-        guard backend.mayLeaveOutRows(of: table) else { return }
+        guard backend.mayExcludeRows(of: table) else { return }
         let question = WireStatement("SELECT count(*) FROM " + wrong(), arguments)
         waiting.expect { PostgreSQLExpectedLinks(place: $0, count: count, question: question, owner: owner, table: table) }
     }

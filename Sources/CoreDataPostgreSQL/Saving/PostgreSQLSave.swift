@@ -71,7 +71,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         hasSavepoint = writesUniqueValues
         // What others do, and what may have been left out, is known before the commit.
         let commitsApart = others != nil || backend.comparesRowsBeforeCommit
-        if hasSavepoint || backend.given != nil {
+        if hasSavepoint || backend.external != nil {
             waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
         }
         if locks {
@@ -90,15 +90,15 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
-            if let given = backend.given {
+            if let external = backend.external {
                 // Nothing else tells afterwards whether the transaction was committed.
                 let witness = try witness()
-                try send(end + [PostgreSQLTransactions.current(given, witness)]) { index, row in
+                try send(end + [PostgreSQLTransactions.current(external, witness)]) { index, row in
                     if index == end.count { transaction = PostgreSQLServerTransaction(row, witness) }
                 }
             } else if commitsApart {
                 try send(end) { index, row in
-                    if index == end.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
+                    if index == end.count - 1, backend.external == nil { number = PostgreSQLTransactions.number(row) }
                 }
             }
             try others?()
@@ -115,7 +115,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     /// Whether each update can look at the version of its row: not where the server gives versions.
     private var comparesVersionsInUpdates: Bool {
-        backend.given == nil || backend.mapping.tables.allSatisfy(\.writesVersions)
+        backend.external == nil || backend.mapping.tables.allSatisfy(\.writesVersions)
     }
 
     /// Whether rows are written in which others may have the same unique values, but for keys.
@@ -196,7 +196,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     // MARK: Writing
 
     func write(readsDerivedRows: Bool = true, locks: Bool = true) throws {
-        if backend.given == nil {
+        if backend.external == nil {
             try deleteRows()
             try updateRows(batch.updates.indices, checksVersions: !locks)
             try insertRows()
@@ -216,8 +216,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 keysByOwner[index, default: []].append(change.key)
             }
         }
-        let roots = backend.given == nil ? keysByRoot.keys.sorted() : try rootsInTurn(keysByRoot)
-        if backend.given != nil { releaseHiddenKeys(keysByOwner) }
+        let roots = backend.external == nil ? keysByRoot.keys.sorted() : try rootsInTurn(keysByRoot)
+        if backend.external != nil { releaseHiddenKeys(keysByOwner) }
         for root in roots {
             let keys = keysByRoot[root] ?? []
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
@@ -231,7 +231,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 PostgreSQLExpectedRows(place: $0, kind: .deleted, keys: keys, entity: entity)
             }
         }
-        if backend.given == nil { releaseHiddenKeys(keysByOwner) }
+        if backend.external == nil { releaseHiddenKeys(keysByOwner) }
     }
 
     /// Deletes the pairs of deleted rows, by the keys in a column.
@@ -315,7 +315,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     func insertRows() throws {
         for (index, change) in batch.inserts.enumerated() { insertedRows[index] = try writer(for: change.layout).insert(change) }
-        for index in backend.given == nil ? writers.keys.sorted() : try insertedLayoutsInTurn() {
+        for index in backend.external == nil ? writers.keys.sorted() : try insertedLayoutsInTurn() {
             guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
             guard let parts = writer.parts() else {
                 try send()
@@ -348,7 +348,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         var byRoot: [Int: [RowPage]] = [:]
         for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
         // Of rows that were read again what was written is no row.
-        for (root, pages) in byRoot where backend.given == nil || derivedRows[root] == nil { backend.rowCaches[root].insert(pages) }
+        for (root, pages) in byRoot where backend.external == nil || derivedRows[root] == nil { backend.rowCaches[root].insert(pages) }
         for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
         var replaced: [RowReference: RowPointer] = [:]
         for root in derivedRows.keys.sorted() {

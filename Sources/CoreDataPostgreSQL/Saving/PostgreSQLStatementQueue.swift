@@ -84,10 +84,10 @@ struct PostgreSQLExpectedRows {
 
     /// - Parameter isCommitted: whether the rest was committed when it was noticed.
     func failure(written: Int, isCommitted: Bool, store: URL?) -> NSError {
-        PostgreSQLOmission.failure(
+        PostgreSQLExclusion.failure(
             "Of \(keys.count) rows of '\(entity.layout.name)' to be \(kind.participle) in the table '\(entity.table.name)' of the store "
                 + "\(StoreName.path(store)) the server has \(kind.participle) \(written)",
-            leftOut: "the others", isCommitted: isCommitted, entity: entity.layout.name, table: entity.table.name)
+            excluded: "the others", isCommitted: isCommitted, entity: entity.layout.name, table: entity.table.name)
     }
 }
 
@@ -106,18 +106,18 @@ struct PostgreSQLExpectedLinks {
     func isIncomplete(_ counts: [Int]) -> Bool { counts.indices.contains(place) && count.map { counts[place] < $0 } ?? true }
 
     func failure(wrong: Int64, store: URL?) -> NSError {
-        PostgreSQLOmission.failure(
+        PostgreSQLExclusion.failure(
             "In the table '\(table)' of the store \(StoreName.path(store)) \(wrong) \(wrong == 1 ? "row" : "rows") of the relationship "
                 + "'\(owner.relationship)' of '\(owner.entity)' would not be as this save has to leave them",
-            leftOut: "what was to be written", isCommitted: false, entity: owner.entity, table: table)
+            excluded: "what was to be written", isCommitted: false, entity: owner.entity, table: table)
     }
 }
 
-private enum PostgreSQLOmission {
-    static func failure(_ what: String, leftOut: String, isCommitted: Bool, entity: String, table: String) -> NSError {
+private enum PostgreSQLExclusion {
+    static func failure(_ what: String, excluded: String, isCommitted: Bool, entity: String, table: String) -> NSError {
         CoreDataErrors.make(
             .persistentStoreOperation,
-            what + ": a policy of row-level security, a trigger or a rule of the table leaves out \(leftOut). "
+            what + ": a policy of row-level security, a trigger or a rule of the table leaves out \(excluded). "
                 + (isCommitted ? "All else was saved." : "Nothing was saved."),
             recovery: isCommitted
                 ? "Reset the context and read the objects again to see what was saved: the next saves look for such rows before they commit. "
@@ -175,7 +175,7 @@ extension PostgreSQLConnection {
         of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, _ backend: PostgreSQLBackend, store: URL?
     ) throws {
         do { try requireRows(of: sent, counts, statements, store: store) } catch {
-            backend.noticeLeftOutRows()
+            backend.noticeExcludedRows()
             throw error
         }
     }

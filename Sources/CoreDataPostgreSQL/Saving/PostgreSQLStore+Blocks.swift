@@ -38,14 +38,14 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
             try body { batch in
                 let save = PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection)
                 try save.writeBlock()
-                if witness == nil, backend.given != nil { witness = try save.witness() }
+                if witness == nil, backend.external != nil { witness = try save.witness() }
             }
             let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
             // Where others own the tables the number tells what became of the transaction.
-            let current = backend.given.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
+            let current = backend.external.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
             try connection.executeAll(last + current) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row, witness) }
-                if index == last.count - 1, backend.given == nil { number = PostgreSQLTransactions.number(row) }
+                if index == last.count - 1, backend.external == nil { number = PostgreSQLTransactions.number(row) }
             }
             isCommitSent = true
             try connection.commit()

@@ -89,7 +89,7 @@ extension PostgreSQLStore {
         var pause = 0.05
         while true {
             do {
-                if hasGivenTables {
+                if hasExternalTables {
                     if let isCommitted = try isCommitted(session.transaction, backend) { return isCommitted }
                     guard Date() < deadline else { throw UnknownOutcome(reason: "its transaction has not ended") }
                     Thread.sleep(forTimeInterval: pause)
@@ -136,13 +136,15 @@ extension PostgreSQLStore {
 
     /// Whether the server has committed a transaction; nil while it has not ended.
     func isCommitted(_ transaction: PostgreSQLServerTransaction?, _ backend: PostgreSQLBackend) throws -> Bool? {
-        guard let transaction, let given = backend.given else { throw UnknownOutcome(reason: "the number of its transaction is not known") }
+        guard let transaction, let external = backend.external else {
+            throw UnknownOutcome(reason: "the number of its transaction is not known")
+        }
         var arguments = WireArguments()
         arguments.append(text: String(transaction.number))
         var (status, server, witnessNumber): (String?, String?, String?)
         // The row is looked for behind the status: it shows then if that is so.
         let questions =
-            [WireStatement("SELECT pg_xact_status($1::xid8), \(given.server)", arguments)]
+            [WireStatement("SELECT pg_xact_status($1::xid8), \(external.server)", arguments)]
             + (transaction.witness.map { [WireStatement($0.question, $0.arguments)] } ?? [])
         _ = try backend.pool.withWire { connection in
             witnessNumber = nil
@@ -168,8 +170,8 @@ extension PostgreSQLStore {
     }
 
     private func unknownOutcome(_ reason: String, of save: UUID) -> NSError {
-        if hasGivenTables {
-            return GivenTables.refusal(
+        if hasExternalTables {
+            return ExternalTables.refusal(
                 "The connection was lost while a save was committed, and whether it was is not known, because \(reason)", at: url,
                 recovery: "Reset the context and read the objects again to see what was saved.")
         }
@@ -206,11 +208,11 @@ extension PostgreSQLStore {
 
     /// A column that only the others know whose tables they are.
     private func unknownColumn(_ error: WireError) -> NSError? {
-        guard hasGivenTables, let table = error.table, let column = error.column else { return nil }
+        guard hasExternalTables, let table = error.table, let column = error.column else { return nil }
         return CoreDataErrors.make(
             .persistentStoreOperation,
             "The table '\(table)' of the store \(StoreName.path(url)) requires a value in its column '\(column)', which the model does not have.",
-            recovery: "Give the entity an attribute for it (\(GivenNaming.Word.column) in its user info), or the column a default.",
+            recovery: "Give the entity an attribute for it (\(ExternalNaming.Word.column) in its user info), or the column a default.",
             userInfo: error.reported)
     }
 }

@@ -58,9 +58,9 @@ enum PostgreSQLTransactions {
     }
 
     /// Asks by which number the server knows the transaction that is open, which server it is, and which number the witness's row has.
-    static func current(_ given: GivenTables, _ witness: PostgreSQLWitness?) -> WireStatement {
+    static func current(_ external: ExternalTables, _ witness: PostgreSQLWitness?) -> WireStatement {
         WireStatement(
-            "SELECT pg_current_xact_id()::text::int8, \(given.server), (\(witness?.question ?? "SELECT NULL::text"))",
+            "SELECT pg_current_xact_id()::text::int8, \(external.server), (\(witness?.question ?? "SELECT NULL::text"))",
             witness?.arguments ?? WireArguments(), isKept: true)
     }
 
@@ -170,9 +170,9 @@ extension PostgreSQLStore {
     ) throws -> [WireStatement] {
         let backend = try backend()
         var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
-        if hasGivenTables {
+        if hasExternalTables {
             // No table says what was committed.
-            if hasChangedMetadata { throw GivenTables.metadataRefusal(at: url) }
+            if hasChangedMetadata { throw ExternalTables.metadataRefusal(at: url) }
             return last
         }
         let pool = backend.pool

@@ -151,7 +151,7 @@ struct PostgreSQLCatalog: Sendable {
     }
 
     /// The same where others have made it.
-    var givenDialect: PostgreSQLDialect {
+    var externalDialect: PostgreSQLDialect {
         let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
         return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
     }

@@ -23,7 +23,7 @@ struct PostgreSQLReplacement {
     ) throws {
         for (url, options) in [(url, options), (sourceURL, sourceOptions)]
         where PostgreSQLStore.flag(options, NSPostgreSQLGivenTablesOption) {
-            throw GivenTables.refusal(
+            throw ExternalTables.refusal(
                 "The store can neither be replaced nor be what replaces another one", at: url.withoutPassword,
                 recovery: "Copy its objects with migratePersistentStore(_:to:options:withType:).")
         }

@@ -15,14 +15,14 @@ extension PostgreSQLStore {
 
     static func storedMetadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
         try withConnection(at: url, options, isReadOnly: true) { connection, address in
-            if flag(options, NSPostgreSQLGivenTablesOption) { return try GivenTables.metadata(connection, schema: address.schema) }
+            if flag(options, NSPostgreSQLGivenTablesOption) { return try ExternalTables.metadata(connection, schema: address.schema) }
             if let metadata = try PostgreSQLMetadata.read(connection, schema: address.schema) { return metadata }
             throw noStore(address)
         }
     }
 
     static func replaceStoredMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
-        if flag(options, NSPostgreSQLGivenTablesOption) { throw GivenTables.metadataRefusal(at: url.withoutPassword) }
+        if flag(options, NSPostgreSQLGivenTablesOption) { throw ExternalTables.metadataRefusal(at: url.withoutPassword) }
         try withConnection(at: url, options, isReadOnly: false) { connection, address in
             try connection.transaction {
                 guard try PostgreSQLMetadata.read(connection, schema: address.schema) != nil else { throw noStore(address) }
@@ -52,7 +52,7 @@ extension PostgreSQLStore {
     /// Drops what belongs to the store at a URL. It is no error when there is none.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         if flag(options, NSPostgreSQLGivenTablesOption) {
-            throw GivenTables.refusal(
+            throw ExternalTables.refusal(
                 "The store cannot be destroyed", at: url.withoutPassword, recovery: "Whoever has made the tables may drop them.")
         }
         do {

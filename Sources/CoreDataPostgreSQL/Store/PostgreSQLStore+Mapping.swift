@@ -44,7 +44,7 @@ extension PostgreSQLStore {
                 "The store \(StoreName.path(url)) has no index '\(index.name)': \(reason). Fetches find the same without it, more slowly."
             }
         }
-        for sentence in schema.unknownWishes() {
+        for sentence in schema.unknownIndexOptions() {
             Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") { "\(sentence) to the store \(StoreName.path(url))." }
         }
     }

@@ -7,7 +7,7 @@ extension PostgreSQLStore {
         _ address: PostgreSQLAddress, _ options: [AnyHashable: Any]?, isReadOnly: Bool
     ) throws -> PostgreSQLPool.Configuration {
         var configuration = PostgreSQLPool.Configuration(address: address, isReadOnly: isReadOnly, timeout: 30)
-        configuration.hasGivenTables = flag(options, NSPostgreSQLGivenTablesOption)
+        configuration.hasExternalTables = flag(options, NSPostgreSQLGivenTablesOption)
         if let seconds = timeout(options) {
             configuration.timeout = min(max(PostgreSQLSettings.shortestTimeout, seconds), PostgreSQLSettings.longestTimeout)
         }

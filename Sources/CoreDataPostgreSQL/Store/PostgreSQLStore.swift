@@ -27,7 +27,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     private let opening = Mutex(Opening())
     private let metadataChanges = MetadataChanges()
     /// Whether others have made the tables: nothing is made in the schema then.
-    let hasGivenTables: Bool
+    let hasExternalTables: Bool
     /// The URL with the password, which nobody is shown, and the one that everybody is shown.
     private let place: Mutex<(address: Result<PostgreSQLAddress, any Error>, publicURL: URL)>
 
@@ -41,7 +41,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
     ) {
-        hasGivenTables = Self.flag(options, NSPostgreSQLGivenTablesOption)
+        hasExternalTables = Self.flag(options, NSPostgreSQLGivenTablesOption)
         place = Mutex((Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword))
         super.init(
             persistentStoreCoordinator: root, configurationName: name, at: url.withoutPassword, options: options)
@@ -127,10 +127,10 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         of connection: PostgreSQLConnection, _ pool: PostgreSQLPool, makesStore: Bool
     ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
-        if hasGivenTables {
+        if hasExternalTables {
             let (model, held) = try heldEntities()
-            let given = try GivenTables.metadata(connection, schema: schema)
-            return PostgreSQLMetadata.make(for: held.entities, of: model).merging(given) { $1 }
+            let external = try ExternalTables.metadata(connection, schema: schema)
+            return PostgreSQLMetadata.make(for: held.entities, of: model).merging(external) { $1 }
         }
         if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) {
             try updateFunctions(PostgreSQLFunctionUpdate(connection: connection, schema: schema))
@@ -151,14 +151,14 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         let backend = try makeBackend(pool)
         opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
         // What the coordinator has set is that of the model, which is not kept.
-        if hasGivenTables { metadataChanges.begin(with: metadata ?? [:]) }
+        if hasExternalTables { metadataChanges.begin(with: metadata ?? [:]) }
     }
 
     private func makeBackend(_ pool: PostgreSQLPool) throws -> PostgreSQLBackend {
         let (_, held) = try heldEntities()
         return try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
-            if hasGivenTables { return try givenBackend(pool, catalog, held.entities, connection) }
+            if hasExternalTables { return try externalBackend(pool, catalog, held.entities, connection) }
             let backend = try ownBackend(pool, catalog, held.entities)
             try tellOfAllWriters(backend.mapping, connection, pool.configuration.address.schema)
             let versions = Self.flag(options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions
@@ -219,7 +219,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         self.place.withLock { $0 = place }
         super.url = place.publicURL
         takeLoaded(loaded)
-        if !hasGivenTables { metadata = unwritten.added(to: loaded) }
+        if !hasExternalTables { metadata = unwritten.added(to: loaded) }
         // Before the former one is deaf: what is committed in between is told of.
         listen()
         end(former)
@@ -232,7 +232,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     /// Begins to follow what others commit, where that is wanted.
     private func listen() {
         guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
-        guard !hasGivenTables else {
+        guard !hasExternalTables else {
             return Warnings.sayOnce(about: "following of \(StoreName.path(url))") {
                 "Changes of others in the store \(StoreName.path(url)) are not followed, because they tell nobody "
                     + "(\(NSPostgreSQLGivenTablesOption)): fetch objects again, or refresh them with a stalenessInterval of 0."
@@ -274,7 +274,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     // MARK: - Stores that are not open
 
     func storedModel() throws -> NSManagedObjectModel? {
-        guard !hasGivenTables, let pool = openPool else { return nil }
+        guard !hasExternalTables, let pool = openPool else { return nil }
         return try pool.withConnection(repeats: true) { try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema) }
     }
 
@@ -323,7 +323,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
 
     func saveMetadata(beforeCommit others: () throws -> Void) throws {
         try requireWritable()
-        if hasGivenTables { throw GivenTables.metadataRefusal(at: url) }
+        if hasExternalTables { throw ExternalTables.metadataRefusal(at: url) }
         let pool = try backend().pool
         let transaction = UUID()
         func write() throws {

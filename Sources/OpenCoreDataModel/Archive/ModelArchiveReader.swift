@@ -217,7 +217,7 @@ struct ModelArchiveReader {
     /// Takes properties that say the same as an inherited one out of subentities, superentities first.
     func leaveOutInheritedCopies() {
         var replacements: [ObjectIdentifier: NSPropertyDescription] = [:]
-        var leftOut: [NSPropertyDescription] = []
+        var skipped: [NSPropertyDescription] = []
         func visit(_ entity: NSEntityDescription) {
             if let superentity = entity.superentity {
                 let inherited = superentity.propertiesByName
@@ -226,7 +226,7 @@ struct ModelArchiveReader {
                         PropertyComparison.saysTheSame(property, original)
                     else { return true }
                     replacements[ObjectIdentifier(property)] = original
-                    leftOut.append(property)
+                    skipped.append(property)
                     return false
                 }
                 if kept.count < entity.ownProperties.count { entity.properties = kept }
@@ -240,7 +240,7 @@ struct ModelArchiveReader {
             else { continue }
             relationship.inverseRelationship = original
         }
-        withExtendedLifetime(leftOut) {}
+        withExtendedLifetime(skipped) {}
     }
 
     /// Reads an entity's indexes. They do not change what the model means: what is listed twice, names properties that are not

@@ -51,11 +51,11 @@ enum ModelLocator {
             for file in files {
                 guard let model = read({ try ModelFile.model(at: file.url) }) else { continue }
                 let hashes = model.entityVersionHashesByName
-                let isLeftOut = models.contains { other in
+                let isSkipped = models.contains { other in
                     let known = other.entityVersionHashesByName
                     return known == hashes || !file.isOwn && known.contains { name, hash in hashes[name].map { $0 != hash } ?? false }
                 }
-                if !isLeftOut { models.append(model) }
+                if !isSkipped { models.append(model) }
             }
             return models
         }

@@ -12,8 +12,8 @@ extension EntityObject {
     }
 
     /// For each attribute of a `Codable` type its name and what the type does not encode of its stored properties.
-    package static func _propertiesLeftOutOfCoding() -> [(name: String, properties: [String])] {
-        var finder = LeftOutFinder()
+    package static func _uncodedPropertiesByEntity() -> [(name: String, properties: [String])] {
+        var finder = UncodedPropertyFinder()
         var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
         func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
         find(in: &empty)
@@ -21,13 +21,13 @@ extension EntityObject {
     }
 }
 
-private struct LeftOutFinder: _SnapshotVisitor {
+private struct UncodedPropertyFinder: _SnapshotVisitor {
     var found: [(name: String, properties: [String])] = []
 
     mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
     ) {
-        let properties = Kind._propertiesLeftOut()
+        let properties = Kind._uncodedProperties()
         if !properties.isEmpty { found.append((name.description, properties)) }
     }
 }

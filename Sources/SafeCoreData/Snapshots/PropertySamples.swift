@@ -56,7 +56,7 @@ enum PropertySamples {
     }
 
     /// The stored properties that a type and those inside of it do not encode, such as `Dimensions.height`.
-    static func propertiesLeftOut<Value: Codable>(of type: Value.Type) -> [String] {
+    static func uncodedProperties<Value: Codable>(of type: Value.Type) -> [String] {
         let losses = KeyLosses()
         for variant in 0..<4 { _ = try? SampleDecoder(variant: variant, losses: losses).value(Value.self) }
         return losses.properties.sorted()

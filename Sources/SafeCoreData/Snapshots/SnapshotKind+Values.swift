@@ -32,7 +32,7 @@ extension _CodedProperty: _JSONSnapshotKind {
     public typealias SnapshotValue = Value
 
     public static func _samples() -> [Any]? { PropertySamples.encoded(Value.self) }
-    public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Value.self) }
+    public static func _uncodedProperties() -> [String] { PropertySamples.uncodedProperties(of: Value.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data { Data._get(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data { row._data(name) ?? Data() }
@@ -47,7 +47,7 @@ extension _CodedProperty: _JSONSnapshotKind {
 
 extension _OptionalCodedProperty: _OptionalJSONSnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.encoded(Wrapped.self) }
-    public static func _propertiesLeftOut() -> [String] { PropertySamples.propertiesLeftOut(of: Wrapped.self) }
+    public static func _uncodedProperties() -> [String] { PropertySamples.uncodedProperties(of: Wrapped.self) }
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? { Data._getOptional(object, name) }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }

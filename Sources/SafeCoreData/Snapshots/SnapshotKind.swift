@@ -20,7 +20,7 @@ public protocol _SnapshotKind: _EntityPropertyKind {
     static func _samples() -> [Any]?
 
     /// The stored properties of the value's type that are lost when it is encoded.
-    static func _propertiesLeftOut() -> [String]
+    static func _uncodedProperties() -> [String]
 
     /// The class of the objects that the value leads to; nil for attributes.
     static var _destination: NSManagedObject.Type? { get }
@@ -40,7 +40,7 @@ extension _SnapshotKind {
 
     public static func _samples() -> [Any]? { nil }
 
-    public static func _propertiesLeftOut() -> [String] { [] }
+    public static func _uncodedProperties() -> [String] { [] }
 
     public static var _destination: NSManagedObject.Type? { nil }
 

@@ -112,7 +112,7 @@ import Testing
             add("version of \(name)", save.version(of: entity))
             add("clear \(name).name", save.clear(["name"], of: entity))
             add("owner of a unique name in \(name)", save.owner(of: ["name"], in: entity))
-            let plan = PostgreSQLWritePlan(entity, company.mapping, PostgreSQLCatalog(), isGiven: false)
+            let plan = PostgreSQLWritePlan(entity, company.mapping, PostgreSQLCatalog(), isExternal: false)
             add("copy \(name)", plan.copyStatement)
             add("insert many of \(name)", plan.insertStatement)
             let nothing = SlotMask(count: entity.layout.slots.count)

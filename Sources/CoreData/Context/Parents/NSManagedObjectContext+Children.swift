@@ -34,7 +34,7 @@ extension NSManagedObjectContext {
     }
 
     /// The objects of this context that a fetch of a child is not to give, because the child has changed them.
-    func isLeftOut(by fetch: StoreFetch) -> (NSManagedObject) -> Bool {
+    func isExcluded(by fetch: StoreFetch) -> (NSManagedObject) -> Bool {
         let keys = fetch.excludedKeys
         return keys.isEmpty ? { _ in false } : { keys.contains(self.childKey(of: $0)) }
     }

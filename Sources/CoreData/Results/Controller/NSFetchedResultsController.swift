@@ -86,7 +86,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     }
 
     /// Another face of a controller.
-    private init(facing request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults, _ announcer: ResultsAnnouncer) {
+    private init(of request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults, _ announcer: ResultsAnnouncer) {
         fetchRequest = request
         self.cacheName = cacheName
         super.init(results, announcer)
@@ -141,7 +141,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         if let same = self as? NSFetchedResultsController<any NSFetchRequestResult> { return same }
         if let anyResult { return anyResult }
         let made = NSFetchedResultsController<any NSFetchRequestResult>(
-            facing: FacingRequest(of: fetchRequest), cacheName: cacheName, results, announcer)
+            of: UntypedRequest(of: fetchRequest), cacheName: cacheName, results, announcer)
         anyResult = made
         return made
     }

@@ -4,10 +4,10 @@ import Foundation
 extension SQLSchema {
     /// The same index once for each form that one of its texts is wanted in, and one for the parts of each text.
     func textIndexes(like index: SQLIndex, name: String, of entity: SQLEntity) -> [SQLIndex] {
-        let wishes = index.elements.map { element -> SQLTextWishes? in
+        let indexOptions = index.elements.map { element -> SQLTextIndexOptions? in
             guard let column = entity.columns.lazy.compactMap({ $0 }).first(where: { $0.name == element.column }), column.type == .text
             else { return nil }
-            return SQLTextWishes(column.property)
+            return SQLTextIndexOptions(column.property)
         }
         func another(_ suffix: String, _ elements: [SQLIndex.Element]) -> SQLIndex {
             let name = mapping.naming.index("\(name)_\(suffix)", of: entity.layout.name)
@@ -16,26 +16,27 @@ extension SQLSchema {
             return made
         }
         var made: [SQLIndex] = []
-        for folding in NSComparisonPredicate.Options.foldings where wishes.contains(where: { $0?.foldings.contains(folding) == true }) {
-            let elements = zip(index.elements, wishes).map { element, wishes in
+        for folding in NSComparisonPredicate.Options.foldings where indexOptions.contains(where: { $0?.foldings.contains(folding) == true })
+        {
+            let elements = zip(index.elements, indexOptions).map { element, indexOptions in
                 var element = element
-                if wishes?.foldings.contains(folding) == true { element.form = .folded(folding) }
+                if indexOptions?.foldings.contains(folding) == true { element.form = .folded(folding) }
                 return element
             }
             made.append(another(folding.letters, elements))
         }
-        for order in SQLCollation.allCases where wishes.contains(where: { $0?.orders.contains(order) == true }) {
-            let elements = zip(index.elements, wishes).map { element, wishes in
+        for order in SQLCollation.allCases where indexOptions.contains(where: { $0?.orders.contains(order) == true }) {
+            let elements = zip(index.elements, indexOptions).map { element, indexOptions in
                 var element = element
-                if wishes?.orders.contains(order) == true { element.form = .ordered(order) }
+                if indexOptions?.orders.contains(order) == true { element.form = .ordered(order) }
                 return element
             }
             made.append(another(order.name, elements))
         }
-        for (element, wishes) in zip(index.elements, wishes) {
-            guard let wishes, wishes.findsParts else { continue }
+        for (element, indexOptions) in zip(index.elements, indexOptions) {
+            guard let indexOptions, indexOptions.findsParts else { continue }
             let place = index.elements.count > 1 ? element.column + "_" : ""
-            let foldings = NSComparisonPredicate.Options.foldings.filter(wishes.foldings.contains)
+            let foldings = NSComparisonPredicate.Options.foldings.filter(indexOptions.foldings.contains)
             for folding in foldings.isEmpty ? [[]] : foldings {
                 let form = folding.isEmpty ? nil : SQLTextForm.folded(folding)
                 let suffix = place + (folding.isEmpty ? "" : folding.letters + "_") + "parts"
@@ -48,10 +49,10 @@ extension SQLSchema {
     }
 
     /// What the user info of attributes says that means nothing: a sentence for each.
-    package func unknownWishes() -> [String] {
+    package func unknownIndexOptions() -> [String] {
         mapping.tables.flatMap { table in
             table.columns.filter { $0.type == .text }.flatMap { column in
-                SQLTextWishes(column.property).unknown.map { key, word in
+                SQLTextIndexOptions(column.property).unknown.map { key, word in
                     "The user info '\(key)' of '\(column.propertyName)' of '\(table.root.name)' has '\(word)', which means nothing"
                 }
             }

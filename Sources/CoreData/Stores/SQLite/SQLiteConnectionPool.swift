@@ -74,9 +74,9 @@ final class SQLiteConnectionPool: Sendable {
         var usesWAL = false
         if !configuration.isReadOnly {
             // Settings of a new file must come before its first page is written. Setting what is set already would need the write lock.
-            let wishes = configuration.pragmas.filter { Self.pragmasOfFiles.contains($0.name.lowercased()) }
-            try Self.give(wishes, to: connection)
-            if !wishes.contains(where: { $0.name.lowercased() == "auto_vacuum" }), try connection.integer("PRAGMA auto_vacuum") != 2 {
+            let filePragmas = configuration.pragmas.filter { Self.pragmasOfFiles.contains($0.name.lowercased()) }
+            try Self.give(filePragmas, to: connection)
+            if !filePragmas.contains(where: { $0.name.lowercased() == "auto_vacuum" }), try connection.integer("PRAGMA auto_vacuum") != 2 {
                 try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             }
             if !configuration.isInMemory, let wanted = configuration.journalMode {

@@ -8,13 +8,13 @@ import Testing
 /// Columns of versions of eight bytes, which some programs fill with times.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct WideVersionTests {
-    private let shop: GivenShop
+    private let shop: ExternalShop
     private var context: NSManagedObjectContext { shop.context }
 
     init() throws {
-        let sql = GivenShop.sql.replacingOccurrences(of: "lock_version integer", with: "lock_version bigint")
-        #expect(sql != GivenShop.sql)
-        shop = try GivenShop(sql: sql)
+        let sql = ExternalShop.sql.replacingOccurrences(of: "lock_version integer", with: "lock_version bigint")
+        #expect(sql != ExternalShop.sql)
+        shop = try ExternalShop(sql: sql)
     }
 
     private static let bases: [Int64] = [0, 1_764_104_320_123, .init(UInt32.max) - 1, .init(UInt32.max), -1, -(1 << 40), 1 << 62]
@@ -110,11 +110,11 @@ struct WideVersionTests {
             ALTER TABLE makers ADD UNIQUE (name); ALTER TABLE makers ALTER lock_version DROP NOT NULL; \
             INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(start) FROM generate_series(1, 3) AS n
             """)
-        let model = GivenShop.model()
+        let model = ExternalShop.model()
         model.entitiesByName["Maker"]?.uniquenessConstraints = [["name"]]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: shop.url, options: GivenShop.options)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: shop.url, options: ExternalShop.options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump

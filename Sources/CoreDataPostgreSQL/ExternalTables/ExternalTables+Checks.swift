@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// Finds what keeps tables of others from being those of a model.
-struct GivenTableChecks {
+struct ExternalTableChecks {
     let mapping: SQLMapping
     let catalog: PostgreSQLCatalog
     /// The columns that no two rows have the same values in, by table.
@@ -10,7 +10,7 @@ struct GivenTableChecks {
     private(set) var problems: [String] = []
 
     init(
-        _ mapping: SQLMapping, _ catalog: PostgreSQLCatalog, naming: GivenNaming, _ connection: PostgreSQLConnection, schema: String
+        _ mapping: SQLMapping, _ catalog: PostgreSQLCatalog, naming: ExternalNaming, _ connection: PostgreSQLConnection, schema: String
     ) throws {
         self.mapping = mapping
         self.catalog = catalog
@@ -53,11 +53,11 @@ struct GivenTableChecks {
         }
         requireInteger(table.keyColumn, of: name, "keys of '\(table.root.name)'")
         if let number = table.entityColumn { requireInteger(number, of: name, "entity numbers of '\(table.root.name)'") }
-        if table.versionColumn != GivenNaming.transactionColumn {
+        if table.versionColumn != ExternalNaming.transactionColumn {
             if table.writesVersions { requireInteger(table.versionColumn, of: name, "versions of '\(table.root.name)'") }
         } else if !catalog.isTable(name) {
             problems.append(
-                "'\(name)' is no table, and its rows have no versions: name a column of them by \(GivenNaming.Word.version) in the user info of "
+                "'\(name)' is no table, and its rows have no versions: name a column of them by \(ExternalNaming.Word.version) in the user info of "
                     + "'\(table.root.name)'")
         }
         checkColumns(of: table)
@@ -136,7 +136,7 @@ struct GivenTableChecks {
         problems.append("the column \(place(column, table)) of the \(what) is of the type \(present.typeName), and has to be an integer")
     }
 
-    private mutating func check(_ join: SQLJoinTable, _ naming: GivenNaming) {
+    private mutating func check(_ join: SQLJoinTable, _ naming: ExternalNaming) {
         let relationship = "'\(join.owner.layout.name).\(join.firstRelationship.name)'"
         let wanted = naming.joinTable(join.firstRelationship, of: join.owner)
         guard join.name == wanted else {
@@ -202,29 +202,29 @@ extension PostgreSQLStore {
     /// The numbers of the entities of hierarchies, as the model gives them.
     ///
     /// - Throws: code 134020 where an entity has none, or that of another one.
-    private func givenEntityNumbers(_ layouts: ModelLayout, including names: Set<String>) throws -> [String: Int] {
+    private func externalEntityNumbers(_ layouts: ModelLayout, including names: Set<String>) throws -> [String: Int] {
         var numbers: [String: Int] = [:]
         var owners: [Int: String] = [:]
         let roots = Set(layouts.layouts.filter { names.contains($0.name) }.map(\.rootIndex))
         for layout in layouts.layouts where roots.contains(layout.rootIndex) && layouts.layouts[layout.rootIndex].familyIndexes.count > 1 {
-            let word = GivenNaming.Word.entityNumber
+            let word = ExternalNaming.Word.entityNumber
             let value = layout.entity.userInfo?[word]
             guard let number = (value as? NSNumber)?.intValue ?? (value as? Int) ?? (value as? String).flatMap({ Int($0) }),
                 (1...Int(Int16.max)).contains(number)
             else {
-                throw givenMisfit([
+                throw externalMisfit([
                     "'\(layout.name)' is of a hierarchy of several entities, and \(word) in its user info is no number from 1 to \(Int16.max)"
                 ])
             }
             if let other = owners.updateValue(layout.name, forKey: number) {
-                throw givenMisfit(["'\(other)' and '\(layout.name)' have the same \(word), \(number)"])
+                throw externalMisfit(["'\(other)' and '\(layout.name)' have the same \(word), \(number)"])
             }
             numbers[layout.name] = number
         }
         return numbers
     }
 
-    private func givenMisfit(_ problems: [String]) -> NSError {
+    private func externalMisfit(_ problems: [String]) -> NSError {
         CoreDataErrors.make(
             .persistentStoreIncompatibleSchema,
             "The tables of \(StoreName.path(url)) do not fit the model: \(problems.joined(separator: "; ")).",
@@ -233,19 +233,19 @@ extension PostgreSQLStore {
     }
 
     /// Maps the model to tables of others, and looks whether they fit.
-    func givenBackend(
+    func externalBackend(
         _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription], _ connection: PostgreSQLConnection
     ) throws -> PostgreSQLBackend {
         let names = Set(entities.compactMap(\.name))
-        let naming = GivenNaming(catalog: catalog, isReadOnly: isReadOnly)
+        let naming = ExternalNaming(catalog: catalog, isReadOnly: isReadOnly)
         let layouts = try requiredLayout()
-        let numbers = try givenEntityNumbers(layouts, including: names)
-        let mapping = try SQLMapping(layouts: layouts, catalog.givenDialect, naming, numbers: numbers) { names.contains($0.name) }
+        let numbers = try externalEntityNumbers(layouts, including: names)
+        let mapping = try SQLMapping(layouts: layouts, catalog.externalDialect, naming, numbers: numbers) { names.contains($0.name) }
         let schema = pool.configuration.address.schema
-        let checks = try GivenTableChecks(mapping, catalog, naming: naming, connection, schema: schema)
-        guard checks.problems.isEmpty else { throw givenMisfit(checks.problems) }
+        let checks = try ExternalTableChecks(mapping, catalog, naming: naming, connection, schema: schema)
+        guard checks.problems.isEmpty else { throw externalMisfit(checks.problems) }
         mapping.takeJSON(from: catalog)
-        let given = try GivenTables(connection, schema: schema, mapping: mapping)
-        return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog, given: given)
+        let external = try ExternalTables(connection, schema: schema, mapping: mapping)
+        return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog, external: external)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 
 /// Pairs, positions and keys of owners that policies and triggers of the server leave out.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct LeftOutLinkTests {
+struct ExcludedLinkTests {
     /// A trigger that leaves out all that a program writes into a table, and one that looks on.
     private static func trigger(_ kind: String, _ table: String, leavesOut: Bool = true, _ columns: String = "") -> String {
         let result = leavesOut ? "NULL" : "coalesce(NEW, OLD)"
@@ -139,7 +139,7 @@ struct LeftOutLinkTests {
     // MARK: Tables of others
 
     @Test(arguments: ["INSERT", "DELETE"]) func pairsInTablesOfOthersAreLookedAt(kind: String) throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         try shop.fill()
         try shop.run(Self.trigger(kind, "products_tags"))
         let context = try shop.otherProgram()
@@ -156,7 +156,7 @@ struct LeftOutLinkTests {
 
     /// Pairs that others have written and removed in the meantime are as the save wants them, which is all that counts.
     @Test func whatOthersHaveDoneAlreadyIsDone() throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         try shop.fill()
         try shop.run(Self.trigger("INSERT OR DELETE", "products_tags", leavesOut: false))
         let context = try shop.otherProgram()
@@ -178,7 +178,7 @@ struct LeftOutLinkTests {
             CREATE TABLE box (id bigserial PRIMARY KEY, label text); CREATE TABLE thing (id bigserial PRIMARY KEY, name text, box bigint); \
             INSERT INTO box (label) VALUES ('full'); INSERT INTO thing (name) VALUES ('a'); \(Self.trigger("UPDATE", "thing", "OF name"))
             """
-        let firm = try GivenShop(sql: sql, model: model)
+        let firm = try ExternalShop(sql: sql, model: model)
         let context = firm.context
         try context.performAndWait {
             let thing = try context.all("Thing")[0]
@@ -192,7 +192,8 @@ struct LeftOutLinkTests {
 
     /// A row that something else of the same save deletes is not taken for changed.
     @Test func aRowThatIsGoneIsNoRowThatWasChanged() throws {
-        let shop = try GivenShop(sql: GivenShop.sql + "; ALTER TABLE products ADD COLUMN tag bigint REFERENCES tags ON DELETE CASCADE")
+        let shop = try ExternalShop(
+            sql: ExternalShop.sql + "; ALTER TABLE products ADD COLUMN tag bigint REFERENCES tags ON DELETE CASCADE")
         try shop.fill()
         try shop.run("DELETE FROM products_tags; UPDATE products SET tag = 1 WHERE product_id = 1")
         let context = shop.context
@@ -209,8 +210,8 @@ struct LeftOutLinkTests {
 
     private static let view = "; ALTER TABLE tags RENAME TO all_tags; CREATE VIEW tags AS SELECT id, label, xmin AS written FROM all_tags"
 
-    private func shopWithView(_ triggers: String) throws -> GivenShop {
-        try GivenShop(sql: GivenShop.sql + Self.view + triggers) {
+    private func shopWithView(_ triggers: String) throws -> ExternalShop {
+        try ExternalShop(sql: ExternalShop.sql + Self.view + triggers) {
             $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"]
         }
     }

@@ -7,7 +7,7 @@ import Testing
 
 /// Rows of one entity of a hierarchy that policies and triggers leave out, and rows that go or change with others.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct LeftOutHierarchyTests {
+struct ExcludedHierarchyTests {
     // MARK: Policies
 
     /// A store of a role that policies are for, with two items and two kits, which lie in one table.

@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .needsICU)
 struct ListedRefusalTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
 
     private static func section() throws -> String {
         let file = root.appendingPathComponent("Sources/Predicates/Predicates.docc/PredicateFormat.md")

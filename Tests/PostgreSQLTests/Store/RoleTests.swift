@@ -24,7 +24,7 @@ struct RoleTests {
     /// Runs one of the article's lists of statements, for this schema's roles.
     private func grant(_ index: Int) throws {
         let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Sources/CoreData/CoreData.docc/PostgreSQL.md")
+            .deletingLastPathComponent().appendingPathComponent("Sources/CoreData/CoreData.docc/PostgreSQL.md")
         let article = try String(contentsOf: file, encoding: .utf8)
         let section = try #require(article.components(separatedBy: "### Roles\n").last?.components(separatedBy: "\n### ").first)
         let lists = section.components(separatedBy: "```sql\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }

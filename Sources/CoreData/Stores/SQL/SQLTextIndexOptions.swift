@@ -3,7 +3,7 @@ import Foundation
 /// What the user info of an attribute asks of the indexes that have its texts.
 ///
 /// A database that has no such indexes makes those of the values alone: the answers are the same.
-package struct SQLTextWishes {
+package struct SQLTextIndexOptions {
     /// What comparisons leave out: `c`, `d` or `cd`, or several of them.
     static let foldingKey = "ocd.fold"
     /// `trigram`: parts of the texts are looked for.
@@ -65,5 +65,5 @@ extension SQLCollation {
 
 extension SQLTerm {
     /// What is asked of the indexes of a column; nil for what is computed.
-    package var wishes: SQLTextWishes? { isColumn ? slot.map { SQLTextWishes($0.property) } : nil }
+    package var indexOptions: SQLTextIndexOptions? { isColumn ? slot.map { SQLTextIndexOptions($0.property) } : nil }
 }

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// The names of tables that others have made, as the model's user info says; where it says nothing, those that people write by hand.
-struct GivenNaming: TableNaming {
+struct ExternalNaming: TableNaming {
     /// The keys of user info that name something.
     enum Word {
         /// On an entity; that of the root counts.

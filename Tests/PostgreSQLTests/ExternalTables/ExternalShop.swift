@@ -7,7 +7,7 @@ import Testing
 
 /// Tables that others have made: makers and tags as Rails makes them, products as somebody has written them by hand. A store has them as a
 /// role that may read and write their rows, and nothing else.
-final class GivenShop {
+final class ExternalShop {
     let schema: String
     let url: URL
     let model: NSManagedObjectModel
@@ -34,7 +34,7 @@ final class GivenShop {
     ///   - model: unless it is that of makers, products and tags.
     ///   - changing: what to change of the model.
     init(
-        sql: String = GivenShop.sql, model: NSManagedObjectModel = GivenShop.model(), through proxy: PostgreSQLProxy? = nil,
+        sql: String = ExternalShop.sql, model: NSManagedObjectModel = ExternalShop.model(), through proxy: PostgreSQLProxy? = nil,
         options: [AnyHashable: Any] = [:], changing: (NSManagedObjectModel) -> Void = { _ in }
     ) throws {
         server = try WireConnection.server()
@@ -66,11 +66,11 @@ final class GivenShop {
 
     /// What opening a store says of tables that do not fit.
     static func refusal(
-        sql: String = GivenShop.sql, options: [AnyHashable: Any] = [:], changing: (NSManagedObjectModel) -> Void = { _ in },
+        sql: String = ExternalShop.sql, options: [AnyHashable: Any] = [:], changing: (NSManagedObjectModel) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> NSError {
         try #require(throws: NSError.self, sourceLocation: sourceLocation) {
-            _ = try GivenShop(sql: sql, options: options, changing: changing)
+            _ = try ExternalShop(sql: sql, options: options, changing: changing)
         }
     }
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Relationships and entities of every kind in tables that others have made, and what meets them.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct GivenRelationshipTests {
+struct ExternalRelationshipTests {
     private static let firm = """
         CREATE TABLE departments (id serial PRIMARY KEY, name text NOT NULL UNIQUE, head_id integer);
         CREATE TABLE employees (id serial PRIMARY KEY, name text NOT NULL, dept integer NOT NULL REFERENCES departments, rank bigint, \
@@ -63,11 +63,11 @@ struct GivenRelationshipTests {
         return NSManagedObjectModel([department, employee, vehicle, lorry, garage, skill])
     }
 
-    private let firm: GivenShop
+    private let firm: ExternalShop
     private let context: NSManagedObjectContext
 
     init() throws {
-        firm = try GivenShop(sql: Self.firm, model: Self.model())
+        firm = try ExternalShop(sql: Self.firm, model: Self.model())
         context = firm.context
     }
 
@@ -190,7 +190,7 @@ struct GivenRelationshipTests {
     @Test func aBatchDeletesWhatLeadsToRowsBeforeThem() throws {
         let model = Self.model()
         model.entitiesByName["Department"]?.relationshipsByName["staff"]?.deleteRule = .cascadeDeleteRule
-        let firm = try GivenShop(sql: Self.firm, model: model)
+        let firm = try ExternalShop(sql: Self.firm, model: model)
         try firm.run(
             "INSERT INTO departments (name) VALUES ('d'), ('e'); INSERT INTO employees (name, dept) VALUES ('a', 1), ('b', 1), ('c', 2)")
         try firm.context.performAndWait {
@@ -262,7 +262,7 @@ struct GivenRelationshipTests {
         let pooler = try Pooler(server)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: firm.model)
         _ = try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema), options: GivenShop.options)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema), options: ExternalShop.options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         try context.performAndWait {

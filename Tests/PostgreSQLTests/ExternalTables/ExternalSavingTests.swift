@@ -7,12 +7,12 @@ import Testing
 
 /// Objects that are saved into tables that others have made and write too.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct GivenSavingTests {
-    private let shop: GivenShop
+struct ExternalSavingTests {
+    private let shop: ExternalShop
     private let context: NSManagedObjectContext
 
     init() throws {
-        shop = try GivenShop()
+        shop = try ExternalShop()
         context = shop.context
         try shop.fill()
     }
@@ -84,7 +84,7 @@ struct GivenSavingTests {
 
     /// What the others compute is a derived attribute, whatever it is derived from.
     @Test func aDerivedAttributeIsReadAndNeverWritten() throws {
-        let shop = try GivenShop { model in
+        let shop = try ExternalShop { model in
             let remarks = NSDerivedAttributeDescription("remarks", .stringAttributeType, from: "name")
             model.entitiesByName["Product"]?.properties += [remarks]
         }
@@ -311,7 +311,7 @@ struct GivenSavingTests {
     // MARK: What stays
 
     @Test func nothingIsMadeInTheSchema() throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         let before = try shop.content()
         try shop.fill()
         let other = try shop.otherProgram()
@@ -342,7 +342,7 @@ struct GivenSavingTests {
     @Test(arguments: 0..<3) func aSaveThatIsCutIsDoneOnceOrNotAtAll(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let proxy = try PostgreSQLProxy(WireConnection.server())
-        let shop = try GivenShop(through: proxy)
+        let shop = try ExternalShop(through: proxy)
         var saved: [String] = []
         shop.context.performAndWait {
             for number in 0..<40 {

@@ -7,7 +7,7 @@ import Testing
 
 /// Rows that triggers leave out of batch requests, and pairs that they leave out while several programs write the same ones.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct LeftOutBatchTests {
+struct ExcludedBatchTests {
     private static func trigger(_ kind: String, _ table: String, when condition: String) -> String {
         """
         CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NULL; END $$; \

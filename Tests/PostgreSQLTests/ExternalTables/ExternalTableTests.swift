@@ -7,12 +7,12 @@ import Testing
 
 /// Rows in tables that others have made, as objects.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct GivenTableTests {
-    private let shop: GivenShop
+struct ExternalTableTests {
+    private let shop: ExternalShop
     private let context: NSManagedObjectContext
 
     init() throws {
-        shop = try GivenShop()
+        shop = try ExternalShop()
         context = shop.context
         try shop.fill()
     }
@@ -141,15 +141,15 @@ struct GivenTableTests {
         let name = try other.performAndWait { try other.existingObject(with: objectID).text("name") }
         #expect(name == "Bolt")
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
-            ofType: NSPostgreSQLStoreType, at: shop.url, options: GivenShop.options)
+            ofType: NSPostgreSQLStoreType, at: shop.url, options: ExternalShop.options)
         #expect(metadata[NSStoreUUIDKey] as? String == shop.store.identifier)
-        let another = try GivenShop()
+        let another = try ExternalShop()
         #expect(another.store.identifier != shop.store.identifier)
     }
 
     @Test func aHierarchyHasNumbersOfTheModel() throws {
-        let shop = try GivenShop(
-            sql: GivenShop.sql + "; ALTER TABLE tags ADD COLUMN kind smallint NOT NULL DEFAULT 7, ADD COLUMN worth integer; "
+        let shop = try ExternalShop(
+            sql: ExternalShop.sql + "; ALTER TABLE tags ADD COLUMN kind smallint NOT NULL DEFAULT 7, ADD COLUMN worth integer; "
                 + "INSERT INTO tags (label, kind, worth) VALUES ('plain', 7, NULL), ('dear', 9, 5), ('unknown', 8, NULL)"
         ) { model in
             let dear = NSEntityDescription("DearTag", class: "NSManagedObject", [NSAttributeDescription("worth", .integer32AttributeType)])

@@ -322,7 +322,7 @@ struct JSONColumnTests {
     }
 
     @Test func tablesOfOthersHaveColumnsOfJSON() throws {
-        let shop = try GivenShop(sql: Self.documents, model: Self.documentModel())
+        let shop = try ExternalShop(sql: Self.documents, model: Self.documentModel())
         try shop.context.performAndWait {
             let document = try #require(try shop.context.all("Document").first)
             #expect(text(document.value(forKey: "body")) == #"{"a":"x","bb":1}"#)
@@ -341,7 +341,7 @@ struct JSONColumnTests {
     }
 
     @Test func plainBytesAreNotKeptInColumnsOfJSON() throws {
-        let error = #expect(throws: NSError.self) { _ = try GivenShop(sql: Self.documents, model: Self.documentModel(isJSON: false)) }
+        let error = #expect(throws: NSError.self) { _ = try ExternalShop(sql: Self.documents, model: Self.documentModel(isJSON: false)) }
         #expect(error?.localizedDescription.contains("jsonb") == true, "\(String(describing: error))")
     }
 }

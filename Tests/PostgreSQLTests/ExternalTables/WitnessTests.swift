@@ -9,12 +9,12 @@ import Testing
 /// that has crashed may have lost the transaction and given the number to another one.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct WitnessTests {
-    private let shop: GivenShop
+    private let shop: ExternalShop
     private let store: PostgreSQLStore
     private let backend: PostgreSQLBackend
 
     init() throws {
-        shop = try GivenShop()
+        shop = try ExternalShop()
         try shop.fill()
         store = try #require(shop.store as? PostgreSQLStore)
         backend = try store.backend()
@@ -22,7 +22,7 @@ struct WitnessTests {
 
     /// A transaction that was committed, whoever has made it, as a save would know it.
     private func committed(_ key: Int64?, number: String?) throws -> PostgreSQLServerTransaction {
-        let given = try #require(backend.given)
+        let given = try #require(backend.external)
         let witness = key.map { PostgreSQLWitness(table: "tags", keyColumn: "id", key: $0) }
         return try backend.pool.withWire { connection in
             var transaction: PostgreSQLServerTransaction?
@@ -72,7 +72,7 @@ struct WitnessTests {
     /// What a save asks for beside its commit is what the look-up compares: also where a savepoint gives its rows another number.
     @Test(arguments: ["insert", "update", "delete", "pairs"]) func savesWhoseAnswerIsLostAreKnown(change: String) throws {
         let proxy = try PostgreSQLProxy(WireConnection.server())
-        let shop = try GivenShop(through: proxy)
+        let shop = try ExternalShop(through: proxy)
         try shop.fill()
         let context = shop.context
         try context.performAndWait {

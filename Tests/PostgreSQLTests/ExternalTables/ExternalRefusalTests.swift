@@ -7,7 +7,7 @@ import Testing
 
 /// What a store refuses whose tables others have made, and how it says so.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct GivenRefusalTests {
+struct ExternalRefusalTests {
     // MARK: Opening
 
     /// A change of the tables, and what the error says of it.
@@ -40,7 +40,7 @@ struct GivenRefusalTests {
 
     @Test(arguments: misfits.indices) func tablesThatDoNotFitAreRefused(number: Int) throws {
         let misfit = Self.misfits[number]
-        let error = try GivenShop.refusal(sql: GivenShop.sql + ";" + misfit.sql)
+        let error = try ExternalShop.refusal(sql: ExternalShop.sql + ";" + misfit.sql)
         #expect(error.code == CocoaError.Code.persistentStoreIncompatibleSchema.rawValue)
         for word in misfit.words { #expect(error.localizedDescription.contains(word), "\(error.localizedDescription)") }
     }
@@ -49,19 +49,19 @@ struct GivenRefusalTests {
         func give(_ column: String, to attribute: String, _ model: NSManagedObjectModel) {
             model.entitiesByName["Product"]?.attributesByName[attribute]?.userInfo = ["ocd.column": column]
         }
-        let error = try GivenShop.refusal { give("product_id", to: "stock", $0) }
+        let error = try ExternalShop.refusal { give("product_id", to: "stock", $0) }
         #expect(error.localizedDescription.contains("'Product.stock' has the column 'products.product_id', which is that of the keys"))
-        let other = try GivenShop.refusal { give("title", to: "sku", $0) }
+        let other = try ExternalShop.refusal { give("title", to: "sku", $0) }
         #expect(other.localizedDescription.contains("'products.title', which is that of 'Product."))
     }
 
     @Test func aVersionInTheColumnOfKeysIsRefused() throws {
-        let error = try GivenShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "id"] }
+        let error = try ExternalShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "id"] }
         #expect(error.localizedDescription.contains("the versions of 'Tag' have the column 'tags.id', which is that of the keys"))
     }
 
     @Test func twoEntitiesWithOneTableAreRefused() throws {
-        let error = try GivenShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "makers"] }
+        let error = try ExternalShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "makers"] }
         #expect(error.localizedDescription.contains("makers"))
     }
 
@@ -73,16 +73,16 @@ struct GivenRefusalTests {
             model.entitiesByName["Tag"]?.subentities = [dear]
             model.entities += [dear]
         }
-        let without = try GivenShop.refusal { add(nil, to: $0) }
+        let without = try ExternalShop.refusal { add(nil, to: $0) }
         #expect(without.localizedDescription.contains("'DearTag'") && without.localizedDescription.contains("ocd.entityNumber"))
-        let twice = try GivenShop.refusal { add(["ocd.entityNumber": 1], to: $0) }
+        let twice = try ExternalShop.refusal { add(["ocd.entityNumber": 1], to: $0) }
         #expect(twice.localizedDescription.contains("'Tag' and 'DearTag' have the same ocd.entityNumber, 1"))
-        let noColumn = try GivenShop.refusal { add(["ocd.entityNumber": 2], to: $0) }
+        let noColumn = try ExternalShop.refusal { add(["ocd.entityNumber": 2], to: $0) }
         #expect(noColumn.localizedDescription.contains("no column 'tags.entity'"))
     }
 
     @Test func aSequenceThatIsNoneIsRefused() throws {
-        let error = try GivenShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.sequence": "nothing"] }
+        let error = try ExternalShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.sequence": "nothing"] }
         #expect(error.localizedDescription.contains("'nothing'") && error.localizedDescription.contains("'Tag'"))
     }
 
@@ -90,8 +90,8 @@ struct GivenRefusalTests {
 
     /// Types of other names that lose nothing.
     @Test func typesThatLoseNothingAreTaken() throws {
-        let shop = try GivenShop(
-            sql: GivenShop.sql
+        let shop = try ExternalShop(
+            sql: ExternalShop.sql
                 + "; CREATE DOMAIN label AS varchar(30); ALTER TABLE tags ALTER label TYPE label; ALTER TABLE products ALTER stock TYPE smallint, "
                 + "ALTER sku TYPE char(12), ALTER made_at TYPE timestamp; ALTER TABLE makers ALTER lock_version TYPE bigint")
         try shop.fill()
@@ -114,8 +114,8 @@ struct GivenRefusalTests {
     @Test func textsWithoutCaseHaveTheirCase() throws {
         let extensions = "SELECT name::text FROM pg_available_extensions WHERE name = 'citext'"
         if try WireConnection.open().texts(extensions).isEmpty { return }
-        let shop = try GivenShop(
-            sql: "CREATE EXTENSION IF NOT EXISTS citext SCHEMA public; " + GivenShop.sql
+        let shop = try ExternalShop(
+            sql: "CREATE EXTENSION IF NOT EXISTS citext SCHEMA public; " + ExternalShop.sql
                 + "; ALTER TABLE tags ALTER label TYPE public.citext")
         try shop.run("INSERT INTO tags (label) VALUES ('b'), ('C'), ('a')")
         try shop.context.performAndWait {
@@ -136,8 +136,8 @@ struct GivenRefusalTests {
 
     /// A view shows the tables in another form; the transaction that has written a row can be one of its columns.
     @Test func aViewIsATable() throws {
-        let shop = try GivenShop(
-            sql: GivenShop.sql + "; ALTER TABLE tags RENAME TO all_tags; "
+        let shop = try ExternalShop(
+            sql: ExternalShop.sql + "; ALTER TABLE tags RENAME TO all_tags; "
                 + "CREATE VIEW tags AS SELECT id, label, xmin AS written FROM all_tags WHERE label <> 'hidden'"
         ) { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"] }
         try shop.run("INSERT INTO all_tags (label) VALUES ('one'), ('hidden')")
@@ -156,8 +156,8 @@ struct GivenRefusalTests {
     }
 
     @Test func rowsWithoutASequenceAreNotInserted() throws {
-        let shop = try GivenShop(
-            sql: GivenShop.sql + "; ALTER TABLE tags ALTER id DROP IDENTITY; INSERT INTO tags VALUES (5, 'five')")
+        let shop = try ExternalShop(
+            sql: ExternalShop.sql + "; ALTER TABLE tags ALTER id DROP IDENTITY; INSERT INTO tags VALUES (5, 'five')")
         try shop.context.performAndWait {
             try shop.context.all("Tag")[0].setValue("six", forKey: "label")
             try shop.context.save()
@@ -169,9 +169,9 @@ struct GivenRefusalTests {
     }
 
     @Test func theStoreIsNotDestroyed() throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         try shop.fill()
-        for options in [GivenShop.options, GivenShop.options.merging([NSPersistentStoreForceDestroyOption: true]) { $1 }] {
+        for options in [ExternalShop.options, ExternalShop.options.merging([NSPersistentStoreForceDestroyOption: true]) { $1 }] {
             let error = try #require(throws: NSError.self) {
                 try shop.coordinator.destroyPersistentStore(at: shop.url, ofType: NSPostgreSQLStoreType, options: options)
             }
@@ -179,7 +179,7 @@ struct GivenRefusalTests {
         }
         #expect(throws: NSError.self) {
             try shop.coordinator.replacePersistentStore(
-                at: shop.url, destinationOptions: GivenShop.options,
+                at: shop.url, destinationOptions: ExternalShop.options,
                 withPersistentStoreFrom: WireConnection.server().url(schema: "nothing"),
                 sourceOptions: nil, ofType: NSPostgreSQLStoreType)
         }
@@ -187,7 +187,7 @@ struct GivenRefusalTests {
     }
 
     @Test func metadataAreNotWritten() throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         shop.coordinator.setMetadata(["colour": "red"], for: shop.store)
         try shop.context.performAndWait {
             _ = shop.context.insert("Tag", ["label": "new"])
@@ -196,23 +196,23 @@ struct GivenRefusalTests {
         }
         #expect(throws: NSError.self) {
             try NSPersistentStoreCoordinator.setMetadata(
-                ["colour": "red"], forPersistentStoreOfType: NSPostgreSQLStoreType, at: shop.url, options: GivenShop.options)
+                ["colour": "red"], forPersistentStoreOfType: NSPostgreSQLStoreType, at: shop.url, options: ExternalShop.options)
         }
         #expect(try shop.texts("SELECT count(*) FROM tags") == ["0"])
     }
 
     @Test func followingIsSaidToHaveNoEffect() throws {
-        _ = try GivenShop(options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        _ = try ExternalShop(options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         #expect(Warnings.all.contains { $0.contains("not followed") })
     }
 
     /// Who only reads needs no versions: views of any kind are tables then.
     @Test func anyViewIsReadByAStoreForReading() throws {
         let sql =
-            GivenShop.sql
+            ExternalShop.sql
             + "; ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT max(id) AS id, upper(label) AS label FROM t GROUP BY 2"
-        #expect(throws: NSError.self) { try GivenShop(sql: sql) }
-        let shop = try GivenShop(sql: sql, options: [NSReadOnlyPersistentStoreOption: true])
+        #expect(throws: NSError.self) { try ExternalShop(sql: sql) }
+        let shop = try ExternalShop(sql: sql, options: [NSReadOnlyPersistentStoreOption: true])
         try shop.run("INSERT INTO t (label) VALUES ('a'), ('b'), ('A')")
         try shop.context.performAndWait {
             #expect(try shop.context.all("Tag", "label < 'b'").map { $0.text("label") } == ["B", "A"])
@@ -224,7 +224,7 @@ struct GivenRefusalTests {
     }
 
     @Test func aStoreOpenedForReadingIsNotWritten() throws {
-        let shop = try GivenShop(options: [NSReadOnlyPersistentStoreOption: true])
+        let shop = try ExternalShop(options: [NSReadOnlyPersistentStoreOption: true])
         try shop.fill()
         try shop.context.performAndWait {
             #expect(try shop.context.all("Product").count == 3)

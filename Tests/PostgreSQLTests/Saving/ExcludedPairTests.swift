@@ -7,7 +7,7 @@ import Testing
 
 /// Rows that the server leaves out, beside what else a save may meet.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct LeftOutPairTests {
+struct ExcludedPairTests {
     private let warehouse: Warehouse
 
     /// The trigger is there before the store is opened.

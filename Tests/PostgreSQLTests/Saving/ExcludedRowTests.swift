@@ -7,7 +7,7 @@ import Testing
 
 /// Rows that policies and triggers of the server leave out, of which it says nothing but how many it has written.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct LeftOutRowTests {
+struct ExcludedRowTests {
     /// Something to save, and what is then to be said.
     enum Case: CaseIterable {
         case insertion
@@ -140,7 +140,7 @@ struct LeftOutRowTests {
     // MARK: Tables of others
 
     @Test(arguments: ["INSERT", "UPDATE", "DELETE"]) func tablesOfOthersAreLookedAtToo(kind: String) throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         try shop.fill()
         try shop.run("UPDATE tags SET label = 'kept out' WHERE label = 'old'; DELETE FROM products_tags")
         try shop.run(Self.trigger(kind, "tags", column: "label"))
@@ -160,7 +160,7 @@ struct LeftOutRowTests {
 
     /// Policies show a row that they do not let anybody delete.
     @Test func whatAPolicyKeepsIsNotReportedAsDeleted() throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         try shop.fill()
         try shop.run(
             """
@@ -178,7 +178,7 @@ struct LeftOutRowTests {
 
     /// A trigger that writes a row into another table of the same hierarchy, as partitions were made before PostgreSQL had them.
     @Test func aTriggerMayWriteRowsInItsOwnWay() throws {
-        let shop = try GivenShop()
+        let shop = try ExternalShop()
         try shop.run(
             """
             CREATE TABLE recent_tags () INHERITS (tags); CREATE FUNCTION turn() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN \

@@ -1,7 +1,7 @@
 import CoreData
 
 /// What has to come before what, where foreign keys are looked at with each statement.
-struct GivenOrder {
+struct ExternalOrder {
     private var all: [Int: Set<Int>] = [:]
     private var required: [Int: Set<Int>] = [:]
 
@@ -26,9 +26,9 @@ struct GivenOrder {
     }
 
     /// What rows of tables lead to, by the tables' roots.
-    static func ofDeletions(_ roots: Set<Int>, _ mapping: SQLMapping) -> (order: GivenOrder, optional: [Optional]) {
+    static func ofDeletions(_ roots: Set<Int>, _ mapping: SQLMapping) -> (order: ExternalOrder, optional: [Optional]) {
         let layouts = mapping.layouts.layouts
-        var order = GivenOrder()
+        var order = ExternalOrder()
         var optional: [Optional] = []
         for root in roots.sorted() {
             order.add(root)

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// What a store knows of tables that others have made, beside the names of their columns.
-struct GivenTables: Sendable {
+struct ExternalTables: Sendable {
     /// The sequences that new keys are taken of, by the layout index of the root entity; nothing is inserted where there is none.
     let sequences: [Int: String]
     /// What tells the server from one that takes over from it, in SQL: NULL where it cannot be told.
@@ -39,12 +39,12 @@ struct GivenTables: Sendable {
     private static func sequence(of table: SQLTable, _ connection: PostgreSQLConnection, _ schema: String) throws -> String? {
         var arguments = WireArguments()
         var found: String?
-        if let name = GivenNaming.text(GivenNaming.Word.sequence, table.root.entity.userInfo) {
+        if let name = ExternalNaming.text(ExternalNaming.Word.sequence, table.root.entity.userInfo) {
             arguments.append(text: name)
             guard try connection.integer(WireStatement("SELECT to_regclass($1)::oid::int8", arguments)) != nil else {
                 throw CoreDataErrors.make(
                     .persistentStoreIncompatibleSchema,
-                    "There is no sequence '\(name)', which \(GivenNaming.Word.sequence) of '\(table.root.name)' names.",
+                    "There is no sequence '\(name)', which \(ExternalNaming.Word.sequence) of '\(table.root.name)' names.",
                     recovery: "Name it as PostgreSQL does in SQL, with its schema and in quotes where it has capitals.")
             }
             return name
@@ -111,13 +111,14 @@ struct GivenTables: Sendable {
 extension PostgreSQLStore {
     /// New keys of a table of others, of the sequence that everybody takes them of: none is taken twice, and there may be gaps between
     /// them.
-    func nextGivenKeys(_ count: Int, of root: SQLEntity, _ given: GivenTables, _ backend: PostgreSQLBackend) throws -> [Int64] {
-        guard let sequence = given.sequences[root.layout.index] else {
-            throw GivenTables.refusal(
+    func nextExternalKeys(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend) throws -> [Int64] {
+        guard let sequence = external.sequences[root.layout.index] else {
+            throw ExternalTables.refusal(
                 "'\(root.layout.name)' cannot be inserted, because no sequence belongs to the key column "
                     + "'\(root.table.name).\(root.table.keyColumn)'", at: url,
                 recovery:
-                    "Name the sequence that its keys come from by \(GivenNaming.Word.sequence) in the user info of '\(root.layout.name)'.")
+                    "Name the sequence that its keys come from by \(ExternalNaming.Word.sequence) in the user info of '\(root.layout.name)'."
+            )
         }
         var arguments = WireArguments()
         arguments.append(text: sequence)
@@ -134,13 +135,13 @@ extension PostgreSQLStore {
     }
 
     /// The first of so many new keys without a gap.
-    func nextGivenRun(_ count: Int, of root: SQLEntity, _ given: GivenTables, _ backend: PostgreSQLBackend) throws -> Int64 {
+    func nextExternalRun(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend) throws -> Int64 {
         // Who inserts at the same time makes gaps, which the next try need not meet.
         for _ in 0..<Self.mostRuns {
-            let keys = try nextGivenKeys(count, of: root, given, backend)
+            let keys = try nextExternalKeys(count, of: root, external, backend)
             if let first = keys.first, zip(keys, keys.dropFirst()).allSatisfy({ $1 == $0 + 1 }) { return first }
         }
-        throw GivenTables.refusal(
+        throw ExternalTables.refusal(
             "The sequence of '\(root.layout.name)' does not give \(count) keys without a gap", at: url,
             recovery: "Insert fewer objects at once, or while nobody else does.")
     }

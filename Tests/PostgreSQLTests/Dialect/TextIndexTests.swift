@@ -65,8 +65,8 @@ struct TextIndexTests {
     /// Whatever is asked: with an index the same is found as without, and as objects are told.
     @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 3)) func theSameIsFoundWithAnIndexAndWithout(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
-        let wishes = TextLibrary.Wishes(fold: ["cd", "c d cd", "d"][seed % 3])
-        let warehouse = try Warehouse(TextLibrary.model(wishes), options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1])
+        let indexOptions = TextLibrary.Wishes(fold: ["cd", "c d cd", "d"][seed % 3])
+        let warehouse = try Warehouse(TextLibrary.model(indexOptions), options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1])
         func text(_ length: ClosedRange<Int>) -> String {
             (0..<Int.random(in: length, using: &generator)).map { _ in Self.letters.randomElement(using: &generator) ?? "" }.joined()
         }
@@ -134,8 +134,8 @@ struct TextIndexTests {
 
     // MARK: Migration
 
-    private func migrate(_ url: URL, to wishes: TextLibrary.Wishes) throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TextLibrary.model(wishes))
+    private func migrate(_ url: URL, to indexOptions: TextLibrary.Wishes) throws {
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TextLibrary.model(indexOptions))
         let store = try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: url,
             options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])

@@ -7,12 +7,12 @@ import Testing
 
 /// What contexts and coordinators do, over tables that others have made.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
-struct GivenPairTests {
-    private let shop: GivenShop
+struct ExternalPairTests {
+    private let shop: ExternalShop
     private let context: NSManagedObjectContext
 
     init() throws {
-        shop = try GivenShop()
+        shop = try ExternalShop()
         context = shop.context
         try shop.fill()
     }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// The request of a fetched results controller as its delegate gets it, typed for any result: both have the same settings at all times.
-final class FacingRequest<Original>: NSFetchRequest<any NSFetchRequestResult> {
+final class UntypedRequest<Original>: NSFetchRequest<any NSFetchRequestResult> {
     private let original: NSFetchRequest<Original>
 
     init(of original: NSFetchRequest<Original>) {

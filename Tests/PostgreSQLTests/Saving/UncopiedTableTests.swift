@@ -27,7 +27,7 @@ struct UncopiedTableTests {
     }
 
     @Test(arguments: [false, true]) func manyRowsGoIntoAView(hasTrigger: Bool) throws {
-        let shop = try GivenShop(sql: GivenShop.sql + Self.view + (hasTrigger ? Self.trigger : "")) {
+        let shop = try ExternalShop(sql: ExternalShop.sql + Self.view + (hasTrigger ? Self.trigger : "")) {
             $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"]
         }
         try shop.context.performAndWait {
