@@ -2,14 +2,15 @@ import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// What the macros of this plug-in read from the place where they are written.
+/// The use of a macro: the attribute in the source from which the macros of this plug-in read.
 struct MacroUse {
     let attribute: AttributeSyntax
 
     /// The macro's name as written, for messages.
     var name: String { attribute.attributeName.trimmedDescription }
 
-    /// The literal given as `key:`, or nil when there is none; a problem when it is not a plain literal.
+    /// Returns the literal of the argument `key:`, nil if there is none, or a problem if it is not
+    /// a plain literal.
     func key(in context: some MacroExpansionContext) -> Result<String?, ReportedProblem> {
         guard case .argumentList(let arguments) = attribute.arguments, let argument = arguments.first else {
             return .success(nil)
@@ -26,7 +27,8 @@ struct MacroUse {
         return .success(value)
     }
 
-    /// Reports a use outside a class or an extension; an extension may extend a class, so it passes.
+    /// Reports a use outside a class or an extension. An extension passes, because it may extend a
+    /// class.
     func reportUnlessInClass(in context: some MacroExpansionContext) -> Bool {
         guard let enclosing = context.lexicalContext.first else {
             return reportOutsideClass(in: context)
@@ -42,7 +44,7 @@ struct MacroUse {
         return false
     }
 
-    /// Reports `static` and `class`: a managed object stores values for each object.
+    /// Reports `static` and `class` members: a managed object stores values for each object.
     func reportTypeMember<Declaration: SyntaxProtocol & WithModifiersSyntax>(
         _ declaration: Declaration, kind: String, in context: some MacroExpansionContext
     ) -> Bool {
@@ -62,5 +64,5 @@ struct MacroUse {
     }
 }
 
-/// A problem that the compiler has been told about already.
+/// A problem that has already been reported to the compiler.
 struct ReportedProblem: Error {}

@@ -3,7 +3,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Writes the body of a method that changes a to-many relationship: `addToChildren(_:)` and its kin.
+/// Generates the body of a method that changes a to-many relationship, such as `addToChildren(_:)`.
 public struct ManagedAccessorMacro: BodyMacro {
     public static func expansion(
         of node: AttributeSyntax,
@@ -48,13 +48,14 @@ public struct ManagedAccessorMacro: BodyMacro {
 }
 
 extension MacroUse {
-    /// A body that keeps the compiler from a second complaint about a method that has been reported.
+    /// A body that avoids a second error for a method that has been reported.
     fileprivate var placeholder: [CodeBlockItemSyntax] { ["fatalError()"] }
 }
 
 /// A method of a to-many relationship, read from its name and labels.
 private struct RelationshipChange {
-    /// The relationship: what follows the verb, its first letter in lower case.
+    /// The name of the relationship: the rest of the method's name after the verb, with its first
+    /// letter in lower case.
     let key: String
     private let helper: String
     private let arguments: [(label: String, name: TokenSyntax)]
@@ -67,7 +68,7 @@ private struct RelationshipChange {
         ("replace", ["at", "with"], "_replaceRelated"),
     ]
 
-    /// What methods may begin with whose relationship is given.
+    /// The forms of methods whose relationship is given by `key:`, with short verbs.
     private static let shortForms = forms.map { form in
         (
             verb: ["addTo": "add", "removeFrom": "remove", "insertInto": "insert"][form.verb] ?? form.verb, labels: form.labels,
@@ -75,7 +76,7 @@ private struct RelationshipChange {
         )
     }
 
-    /// - Parameter hasKey: whether the relationship is named otherwise.
+    /// - Parameter hasKey: whether the relationship is given by `key:`.
     init?(_ function: FunctionDeclSyntax, hasKey: Bool) {
         let name = function.name.identifier?.name ?? function.name.text
         let parameters = function.signature.parameterClause.parameters

@@ -4,7 +4,7 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Writes the accessors of a property that a managed object's storage holds.
+/// Generates the accessors of a property in a managed object's storage.
 public struct ManagedMacro: AccessorMacro {
     public static func expansion(
         of node: AttributeSyntax,
@@ -20,7 +20,7 @@ public struct ManagedMacro: AccessorMacro {
             let name = use.name(of: variable, binding, in: context),
             case .success(let key) = use.key(in: context)
         else {
-            // The compiler need not complain a second time that the accessors are missing.
+            // Avoids a second error about missing accessors.
             return binding.accessorBlock == nil ? ["get { fatalError() }"] : []
         }
 
@@ -33,7 +33,8 @@ public struct ManagedMacro: AccessorMacro {
 }
 
 extension MacroUse {
-    /// The property's name, or nil when the declaration cannot be a managed property (which is then reported).
+    /// Returns the property's name; nil when the declaration cannot be a managed property (which is
+    /// then reported).
     fileprivate func name(
         of variable: VariableDeclSyntax, _ binding: PatternBindingSyntax, in context: some MacroExpansionContext
     ) -> String? {
@@ -80,7 +81,7 @@ extension MacroUse {
                 }, in: context)
         }
         if binding.typeAnnotation == nil {
-            // The type of an initial value is not the macro's to know: no fix-it.
+            // A macro cannot know the type of an initial value: no fix-it.
             MacroProblem(
                 id: "type",
                 message: "@\(name) needs the property's type: write 'var \(identifier.text): Type'", node: identifier

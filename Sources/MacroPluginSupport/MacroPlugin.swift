@@ -1,15 +1,17 @@
-// The compiler starts a plug-in and asks it to expand macros. The toolchain's copy of swift-syntax has no
-// SwiftCompilerPlugin module; the message listener that the module wraps is all that is needed.
+// The compiler starts a plug-in and requests macro expansions from it. The toolchain's copy of
+// swift-syntax has no SwiftCompilerPlugin module; only the message listener that this module wraps
+// is needed.
 
 import SwiftSyntaxMacros
 
-/// A compiler plug-in: the program behind a target of macros.
+/// A compiler plug-in: the program of a macro target.
 package enum MacroPlugin {
-    /// Answers the compiler's requests until it closes the connection.
+    /// Handles the compiler's requests until the compiler closes the connection.
     ///
     /// - Parameters:
     ///   - name: the plug-in's name, for messages.
-    ///   - macros: the macros it provides; the compiler asks for them by the names of their types.
+    ///   - macros: the macros of the plug-in; the compiler requests them by the names of their
+    ///     types.
     package static func run(_ name: String, macros: [any Macro.Type]) throws {
         #if SWIFT_SYNTAX_PACKAGE
             PackagePlugin.macros = macros

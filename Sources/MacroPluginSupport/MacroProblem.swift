@@ -2,7 +2,8 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// A mistake in the use of a macro: the message, where it stands, and the change that mends it where that is clear.
+/// A mistake in the use of a macro: the message, its place in the source, and a fix-it if there is
+/// a clear one.
 package struct MacroProblem {
     let id: String
     let message: String

@@ -1,10 +1,11 @@
-// The standard library's `precondition` and `preconditionFailure` keep their messages to themselves in optimized builds, where
-// "Fatal error" is all that a program says when it stops. This package's messages name the entity, property or format that is
-// wrong: they are printed in every build. These functions shadow the standard ones in all modules that import this one.
+// In optimized builds, the standard library's `precondition` and `preconditionFailure` do not print
+// their messages: a program that stops says only "Fatal error". This package's messages name the
+// entity, property or format that is wrong, and are printed in every build. These functions shadow
+// the standard ones in all modules that import this one.
 
 /// Stops the program with a message, in every build, unless a condition holds.
 ///
-/// The message is made only if it does not. Costs one test and a branch.
+/// The message is made only if the condition does not hold. Costs one test and a branch.
 @inlinable
 @inline(__always)
 package func precondition(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What this module throws by itself: code 134060, since Core Data has no code for what it cannot ask.
+/// Errors that this module itself throws, with code 134060: Core Data has no code for cases that
+/// cannot occur in its own API.
 enum SafeCoreDataErrors {
     private static func make(_ message: String, recovery: String, userInfo: [String: Any] = [:]) -> any Error {
         CoreDataErrors.make(.coreData, message, recovery: recovery, userInfo: userInfo)

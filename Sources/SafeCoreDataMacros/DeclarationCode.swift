@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes the description of the entity: what a model is made of.
+/// Generates the description of the entity, from which a model is built.
 struct DeclarationCode {
     let entity: EntityClass
     let places: PropertyPlaces
@@ -23,7 +23,7 @@ struct DeclarationCode {
             """
     }
 
-    /// The entity's name and options, as they were given to `@Entity`.
+    /// The entity's name and options, as given to `@Entity`.
     private var header: String {
         var arguments = ["\(entity.name).self"]
         var given = entity.mark.argumentList[...]
@@ -72,7 +72,7 @@ struct DeclarationCode {
                     "inverse: _EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), in: \(entity.name).self)"
                 )
             } else if mark.saysOwnInverse {
-                // Here, unlike in its own mark, the property can be named.
+                // The property can be named here, but not in its own mark.
                 arguments.append(
                     "inverse: _EntityDeclaration.inverse(\(arguments[0]), \(arguments[1]), of: \(arguments[2]), in: \(entity.name).self)")
             }
@@ -81,14 +81,16 @@ struct DeclarationCode {
         }
     }
 
-    /// A literal is the model's default as well. Any other expression is for the objects that are there when the property is new.
+    /// Returns the argument for the initial value. A literal is also the model's default. Any other
+    /// expression is evaluated for objects that exist when the property is added.
     private func initialValue(of property: EntityProperty) -> [String] {
         if let value = property.literalValue { return ["default: \(value.description)"] }
         guard let value = property.initialValue, !value.is(NilLiteralExprSyntax.self), !property.isTransient else { return [] }
         return ["initial: { \(value.description) }"]
     }
 
-    /// An option of an attribute, in a call that compiles only where the option fits the attribute's type.
+    /// Returns an option of an attribute, in a call that compiles only if the option fits the
+    /// attribute's type.
     private func option(_ expression: ExprSyntax, of property: EntityProperty) -> String {
         let text = expression.trimmedDescription
         guard let call = expression.as(FunctionCallExprSyntax.self), let member = call.calledExpression.as(MemberAccessExprSyntax.self)
@@ -109,19 +111,20 @@ struct DeclarationCode {
 }
 
 extension AttributeSyntax {
-    /// Whether the mark says that a relationship is its own inverse.
+    /// Whether the mark declares a relationship as its own inverse.
     var saysOwnInverse: Bool { argument("ownInverse")?.as(BooleanLiteralExprSyntax.self)?.literal.text == "true" }
 }
 
 extension ExprSyntax {
-    /// The property that a literal key path of one step names; nil for anything else. A type may be nested in others.
+    /// The property of a literal key path with one component; nil for anything else. The root type
+    /// may be nested in others.
     var keyPathProperty: String? {
         guard let keyPath = self.as(KeyPathExprSyntax.self), keyPath.root != nil else { return nil }
         let names = keyPath.components.map { component -> String? in
             guard case .property(let property) = component.component else { return nil }
             return property.declName.baseName.identifier?.name ?? property.declName.baseName.text
         }
-        // Only by their first letter do the names of nested types differ from properties.
+        // Names of nested types differ from properties only by their first letter.
         guard names.dropLast().allSatisfy({ $0?.first?.isUppercase ?? false }) else { return nil }
         return names.last ?? nil
     }

@@ -1,11 +1,12 @@
 import SwiftSyntax
 
-/// The class that `@Entity` stands on, as far as its text tells.
+/// A class with `@Entity`, as far as its source text shows.
 struct EntityClass {
     let declaration: ClassDeclSyntax
     let mark: AttributeSyntax
     let properties: [EntityProperty]
-    /// Whether the superclass is an `@Entity` class as well. The compiler says so: it then conforms already.
+    /// Whether the superclass is an `@Entity` class too. The compiler reports this: the class then
+    /// already conforms.
     let inheritsEntity: Bool
 
     init(_ declaration: ClassDeclSyntax, mark: AttributeSyntax, inheritsEntity: Bool) {
@@ -24,7 +25,7 @@ struct EntityClass {
 
     var superclass: TypeSyntax? { declaration.inheritanceClause?.inheritedTypes.first?.type.trimmed }
 
-    /// Whether there are only objects of subclasses, as far as the text tells.
+    /// Whether only subclasses have objects, as far as the source text shows.
     var isAbstract: Bool { mark.argument("isAbstract")?.as(BooleanLiteralExprSyntax.self)?.literal.text == "true" }
 
     var isFinal: Bool { declaration.modifiers.contains { $0.name.tokenKind == .keyword(.final) } }
@@ -46,23 +47,27 @@ struct EntityClass {
 
     // MARK: Access
 
-    /// The access level of members that other modules need as much as the class.
+    /// The access level of members that other modules need if they use the class.
     var access: Access { Access(declaration.modifiers) == .open ? .public : Access(declaration.modifiers) }
 
-    /// Members that subclasses override need the class's level, and `open` where it is open.
+    /// The access level of members that subclasses override: that of the class, `open` if it is
+    /// open.
     var overrideAccess: Access { Access(declaration.modifiers) }
 
-    /// The access level of what takes a value for each argument: no property's type may be less visible.
+    /// The access level of declarations with a parameter for each argument: at most that of each
+    /// property, because no property's type may be less visible.
     var initializerAccess: Access { min(access, arguments.map { Access($0.variable.modifiers) }.min() ?? access) }
 
-    /// The modifier of what takes a value for each argument. A hidden property hides it only where its type may be hidden as well.
+    /// The modifier of declarations with a parameter for each argument. A hidden property makes
+    /// them hidden only if its type may be hidden too.
     var initializerPrefix: String {
         let hidden = arguments.filter { Access($0.variable.modifiers) <= .fileprivate && !$0.type.isPlainValue }
         if hidden.contains(where: hasPrivateType) { return "private " }
         return hidden.isEmpty ? initializerAccess.prefix : "fileprivate "
     }
 
-    /// Whether a property's type names one that the class declares as private: nobody else may have a member of it.
+    /// Whether a property's type names a private type of the class: no other type can then have a
+    /// member of it.
     func hasPrivateType(_ property: EntityProperty) -> Bool {
         let names = privateTypes
         return !names.isEmpty && property.type.tokens(viewMode: .sourceAccurate).contains { names.contains($0.text) }
@@ -79,7 +84,8 @@ struct EntityClass {
 
     /// The properties that the initializer takes, in the order of their declaration.
     ///
-    /// Derived and transient properties are not among them, nor those that need no value and are less visible than the class.
+    /// Derived and transient properties are excluded, and so are properties that need no value and
+    /// are less visible than the class.
     var arguments: [EntityProperty] {
         properties.filter { property in
             if property.isDerived || property.isTransient { return false }
@@ -88,8 +94,9 @@ struct EntityClass {
         }
     }
 
-    /// The properties that get their initial value before `awakeFromInsert()`: those that the initializer does not take, because
-    /// they are less visible than the class, and those whose argument may be left out.
+    /// The properties that get their initial value before `awakeFromInsert()`: those that the
+    /// initializer does not take, because they are less visible than the class, and those whose
+    /// argument can be omitted.
     var earlyInitialValues: [EntityProperty] {
         let taken = Set(arguments.map(\.name))
         return properties.filter { property in
@@ -98,9 +105,11 @@ struct EntityClass {
         }
     }
 
-    /// Whether what `awakeFromInsert()` sets counts more than the property's initial value.
+    /// Whether a value that `awakeFromInsert()` sets takes precedence over the property's initial
+    /// value.
     ///
-    /// The argument is then nil where it is left out: a value could not be told from one that the caller gives.
+    /// The argument's default is then nil, because any other default could not be distinguished
+    /// from a value of the caller.
     func yieldsToAwaking(_ property: EntityProperty) -> Bool {
         overridesAwakeFromInsert && property.initialValue != nil && !property.isOptional
     }
@@ -113,11 +122,11 @@ struct EntityClass {
     }
 }
 
-/// How far a declaration is visible.
+/// The access level of a declaration.
 enum Access: Int, Comparable {
     case `private`, `fileprivate`, `internal`, package, `public`, open
 
-    /// The level that modifiers give, that of the setter aside.
+    /// Creates the level that modifiers give, ignoring that of the setter.
     init(_ modifiers: DeclModifierListSyntax) {
         self = .internal
         for modifier in modifiers where modifier.detail == nil {

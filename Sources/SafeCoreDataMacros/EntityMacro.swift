@@ -3,7 +3,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Makes a class an entity: accessors for its properties, its initializers, its description and its conformance.
+/// Makes a class an entity: generates accessors for its properties, its initializers, its
+/// description and its conformance.
 public enum EntityMacro {
     static let propertyMacro = "_EntityProperty"
 }
@@ -54,7 +55,7 @@ extension EntityMacro: ExtensionMacro {
         guard let classDeclaration = declaration.as(ClassDeclSyntax.self), !protocols.isEmpty,
             EntityProblems.problem(ofClass: classDeclaration, inheritsEntity: false) == nil
         else { return [] }
-        // Said, because a module may put what does not say it on the main actor.
+        // Explicit, because a module's default isolation may be the main actor.
         return [try ExtensionDeclSyntax("extension \(type.trimmed): nonisolated EntityObject {}")]
     }
 }

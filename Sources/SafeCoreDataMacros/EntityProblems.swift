@@ -3,11 +3,11 @@ import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// Finds what is wrong with an `@Entity` class before the compiler meets the code written for it.
+/// Finds mistakes in an `@Entity` class before the compiler sees the generated code.
 struct EntityProblems {
     let entity: EntityClass
 
-    /// Reports every mistake. False when nothing can be written for the class.
+    /// Reports every mistake. Returns false if no code can be generated for the class.
     func report(in context: some MacroExpansionContext) -> Bool {
         for member in entity.declaration.memberBlock.members {
             if let condition = member.decl.as(IfConfigDeclSyntax.self) {
@@ -21,7 +21,7 @@ struct EntityProblems {
         return false
     }
 
-    /// Why a class cannot be an entity at all.
+    /// Returns the reason why a class cannot be an entity; nil if it can.
     static func problem(ofClass declaration: ClassDeclSyntax, inheritsEntity: Bool) -> MacroProblem? {
         guard let superclass = declaration.inheritanceClause?.inheritedTypes.first?.type else {
             return MacroProblem(
@@ -68,7 +68,8 @@ struct EntityProblems {
         return PropertyNames.problem(ofClass: declaration, inheritsEntity: inheritsEntity)
     }
 
-    /// A macro does not know which branch is compiled, and sees no property in any of them.
+    /// Reports properties within `#if`: a macro does not know which branch is compiled, and sees no
+    /// property in any of them.
     private func reportProperties(in condition: IfConfigDeclSyntax, _ context: some MacroExpansionContext) {
         for case .decls(let members) in condition.clauses.compactMap(\.elements) {
             for member in members {
@@ -92,7 +93,8 @@ struct EntityProblems {
         variable.modifiers.contains { [.keyword(.static), .keyword(.class)].contains($0.name.tokenKind) }
     }
 
-    /// Whether a property is the storage of another one, by the name that Core Data gives it: `primitiveName` of `name`.
+    /// Whether a property is the primitive property of another one, by Core Data's naming rule:
+    /// `primitiveName` of `name`.
     private func isPrimitive(_ variable: VariableDeclSyntax) -> Bool {
         guard let name = variable.bindings.first?.pattern.as(IdentifierPatternSyntax.self)?.identifier.text,
             name.hasPrefix("primitive")

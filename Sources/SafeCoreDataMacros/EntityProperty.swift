@@ -1,8 +1,8 @@
 import SwiftSyntax
 
-/// A stored property of an `@Entity` class that Core Data keeps.
+/// A stored property of an `@Entity` class.
 struct EntityProperty {
-    /// What the property's own macro says that it is.
+    /// The role of the property that its own macro states.
     enum Role {
         /// No macro: its type decides between attribute and relationship.
         case plain
@@ -15,14 +15,15 @@ struct EntityProperty {
     let variable: VariableDeclSyntax
     let binding: PatternBindingSyntax
     let token: TokenSyntax
-    /// The name as written, with backticks where it has them.
+    /// The name as written, including backticks.
     let identifier: String
     /// The name in the model.
     let name: String
     let type: TypeSyntax
     let role: Role
 
-    /// Fails for what is no stored property with a name and a type; `EntityProblems` says why where that is a mistake.
+    /// Returns nil for anything but a stored property with a name and a type. If that is a mistake,
+    /// `EntityProblems` reports it.
     init?(_ variable: VariableDeclSyntax) {
         guard variable.bindingSpecifier.tokenKind == .keyword(.var), variable.bindings.count == 1,
             let binding = variable.bindings.first, binding.accessorBlock == nil,
@@ -35,7 +36,7 @@ struct EntityProperty {
         token = pattern.identifier
         identifier = token.trimmedDescription
         name = token.identifier?.name ?? token.text
-        // `T!` is a mistake, after which the property goes on as `T?`.
+        // `T!` is a mistake; the property is then treated as `T?`.
         let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)
         self.type = unwrapped.map { TypeSyntax(OptionalTypeSyntax(wrappedType: $0.wrappedType.trimmed)) } ?? type.trimmed
         if let mark = variable.attributes.named("Relationship") {
@@ -51,7 +52,7 @@ struct EntityProperty {
         }
     }
 
-    /// The macros that say what a property is. It has one of them at most.
+    /// The macros that state the role of a property, which has at most one of them.
     static let marks = ["Relationship", "Derived", "Transient", "Attribute"]
 
     static let excludingModifiers: [TokenKind] = [
@@ -60,7 +61,7 @@ struct EntityProperty {
 
     var initialValue: ExprSyntax? { binding.initializer?.value.trimmed }
 
-    /// Whether no attribute can hold the type, as its text already tells.
+    /// Whether no attribute can have the type, as its text already shows.
     var isUnsupported: Bool {
         if isTransient || transformerName != nil { return false }
         let inner = type.wrappedType ?? type
@@ -94,9 +95,9 @@ struct EntityProperty {
         return nil
     }
 
-    /// Whether the property is the other side of a relationship with several objects, as far as its text tells.
+    /// Whether the property is a to-many relationship, as far as its text shows.
     ///
-    /// An array or set of a type that the macro does not know is taken for one, unless `@Attribute` says otherwise.
+    /// An array or set of an unknown type is treated as one, unless it has `@Attribute`.
     var isToMany: Bool {
         switch role {
         case .attribute, .transient, .derived: return false
@@ -105,14 +106,14 @@ struct EntityProperty {
         }
     }
 
-    /// The expression that gives the property's kind: what its type means is left to the compiler.
+    /// The expression for the property's kind; the compiler resolves it from the type.
     var kind: ExprSyntax {
         if transformerName != nil { return "_EntityProperties.transformable(\(type).self)" }
         if isTransient { return "_EntityProperties.transient(\(type).self)" }
         return "_EntityProperties.of(\(type).self)"
     }
 
-    /// Whether the initial value is a literal, which can be the model's default as well.
+    /// The initial value if it is a literal, which can also be the model's default; nil for others.
     var literalValue: ExprSyntax? {
         guard let value = initialValue else { return nil }
         if let prefixed = value.as(PrefixOperatorExprSyntax.self), prefixed.operator.text == "-" {
@@ -130,7 +131,7 @@ extension ExprSyntax {
 }
 
 extension TypeSyntax {
-    /// The type that an optional one wraps; nil for others.
+    /// The wrapped type of an optional; nil for others.
     var wrappedType: TypeSyntax? {
         if let optional = self.as(OptionalTypeSyntax.self) { return optional.wrappedType }
         return genericArgument(of: "Optional")
@@ -144,7 +145,7 @@ extension TypeSyntax {
 
     var isOrderedSet: Bool { simpleName == "NSOrderedSet" }
 
-    /// Whether the type is one of those that attributes have, by its name.
+    /// Whether the type is a native attribute type, by its name.
     var isPlainValue: Bool {
         if let wrappedType { return wrappedType.isPlainValue }
         if let elementType { return elementType.isPlainValue }
@@ -156,7 +157,7 @@ extension TypeSyntax {
         "String", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "URL", "UUID",
     ]
 
-    /// The name without the module before it.
+    /// The name without its module.
     private var simpleName: String? {
         if let identifier = self.as(IdentifierTypeSyntax.self), identifier.genericArgumentClause == nil {
             return identifier.name.text
@@ -179,13 +180,14 @@ extension TypeSyntax {
             clause = nil
         }
         guard let arguments = clause?.arguments, arguments.count == 1, let only = arguments.first else { return nil }
-        // The argument is a type in some versions of swift-syntax, and a type or an expression in others.
+        // The argument is a type in some versions of swift-syntax, and a type or an expression in
+        // others.
         return Syntax(only.argument).as(TypeSyntax.self)
     }
 }
 
 extension AttributeListSyntax {
-    /// The macro or attribute of a name, whatever module it is qualified with.
+    /// Returns the macro or attribute with a name, with or without a module.
     func named(_ name: String) -> AttributeSyntax? {
         lazy.compactMap { $0.as(AttributeSyntax.self) }.first { attribute in
             attribute.attributeName.trimmedDescription.split(separator: ".").last.map { $0 == name } ?? false

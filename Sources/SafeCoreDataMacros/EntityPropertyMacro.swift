@@ -1,7 +1,8 @@
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-/// Writes the accessors of a property of an `@Entity` class. `@Entity` puts it on each of them.
+/// Generates the accessors of a property of an `@Entity` class. `@Entity` adds this macro to each
+/// property.
 public struct EntityPropertyMacro: AccessorMacro {
     public static func expansion(
         of node: AttributeSyntax,

@@ -1,7 +1,7 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes the initializers of an `@Entity` class.
+/// Generates the initializers of an `@Entity` class.
 struct InitializerCode {
     let entity: EntityClass
 
@@ -22,7 +22,7 @@ struct InitializerCode {
         return members + entity.arguments.filter(hasInitialValueFunction).compactMap(initialValueFunction)
     }
 
-    /// Whether the memberwise initializer takes nothing but the context.
+    /// Whether the memberwise initializer takes only the context.
     private var isMemberwiseEmpty: Bool {
         !entity.hasOwnInitializer && entity.arguments.isEmpty && !entity.inheritsEntity
     }
@@ -38,10 +38,11 @@ struct InitializerCode {
 
     private var memberwiseInitializer: DeclSyntax {
         let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(parameter)
-        // A call with all its arguments is to say what is wrong, too.
+        // A call with all arguments should also report the mistake.
         if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerPrefix) }
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
-        // `init(context:)` alone stands for the inherited one, which is required.
+        // `init(context:)` without further parameters overrides the inherited one, which is
+        // required.
         let required = isMemberwiseEmpty ? "required " : ""
         let statements = inherited + entity.arguments.map { assignment(of: $0, to: "self") }
         return """
@@ -80,7 +81,8 @@ struct InitializerCode {
         method("_setInitialValues", of: entity.properties.filter { !$0.isTransient })
     }
 
-    /// What the memberwise initializers of the class and its subclasses set before `awakeFromInsert()`.
+    /// The method that sets the initial values that the memberwise initializers of the class and
+    /// its subclasses set before `awakeFromInsert()`.
     private var earlyInitialValuesMethod: DeclSyntax {
         method("_setHiddenInitialValues", of: entity.earlyInitialValues)
     }
@@ -97,9 +99,11 @@ struct InitializerCode {
             """
     }
 
-    /// What a subclass's initializer takes for the properties that it inherits: its macro cannot see them.
+    /// The structure with which a subclass's initializer takes the values of inherited properties,
+    /// which the subclass's macro cannot see.
     ///
-    /// The type is as visible as the class, because initializers of subclasses name it; only its members are as hidden as the arguments.
+    /// The type has the class's access level, because initializers of subclasses name it. Only its
+    /// members are as hidden as the arguments.
     private var initialValuesStructure: DeclSyntax {
         let access = entity.initializerPrefix
         let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
@@ -129,8 +133,8 @@ struct InitializerCode {
 
     // MARK: Arguments
 
-    /// Whether a function gives the initial value: a public initializer's default argument names nothing that is not public, and the
-    /// value may.
+    /// Whether a function returns the initial value. A default argument of a public initializer may
+    /// only refer to public declarations; the initial value may refer to others.
     private func hasInitialValueFunction(_ property: EntityProperty) -> Bool {
         guard let value = property.initialValue, entity.initializerAccess >= .public else { return false }
         return property.literalValue == nil && !value.is(NilLiteralExprSyntax.self) && !entity.yieldsToAwaking(property)
@@ -151,7 +155,7 @@ struct InitializerCode {
         entity.yieldsToAwaking(property) ? "\(property.type.description)?" : property.type.description
     }
 
-    /// The initializer's parameter, by the rules of memberwise initializers.
+    /// Returns the initializer's parameter, by the rules of memberwise initializers.
     private func parameter(for property: EntityProperty) -> String {
         let declaration = "\(property.identifier): \(argumentType(of: property))"
         if entity.yieldsToAwaking(property) { return "\(declaration) = nil" }
@@ -162,7 +166,8 @@ struct InitializerCode {
         return declaration
     }
 
-    /// The statement that gives an object the argument. What would change nothing is not assigned.
+    /// Returns the statement that assigns the argument to an object. An assignment without effect
+    /// is omitted.
     private func assignment(of property: EntityProperty, to object: String) -> String {
         let identifier = property.identifier
         let assignment = "\(object).\(identifier) = \(identifier)"
@@ -175,6 +180,6 @@ struct InitializerCode {
 }
 
 extension EntityProperty {
-    /// Whether the initializer must be given a value.
+    /// Whether the initializer requires a value.
     fileprivate var isRequired: Bool { initialValue == nil && !isOptional && !isToMany }
 }

@@ -2,7 +2,8 @@ import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxMacros
 
-// The macros that say more about a property. `@Entity` reads them; they write nothing themselves.
+// The macros that add options to a property. `@Entity` reads them; they generate no code
+// themselves.
 
 /// A macro that only marks a property of an `@Entity` class.
 public protocol PropertyMark: PeerMacro {}

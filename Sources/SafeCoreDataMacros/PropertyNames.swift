@@ -3,10 +3,11 @@ import SwiftSyntax
 
 /// The names that a property of an `@Entity` class cannot have.
 enum PropertyNames {
-    /// Why a name cannot be that of a property.
+    /// Returns the reason why a property cannot have a name; nil if it can.
     ///
     /// - Parameters:
-    ///   - isFinal: whether no class inherits from this one, whose members then do not name the object that they give values.
+    ///   - isFinal: whether no class inherits from this one, whose members then do not name the
+    ///     object whose values they set.
     ///   - inheritsEntity: whether the initializer takes the values of the superclass.
     static func problem(of identifier: TokenSyntax, isFinal: Bool, inheritsEntity: Bool) -> MacroProblem? {
         let name = identifier.identifier?.name ?? identifier.text
@@ -26,19 +27,22 @@ enum PropertyNames {
                 id: "name", message: "a model has no property named '\(name)': use letters, digits and '_'", node: identifier)
     }
 
-    /// The type in a property's type that is named like one which the macro writes into the class; nil when there is none.
+    /// Returns a type within a property's type that has the same name as a type that the macro
+    /// generates in the class; nil if there is none.
     ///
-    /// Written there, the name means the other one. Behind a module's name or another type's it does not.
+    /// In the class the name would refer to the generated type, unless a module or another type
+    /// qualifies it.
     static func hiddenType(in property: EntityProperty, isFinal: Bool, inheritsEntity: Bool) -> TokenSyntax? {
         var names = types(isFinal: isFinal, inheritsEntity: inheritsEntity)
-        // Only snapshots have this one, and no transient properties.
+        // `Object` is a member of snapshots only, which have no transient properties.
         if property.isTransient { names.remove("Object") }
         return property.binding.typeAnnotation?.type.tokens(viewMode: .sourceAccurate).first { token in
             names.contains(token.identifier?.name ?? token.text) && token.parent?.is(IdentifierTypeSyntax.self) ?? false
         }
     }
 
-    /// Why a class cannot have its name: within it the name means a type that the macro writes.
+    /// Returns the reason why a class cannot have its name; nil if it can. Within the class the
+    /// name would refer to a generated type.
     static func problem(ofClass declaration: ClassDeclSyntax, inheritsEntity: Bool) -> MacroProblem? {
         let isFinal = declaration.modifiers.contains { $0.name.tokenKind == .keyword(.final) }
         let name = declaration.name.identifier?.name ?? declaration.name.text
@@ -47,7 +51,7 @@ enum PropertyNames {
             id: "name", message: "'\(name)' means something else in an @Entity class: give the class another name", node: declaration.name)
     }
 
-    /// The types that the macro writes into the class, and those that the class inherits of them.
+    /// Returns the types that the macro generates in the class, including inherited ones.
     private static func types(isFinal: Bool, inheritsEntity: Bool) -> Set<String> {
         isFinal && !inheritsEntity ? ["Object", "Snapshot"] : ["InitialValues", "Object", "Snapshot"]
     }
@@ -58,6 +62,7 @@ enum PropertyNames {
         "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID",
     ]
 
-    /// What no key path can name, and what the initializer and the members beside the properties are called.
+    /// Names that no key path can contain, and names that the initializer and generated members
+    /// use.
     private static let written: Set<String> = ["Protocol", "Self", "Snapshot", "Type", "context", "self", "snapshot", "snapshotGraph"]
 }

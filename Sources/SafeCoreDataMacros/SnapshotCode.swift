@@ -1,20 +1,22 @@
 import SwiftSyntax
 import SwiftSyntaxBuilder
 
-/// Writes the snapshot type of an `@Entity` class.
+/// Generates the snapshot type of an `@Entity` class.
 struct SnapshotCode {
     let entity: EntityClass
     let places: PropertyPlaces
 
     var members: [DeclSyntax] { [structure, snapshotType] + subclasses + methods }
 
-    /// Says of a final root class that its snapshots are of this one type. Elsewhere the protocol says that they may be of several.
+    /// The declaration that all snapshots of a final root class have this one type. For other
+    /// classes the protocol's default allows several types.
     private var subclasses: [DeclSyntax] {
         if !entity.isFinal || entity.inheritsEntity { return [] }
         return ["\(raw: entity.access.prefix)typealias _Subclasses = Never"]
     }
 
-    /// Transient properties are in no store and in no snapshot.
+    /// The properties of the snapshot: transient properties are neither in a store nor in a
+    /// snapshot.
     private var properties: [EntityProperty] { entity.properties.filter { !$0.isTransient } }
 
     private var inherited: String? {
@@ -68,7 +70,8 @@ struct SnapshotCode {
             } + ["}"]
     }
 
-    /// The properties of the superclass's snapshot are this one's as well.
+    /// Returns subscripts that make the properties of the superclass's snapshot properties of this
+    /// one.
     private func lookups(_ access: String, _ inherited: String) -> [String] {
         [
             "\(access)subscript<Value>(dynamicMember keyPath: WritableKeyPath<\(inherited), Value>) -> Value {",
@@ -93,10 +96,12 @@ struct SnapshotCode {
             """
     }
 
-    /// Methods that give the class's own snapshots, where the protocol's would give those of a superclass.
+    /// Methods that return the class's own snapshot type, where the protocol's methods would return
+    /// that of a superclass.
     ///
-    /// A method that differs from a superclass's in its result only is ambiguous to the compiler. So the superclass's is overridden
-    /// and not preferred; for that each class that may have subclasses has one.
+    /// A method that differs from a superclass's only in its result is ambiguous to the compiler.
+    /// The superclass's method is therefore overridden and disfavoured. For that, each class that
+    /// may have subclasses has such a method.
     private var methods: [DeclSyntax] {
         if entity.isFinal, !entity.inheritsEntity { return [] }
         let access = (entity.isFinal ? entity.access : entity.overrideAccess).prefix

@@ -2,7 +2,8 @@ import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
-/// Where a property stands in the source: what the compiler says about generated code is said about that line.
+/// The place of a property in the source. Compiler messages about generated code refer to that
+/// line.
 struct SourcePlace {
     private let directive: String
 
@@ -11,11 +12,11 @@ struct SourcePlace {
         directive = "#sourceLocation(file: \(place.file), line: \(place.line))"
     }
 
-    /// The statement as if it stood there.
+    /// Returns the statement with directives that give it this place.
     func around(_ statement: String) -> String { "\(directive)\n\(statement)\n#sourceLocation()" }
 }
 
-/// Where each property of a class stands.
+/// The places of the properties of a class.
 struct PropertyPlaces {
     private let places: [String: SourcePlace]
 
@@ -25,6 +26,7 @@ struct PropertyPlaces {
         }
     }
 
-    /// Generated code as if it stood where the property does; unchanged where the compiler does not say where that is.
+    /// Returns generated code with the place of a property; unchanged if the compiler does not know
+    /// the place.
     func placing(_ code: String, at property: EntityProperty) -> String { places[property.name]?.around(code) ?? code }
 }

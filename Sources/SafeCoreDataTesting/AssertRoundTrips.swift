@@ -1,37 +1,43 @@
 import SafeCoreData
 
-/// A managed class and its entity do not agree, or a store does not give back what it was given.
+/// An error of the round-trip check: a managed class and its entity differ, or a store returns
+/// other values than were saved.
 ///
 /// ```swift
-/// do { try assertRoundTrips(Item.self) } catch let failure as RoundTripFailure { print(failure.differences) }
+/// do { try assertRoundTrips(Item.self) } catch let failure as RoundTripFailure {
+///     print(failure.differences)
+/// }
 /// ```
 public struct RoundTripFailure: LocalizedError, CustomStringConvertible, Sendable {
     /// One sentence for each difference, beginning with the property.
     public let differences: [String]
-    /// The model that was used, by its file or where it has none, and by its entities.
+    /// The model that was used: its file, if it has one, and its entities.
     public let model: String
 
     public var description: String { (differences + ["\(model) was used."]).joined(separator: "\n") }
     public var errorDescription: String? { description }
 }
 
-/// Checks that objects of a class come back from a store as they went in.
+/// Checks that a store returns objects of a class with the values that were saved.
 ///
-/// An object is made with generated values for every property, verified, saved, verified in a fresh context, changed in
-/// every property, saved and verified again; leaving out each required property must be refused. It works for any managed
-/// class. As it throws, a test of any framework fails with all differences:
+/// The check creates an object with generated values for every property, verifies it, saves it,
+/// verifies it in a fresh context, changes every property, saves and verifies it again. Saving
+/// without any one required property must fail. The check works for any managed class. As it
+/// throws, a test of any framework fails with all differences:
 ///
 /// ```swift
 /// @Test func itemsRoundTrip() throws { try assertRoundTrips(Item.self) }
 /// ```
 ///
-/// Values of enumerations and of `Codable` types are found, and texts for patterns. A property for which none could be made up
-/// is reported; an initial value that the property's rules accept will do then.
+/// Values of enumerations and of `Codable` types, and texts for patterns, are generated. A property
+/// for which no value could be generated is reported; an initial value that satisfies the
+/// property's rules is then used instead.
 ///
 /// - Parameters:
-///   - objectClass: the class.
-///   - model: a model with the class's entity; not needed for an `@Entity` class, which describes one together with the classes
-///     that it leads to. Where it leads to an abstract one, a subclass is found in the program.
+///   - objectClass: the class to check.
+///   - model: a model with the class's entity; not needed for an `@Entity` class, which describes a
+///     model together with the classes that it refers to. For an abstract one of these, a subclass
+///     is searched for in the program.
 /// - Throws: `RoundTripFailure` with every difference and the model that was used.
 public func assertRoundTrips<Object: NSManagedObject>(
     _ objectClass: Object.Type, in model: NSManagedObjectModel? = nil
@@ -43,13 +49,14 @@ public func assertRoundTrips<Object: NSManagedObject>(
     guard differences.isEmpty else { throw RoundTripFailure(differences: differences, model: ModelText.of(model)) }
 }
 
-/// What `assertRoundTrips(_:in:)` finds, each difference a sentence; empty when there is none.
+/// Returns the differences that `assertRoundTrips(_:in:)` finds, each a sentence; empty if there
+/// are none.
 ///
 /// ```swift
 /// let differences = try roundTripDifferences(of: Item.self, in: model)
 /// ```
 ///
-/// - Throws: what opening a store in a temporary folder throws.
+/// - Throws: errors of opening a store in a temporary folder.
 public func roundTripDifferences<Object: NSManagedObject>(
     of objectClass: Object.Type, in model: NSManagedObjectModel? = nil
 ) throws -> [String] {
@@ -57,7 +64,7 @@ public func roundTripDifferences<Object: NSManagedObject>(
     return try RoundTrip(objectClass, model: model).differences()
 }
 
-/// The model that an `@Entity` class describes; nil for other classes.
+/// Returns the model that an `@Entity` class describes; nil for other classes.
 private func describedModel(of objectClass: NSManagedObject.Type) -> NSManagedObjectModel? {
     (objectClass as? any EntityObject.Type).map { NSManagedObjectModel(entityClasses: $0._withConcreteClasses) }
 }

@@ -1,6 +1,6 @@
 import SafeCoreData
 
-/// Values that an attribute accepts.
+/// Generates values that an attribute accepts.
 struct AttributeSamples {
     private let attribute: NSAttributeDescription
     private let object: NSManagedObject
@@ -10,12 +10,14 @@ struct AttributeSamples {
         self.object = object
     }
 
-    /// An accepted value, another than the object has where there is one; nil when none was found.
+    /// Returns an accepted value that differs from the object's present one if possible; nil if
+    /// none was found.
     ///
-    /// - Parameter serial: values of different numbers differ as far as the attribute's type and rules let them.
+    /// - Parameter serial: a number; values for different numbers differ as far as the attribute's
+    ///   type and rules allow.
     func value(_ serial: Int) -> Any? {
         let current = RoundTripValue(object.value(forKey: attribute.name))
-        // Where no value can be made up, the one that the object has from the start will do.
+        // If no value can be generated, the object's initial value is used.
         let given = object.value(forKey: attribute.name).map { [$0] } ?? []
         let accepted = (candidates(serial) + given).filter(isAccepted)
         return accepted.first { RoundTripValue($0) != current } ?? accepted.first
@@ -70,7 +72,8 @@ struct AttributeSamples {
         }
     }
 
-    /// Texts that the patterns of the rules match, of many forms, and of the lengths that the rules name.
+    /// Returns texts that match the patterns of the rules, texts of several common forms, and texts
+    /// of the lengths that the rules name.
     private func texts(_ number: Int) -> [Any] {
         let base = "text \(number)"
         let lengths = limits(around: 0).map { NSDecimalNumber(decimal: $0).intValue }.filter { (1...10_000).contains($0) }
@@ -87,7 +90,7 @@ struct AttributeSamples {
         return matching + [base] + padded + forms
     }
 
-    /// A number written in letters.
+    /// Returns a number written in letters.
     private static func letters(of number: Int) -> String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz")
         var text = ""
@@ -99,7 +102,8 @@ struct AttributeSamples {
         return text
     }
 
-    /// The numbers that the attribute's rules compare with, and those beside them.
+    /// Returns the numbers that the attribute's rules compare with, and their neighbours at a
+    /// distance.
     private func limits(around distance: Int) -> [Decimal] {
         constants.compactMap { ($0 as? NSNumber)?.decimalValue }.flatMap { limit in
             distance == 0 ? [limit] : [limit, limit + Decimal(distance), limit - Decimal(distance)]

@@ -1,10 +1,11 @@
 import SafeCoreData
 
-/// Makes objects and gives every property a generated value.
+/// Creates objects and sets every property to a generated value.
 struct ObjectFiller {
     let context: NSManagedObjectContext
     let serials: SerialNumbers
-    /// What the object was given, by property; to-many relationships and values are read back for comparison.
+    /// The values of the object, by property; to-many relationships and values are read back for
+    /// comparison.
     private(set) var values: [String: RoundTripValue] = [:]
     private(set) var problems: [String] = []
 
@@ -13,14 +14,15 @@ struct ObjectFiller {
         self.serials = serials
     }
 
-    /// A new object with values for all its properties. Related objects get what they require and no more.
+    /// Creates an object with values for all its properties. Related objects get only required
+    /// values.
     mutating func make(_ entity: NSEntityDescription) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
         fill(object)
         return object
     }
 
-    /// Gives an object other values than it has.
+    /// Changes all values of an object.
     mutating func fill(_ object: NSManagedObject) {
         let serial = serials.next()
         for attribute in object.entity.attributes where !attribute.isReadOnly {
@@ -57,12 +59,14 @@ struct ObjectFiller {
         values[relationship.name] = RoundTripValue(object.value(forKey: relationship.name))
     }
 
-    /// How far required relationships are followed: beyond, the model cannot be satisfied by new objects.
+    /// The greatest depth to which required relationships are followed; beyond it, new objects
+    /// cannot satisfy the model.
     private static let depthLimit = 4
 
-    /// An object with what it requires.
+    /// Creates an object with its required values only.
     ///
-    /// - Parameter back: the relationship that leads to the object which needs this one, and is set by giving it to that.
+    /// - Parameter back: the relationship to the object that needs this one; it is set through its
+    ///   inverse.
     private func bare(_ entity: NSEntityDescription, depth: Int, back: NSRelationshipDescription?) -> NSManagedObject {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity.name ?? "", into: context)
         let serial = serials.next()
@@ -91,7 +95,8 @@ struct ObjectFiller {
         return object
     }
 
-    /// Whether an object cannot be saved without a value of its own: it needs one, or shares that which makes it unique.
+    /// Whether an object cannot be saved without its own value: the attribute is required, or its
+    /// default would violate a uniqueness constraint.
     private func isNeeded(_ attribute: NSAttributeDescription, of object: NSManagedObject) -> Bool {
         if !attribute.isOptional { return true }
         guard attribute.defaultValue != nil else { return false }
@@ -100,7 +105,7 @@ struct ObjectFiller {
         }
     }
 
-    /// Adds the objects that a relationship still needs which has the first of them.
+    /// Adds the objects that a relationship needs beyond its first one.
     private func complete(_ relationship: NSRelationshipDescription?, of object: NSManagedObject, depth: Int) {
         guard let relationship, relationship.isToMany, relationship.minCount > 1, depth < Self.depthLimit,
             let destination = relationship.destinationEntity?.concrete
@@ -114,7 +119,7 @@ struct ObjectFiller {
     }
 }
 
-/// Numbers that make the values of each object differ from those of all others in a run.
+/// A counter whose numbers make the values of each object differ from those of all others in a run.
 final class SerialNumbers {
     private var last = 0
 
@@ -127,7 +132,7 @@ final class SerialNumbers {
 extension NSEntityDescription {
     fileprivate var attributes: [NSAttributeDescription] { attributesByName.values.sorted { $0.name < $1.name } }
 
-    /// The entity itself or the first below it that has objects.
+    /// The entity itself or its first concrete subentity.
     fileprivate var concrete: NSEntityDescription? {
         if !isAbstract { return self }
         return subentities.lazy.compactMap(\.concrete).first
@@ -135,12 +140,12 @@ extension NSEntityDescription {
 }
 
 extension NSRelationshipDescription {
-    /// The value of a relationship with these objects.
+    /// Returns the value of a relationship with these objects.
     fileprivate func collection(_ objects: [NSManagedObject]) -> Any {
         isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
     }
 
-    /// The objects in a to-many relationship.
+    /// Returns the objects in a to-many relationship.
     fileprivate func members(of object: NSManagedObject) -> [NSManagedObject] {
         switch object.value(forKey: name) {
         case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }

@@ -1,7 +1,7 @@
-/// Makes up texts that a regular expression matches.
+/// Generates texts that a regular expression matches.
 ///
-/// It knows characters, classes, groups, alternatives and repetitions; look-around, references to groups and properties of
-/// characters it does not know.
+/// It supports characters, classes, groups, alternatives and repetitions. It does not support
+/// look-around, back-references and character properties.
 struct PatternSamples {
     private indirect enum Part {
         case one(of: [Character])
@@ -18,8 +18,8 @@ struct PatternSamples {
         rest = pattern[...]
     }
 
-    /// A text of a number, or nil for a pattern with something that is not known. Texts of different numbers differ where the
-    /// pattern lets them.
+    /// Returns a text for a number; nil for a pattern with an unsupported element. Texts for
+    /// different numbers differ if the pattern allows it.
     static func text(matching pattern: String, _ number: Int) -> String? {
         var samples = PatternSamples(pattern)
         guard let part = try? samples.choice(), samples.rest.isEmpty else { return nil }
@@ -29,7 +29,8 @@ struct PatternSamples {
     private static func write(_ part: Part, _ number: Int) -> String {
         switch part {
         case .one(let characters): return String(characters[number % characters.count])
-        // Neighbours differ, and those further on change once all before them have been through.
+        // Neighbouring parts differ, and later parts change once all values of the earlier ones
+        // have been used.
         case .sequence(let parts): return parts.enumerated().map { write($1, number + $0 * (1 + number / 7)) }.joined()
         case .choice(let parts): return write(parts[number % parts.count], number)
         case .repeated(let part, let least, let most):
@@ -59,7 +60,7 @@ struct PatternSamples {
         return .sequence(parts)
     }
 
-    /// Nil for anchors, which stand for no character.
+    /// Returns nil for anchors, which match no character.
     private mutating func atom(_ first: Character) throws -> Part? {
         switch first {
         case "^", "$": return nil
@@ -95,12 +96,12 @@ struct PatternSamples {
         default: return part
         }
         rest.removeFirst()
-        // Whether as few or as many as possible are taken makes no difference to what matches as a whole.
+        // Lazy and possessive quantifiers match the same whole texts.
         if rest.first == "?" || rest.first == "+" { rest.removeFirst() }
         return repeated
     }
 
-    /// Nil for escapes that stand for no character.
+    /// Returns nil for escapes that match no character.
     private mutating func escape() throws -> [Character]? {
         switch rest.popFirst() {
         case "d": return Self.digits

@@ -53,7 +53,8 @@ final class RoundTrip {
         verify(object, expected, "after setting")
         reportUncodedProperties()
         verifyCoding(object)
-        // What no value could be made up for cannot be saved, and has been reported.
+        // An object without a generated required value cannot be saved; the missing value has been
+        // reported.
         if !filler.problems.isEmpty, (try? object.validateForInsert()) == nil { return }
         try context.save()
         verify(object, expected, "after saving")
@@ -68,7 +69,7 @@ final class RoundTrip {
         expected = changer.values
         verify(fetched, expected, "after changing")
         verifyCoding(fetched)
-        // What the object let go of may be invalid without it.
+        // Former destinations of the object may be invalid without it.
         for other in second.updatedObjects where other !== fetched {
             if (try? other.validateForUpdate()) == nil { second.delete(other) }
         }
@@ -87,21 +88,23 @@ final class RoundTrip {
         }
     }
 
-    /// A `Codable` value is written when it is set, and what its type leaves out is lost unseen.
+    /// Reports losses of `Codable` values. A value is encoded when it is set, and properties that
+    /// its type does not encode are lost silently.
     private func verifyCoding(_ object: NSManagedObject) {
         for loss in (object as? any EntityObject)?._codingLosses() ?? [] {
             found.append("\(loss.name): \(loss.value) was encoded, decoded it is \(loss.decoded).")
         }
     }
 
-    /// A stored property without a key is lost as well, and in a value that was made by decoding it is what it always is.
+    /// Reports stored properties without a coding key. They are lost too, but a value made by
+    /// decoding always has the same value for them, so `verifyCoding` does not see that.
     private func reportUncodedProperties() {
         for (name, properties) in (objectClass as? any EntityObject.Type)?._uncodedPropertiesByEntity() ?? [] {
             found.append("\(name): the type's CodingKeys leave out \(properties.joined(separator: ", ")), whose value is lost.")
         }
     }
 
-    /// Snapshots go through a class's own types, which key-value coding does not see.
+    /// Compares snapshots: they use the class's own types, which key-value coding does not see.
     private func verifySnapshots(_ first: NSManagedObject, _ second: NSManagedObject, _ step: String) {
         guard let first = first as? any EntityObject, let second = second as? any EntityObject else { return }
         if AnyHashable(first.snapshotOfOwnClass) != AnyHashable(second.snapshotOfOwnClass) {
@@ -119,13 +122,13 @@ final class RoundTrip {
                 try object.validateForInsert()
                 found.append("\(property.name): it is required, but an object without it is accepted.")
             } catch {
-                // This is what should happen.
+                // Expected: the save fails without a required value.
             }
         }
     }
 
     private static func isRequired(_ property: NSPropertyDescription) -> Bool {
-        // A to-many relationship that is not optional may be empty all the same, unless it has a minimum.
+        // A to-many relationship that is not optional may still be empty, unless it has a minimum.
         if let relationship = property as? NSRelationshipDescription, relationship.isToMany, relationship.minCount == 0 {
             return false
         }
@@ -135,7 +138,7 @@ final class RoundTrip {
 }
 
 enum ModelText {
-    /// What tells people which model is meant.
+    /// Returns a description of a model for people.
     static func of(_ model: NSManagedObjectModel) -> String {
         let names = model.entities.compactMap(\.name).sorted().joined(separator: ", ")
         let source = model.fileURL.map { "of \($0.path)" } ?? "made in the program"
@@ -144,7 +147,7 @@ enum ModelText {
 }
 
 enum RoundTripText {
-    /// An error in one line, with those it is made of.
+    /// Returns an error in one line, with its detailed errors.
     static func of(_ error: any Error) -> String {
         let error = error as NSError
         let details = error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []

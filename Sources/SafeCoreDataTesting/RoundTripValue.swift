@@ -17,7 +17,8 @@ enum RoundTripValue: Equatable, CustomStringConvertible {
         case let set as NSSet where set.allObjects.allSatisfy({ $0 is NSManagedObject }):
             self = .objects(Set(set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID }))
         case let elements as [String: Any]:
-            // The elements of a composite attribute, of which nil ones may be listed or not.
+            // The elements of a composite attribute; elements that are nil may be present or
+            // absent.
             let texts = elements.compactMap { name, value -> String? in
                 let value = RoundTripValue(Self.number(value) ?? value)
                 return value == .null ? nil : "\(name): \(value)"
@@ -28,7 +29,7 @@ enum RoundTripValue: Equatable, CustomStringConvertible {
         }
     }
 
-    /// A number as stores give it; nil for anything else.
+    /// Returns a number as stores return it; nil for anything else.
     private static func number(_ value: Any) -> NSNumber? {
         switch value {
         case let number as NSNumber: number

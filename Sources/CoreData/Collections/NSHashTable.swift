@@ -1,8 +1,9 @@
 import Foundation
 
-/// A set of objects that it need not keep.
+/// A set of objects that need not retain them.
 ///
-/// Unlike on a Mac, objects that have gone are never counted. A table is for one thread at a time.
+/// Unlike on a Mac, released objects are never counted. A table may be used by one thread at a
+/// time.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nshashtable>
 ///
@@ -16,28 +17,29 @@ import Foundation
 open class NSHashTable<ObjectType: AnyObject>: NSObject {
     private var objects: HeldObjects
 
-    /// A table that holds and compares its objects so. The capacity is without effect.
+    /// A table that holds and compares its objects as the options say. The capacity is without
+    /// effect.
     public init(options: NSPointerFunctions.Options = [], capacity: Int = 0) { objects = HeldObjects(options: options) }
 
-    /// A table that does not keep its objects.
+    /// A table that does not retain its objects.
     public static func weakObjects() -> NSHashTable<ObjectType> { NSHashTable(options: .weakMemory) }
 
-    /// How many objects are there. Cost: O(*n*).
+    /// The number of objects. Cost: O(*n*).
     open var count: Int { objects.living.count }
 
     /// The objects, in no order.
     open var allObjects: [ObjectType] { objects.living.compactMap { $0.key.object as? ObjectType } }
 
-    /// One of the objects; nil when there is none.
+    /// One of the objects; nil if there are none.
     open var anyObject: ObjectType? { allObjects.first }
 
-    /// The object that is equal to another one; nil when there is none.
+    /// The object that is equal to another one; nil if there is none.
     open func member(_ object: ObjectType?) -> ObjectType? { object.flatMap { objects.entry(of: $0)?.key.object as? ObjectType } }
 
-    /// Whether an equal object is there.
+    /// Whether the table contains an equal object.
     open func contains(_ object: ObjectType?) -> Bool { member(object) != nil }
 
-    /// Adds an object, unless an equal one is there.
+    /// Adds an object, unless the table contains an equal one.
     open func add(_ object: ObjectType?) {
         guard let object, !contains(object) else { return }
         objects.add(.init(key: HeldObject(object, objects.options), value: nil), for: object)
@@ -51,7 +53,7 @@ open class NSHashTable<ObjectType: AnyObject>: NSObject {
     /// Removes all objects.
     open func removeAllObjects() { objects.removeAll() }
 
-    /// The objects, one by one. They are kept until the enumeration is over.
+    /// An enumerator of the objects. It retains them until the enumeration is over.
     open func objectEnumerator() -> NSEnumerator { (allObjects as NSArray).objectEnumerator() }
 
     /// Adds the objects of another table.
@@ -72,6 +74,6 @@ open class NSHashTable<ObjectType: AnyObject>: NSObject {
     /// Whether the tables have an object in common.
     open func intersects(_ other: NSHashTable<ObjectType>) -> Bool { allObjects.contains { other.contains($0) } }
 
-    /// Whether another table has all objects of this one.
+    /// Whether another table contains all objects of this one.
     open func isSubset(of other: NSHashTable<ObjectType>) -> Bool { allObjects.allSatisfy { other.contains($0) } }
 }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// A dictionary of objects whose keys and values it need not keep. An entry goes when one of its two objects goes.
+/// A dictionary of objects that need not retain its keys and values. An entry disappears when one
+/// of its two objects is released.
 ///
-/// Unlike on a Mac, entries that have gone are never counted. A table is for one thread at a time.
+/// Unlike on a Mac, such entries are never counted. A table may be used by one thread at a time.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nsmaptable>
 ///
@@ -17,34 +18,34 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     private var objects: HeldObjects
     private let valueOptions: NSPointerFunctions.Options
 
-    /// A table that holds its keys and values so. The capacity is without effect.
+    /// A table that holds its keys and values as the options say. The capacity is without effect.
     public init(keyOptions: NSPointerFunctions.Options = [], valueOptions: NSPointerFunctions.Options = [], capacity: Int = 0) {
         objects = HeldObjects(options: keyOptions)
         self.valueOptions = valueOptions
     }
 
-    /// A table that keeps keys and values.
+    /// A table that retains keys and values.
     public static func strongToStrongObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable() }
-    /// A table that keeps its keys.
+    /// A table that retains its keys only.
     public static func strongToWeakObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable(valueOptions: .weakMemory) }
-    /// A table that keeps its values, for as long as their keys are there.
+    /// A table that retains its values, as long as their keys exist.
     ///
     /// ```swift
-    /// let notes = NSMapTable<Item, NSString>.weakToStrongObjects()    // of objects that others keep
+    /// let notes = NSMapTable<Item, NSString>.weakToStrongObjects()  // of objects that others keep
     /// ```
     public static func weakToStrongObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable(keyOptions: .weakMemory) }
-    /// A table that keeps neither.
+    /// A table that retains neither.
     public static func weakToWeakObjects() -> NSMapTable<KeyType, ObjectType> {
         NSMapTable(keyOptions: .weakMemory, valueOptions: .weakMemory)
     }
 
-    /// How many entries are there. Cost: O(*n*).
+    /// The number of entries. Cost: O(*n*).
     open var count: Int { objects.living.count }
 
-    /// The value of a key; nil when there is none.
+    /// The value of a key; nil if there is none.
     open func object(forKey key: KeyType?) -> ObjectType? { key.flatMap { objects.entry(of: $0)?.value?.object as? ObjectType } }
 
-    /// Gives a key another value. Nil removes it.
+    /// Sets the value of a key. Nil removes the key.
     open func setObject(_ object: ObjectType?, forKey key: KeyType?) {
         guard let key else { return }
         objects.remove(key)
@@ -60,13 +61,14 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     /// Removes all keys and values.
     open func removeAllObjects() { objects.removeAll() }
 
-    /// The keys, one by one. They are kept until the enumeration is over.
+    /// An enumerator of the keys. It retains them until the enumeration is over.
     open func keyEnumerator() -> NSEnumerator { (objects.living.compactMap(\.key.object) as NSArray).objectEnumerator() }
 
-    /// The values, one by one. They are kept until the enumeration is over.
+    /// An enumerator of the values. It retains them until the enumeration is over.
     open func objectEnumerator() -> NSEnumerator? { (objects.living.compactMap { $0.value?.object } as NSArray).objectEnumerator() }
 
-    /// The keys and values as a dictionary that keeps them; keys that are equal in Swift's sense are one.
+    /// The keys and values as a dictionary that retains them; keys that are equal in Swift's sense
+    /// become one.
     open func dictionaryRepresentation() -> [AnyHashable: ObjectType] {
         var dictionary: [AnyHashable: ObjectType] = [:]
         for entry in objects.living {

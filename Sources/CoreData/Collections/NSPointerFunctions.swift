@@ -1,6 +1,7 @@
 import Foundation
 
-/// How `NSHashTable` and `NSMapTable` hold what is put into them. Foundation on Linux has none of the three.
+/// Options for how `NSHashTable` and `NSMapTable` hold their contents. Foundation on Linux has none
+/// of the three types.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nspointerfunctions>
 ///
@@ -8,25 +9,27 @@ import Foundation
 /// let seen = NSHashTable<Item>(options: [.weakMemory, .objectPointerPersonality])
 /// ```
 public enum NSPointerFunctions {
-    /// Ways of holding and comparing objects. Those for memory that holds no objects do not exist here.
+    /// Ways of holding and comparing objects. The options for memory that holds no objects do not
+    /// exist here.
     public struct Options: OptionSet, Sendable {
         public let rawValue: UInt
         public init(rawValue: UInt) { self.rawValue = rawValue }
 
-        /// Keeps the object.
+        /// Retains the object.
         public static var strongMemory: Options { [] }
-        /// Does not keep the object, and forgets it when it goes.
+        /// Does not retain the object, and forgets it when it is released.
         public static let weakMemory = Options(rawValue: 5)
-        /// Compares with `isEqual(_:)` and `hash` where the objects have them, and by identity otherwise.
+        /// Compares with `isEqual(_:)` and `hash` if the objects have them, and by identity
+        /// otherwise.
         public static var objectPersonality: Options { [] }
         /// Compares by identity.
         public static let objectPointerPersonality = Options(rawValue: 2 << 8)
-        /// Keeps a copy of an object that conforms to `NSCopying`.
+        /// Retains a copy of an object that conforms to `NSCopying`.
         public static let copyIn = Options(rawValue: 1 << 16)
     }
 }
 
-/// An object as a table holds it.
+/// An object in the form in which a table holds it.
 struct HeldObject {
     private var strong: AnyObject?
     private weak var weakly: AnyObject?
@@ -36,7 +39,7 @@ struct HeldObject {
         if options.contains(.weakMemory) { weakly = held } else { strong = held }
     }
 
-    /// Nil once an object that was not kept has gone.
+    /// Nil once an object that was not retained is released.
     var object: AnyObject? { strong ?? weakly }
 }
 
@@ -53,8 +56,10 @@ extension NSPointerFunctions.Options {
     }
 }
 
-/// The entries of a table by the hash of their keys. Entries of which something has gone are dropped when their place is looked at, and
-/// all of them whenever the table has doubled.
+/// The entries of a table, by the hash of their keys.
+///
+/// An entry of which an object was released is removed when its hash is looked up for a removal,
+/// and all such entries whenever the table has doubled.
 struct HeldObjects {
     struct Entry {
         let key: HeldObject
@@ -65,13 +70,13 @@ struct HeldObjects {
 
     let options: NSPointerFunctions.Options
     private var entries: [Int: [Entry]] = [:]
-    /// How many more entries may come before all are looked at.
+    /// The number of entries that can be added before all are checked.
     private var room = HeldObjects.leastRoom
     private static let leastRoom = 16
 
     init(options: NSPointerFunctions.Options) { self.options = options }
 
-    /// Those whose objects are all there. Cost: O(*n*).
+    /// The entries whose objects all exist. Cost: O(*n*).
     var living: [Entry] { entries.values.flatMap { $0.filter(\.isAlive) } }
 
     func entry(of key: AnyObject) -> Entry? {
@@ -87,7 +92,7 @@ struct HeldObjects {
         entries[hash] = place.isEmpty ? nil : place
     }
 
-    /// Takes an entry up, whose key the table does not have.
+    /// Adds an entry whose key is not in the table.
     mutating func add(_ entry: Entry, for key: AnyObject) {
         entries[options.hash(key), default: []].append(entry)
         room -= 1

@@ -1,6 +1,7 @@
 // The types of stores under their Objective-C names.
 //
-// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/store-types>
+// Source:
+// <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator/store-types>
 
 /// A SQLite database.
 ///

@@ -1,4 +1,5 @@
-/// Objects in one kind of pending change, in order, with removal in constant time by the object's own index.
+/// Objects with one kind of pending change, in order. An object's own index removes it in constant
+/// time.
 struct ChangeList {
     private var slots: ContiguousArray<NSManagedObject?> = []
     private(set) var count = 0
@@ -38,7 +39,7 @@ struct ChangeList {
         count = 0
     }
 
-    /// The objects that were added last, as far back as they meet a condition.
+    /// The objects that were added last, back to the first one that does not meet a condition.
     func last(while condition: (NSManagedObject) -> Bool) -> [NSManagedObject] {
         var result: [NSManagedObject] = []
         for case let object? in slots.reversed() {
@@ -51,7 +52,8 @@ struct ChangeList {
     /// The objects in order of their change.
     var objects: ContiguousArray<NSManagedObject> {
         if slots.count == count {
-            // No gaps: every element is an object, and an optional reference is laid out like a reference.
+            // No gaps: every element is an object, and an optional reference is laid out like a
+            // reference.
             return unsafeBitCast(slots, to: ContiguousArray<NSManagedObject>.self)
         }
         var result = ContiguousArray<NSManagedObject>()

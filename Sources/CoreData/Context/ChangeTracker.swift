@@ -1,40 +1,44 @@
-/// What is pending in a context, and what changed in it since pending changes were last processed.
+/// The pending changes of a context, and its changes since pending changes were last processed.
 ///
-/// Each object is in one of three lists at most, and its flags say in which: both change together, here. The lists keep their
-/// objects alive. Objects that came from elsewhere (by merging or refreshing) are part of the event only.
+/// Each object is in one of three lists at most, and its flags say in which one. This type changes both together. The lists keep their
+/// objects alive. Objects that changed by merging or refreshing are part of the event only.
 ///
 /// It knows neither its context nor stores, and is used on the context's queue.
 final class ChangeTracker {
     /// Objects to be inserted by the next save, in order.
     @exclusivity(unchecked) private(set) var inserted = ChangeList()
-    /// Changed objects of the stores.
+    /// Changed objects that the stores have.
     @exclusivity(unchecked) private(set) var updated = ChangeList()
-    /// Objects to be deleted by the next save, and new ones that were deleted, which leave the context with it.
+    /// Objects that the next save deletes, and deleted new objects, which leave the context with that save.
     @exclusivity(unchecked) private(set) var deleted = ChangeList()
     /// Objects deleted since the delete rules were last applied.
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
-    /// Whether objects may have lost members that lead to them by unsaved changes of their own, as their changes were taken back.
+    /// Whether taking changes back may have removed members from objects' to-many relationships.
+    ///
+    /// The members still refer to the objects by unsaved changes of their own.
     private(set) var hasTakenBackMembers = false
-    /// Objects that have left the context and still hold what they were related to.
+    /// Objects that have left the context and still hold references to related objects.
     private(set) var departed: ContiguousArray<NSManagedObject> = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
-    /// Objects that have changed again since the event that observers are being told of; nil while nobody is told of one.
+    /// Objects that changed again after the event that is being sent to observers; nil while none is being sent.
     private var toldStates: [ObjectIdentifier: ToldState]?
     /// Called before the first object joins an event.
     var eventBegins: () -> Void = {}
 
     var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
 
-    /// Whether a save would write anything: nothing of new objects that were deleted, nor of what others have deleted, or is not there.
+    /// Whether a save would write anything.
+    ///
+    /// It writes nothing for a deleted new object, nor for a row that another context has deleted or that does not exist.
     var hasChangesToWrite: Bool {
         inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: .unwritten) }
     }
 
-    /// Whether observers are being told of an event.
+    /// Whether observers are being notified of an event.
     var isTelling: Bool { toldStates != nil }
 
-    /// Whether anything has happened that was not processed.
+    /// Whether there are changes that were not processed.
     var isInEvent: Bool { !event.isEmpty || !unpropagated.isEmpty }
 
     /// Whether deletions are pending, propagated or not.
@@ -51,9 +55,9 @@ final class ChangeTracker {
         lastSets = LastEventSets()
     }
 
-    /// Forgets objects that are no longer the context's, whose flags the caller changes.
+    /// Forgets objects that no longer belong to the context. The caller changes their flags.
     ///
-    /// - Parameter isGone: says so of objects of the event.
+    /// - Parameter isGone: Whether an object of the event is one of them.
     func remove(_ objects: [NSManagedObject], where isGone: (NSManagedObject) -> Bool) {
         for object in objects { remove(object) }
         unpropagated.removeAll(where: isGone)
@@ -61,7 +65,7 @@ final class ChangeTracker {
         lastSets = LastEventSets()
     }
 
-    /// Takes an object out of the list it is in.
+    /// Removes an object from the list it is in.
     private func remove(_ object: NSManagedObject) {
         if object.flags.contains(.deleted) {
             deleted.remove(object)
@@ -76,7 +80,7 @@ final class ChangeTracker {
 // MARK: - Changes
 
 extension ChangeTracker {
-    /// A new object of the context.
+    /// Adds a new object of the context.
     @inline(__always)
     func insert(_ object: NSManagedObject, in registry: ObjectRegistry) {
         object.beginInsertion(in: registry)
@@ -85,23 +89,23 @@ extension ChangeTracker {
         event.objects.append(object)
     }
 
-    /// An object changed for the first time in this event, or for the first time since its save.
+    /// Notes that an object changes for the first time in this event, or since its save.
     func change(_ object: NSManagedObject) {
         if object.flags.isDisjoint(with: .known) {
             join(object)
             object.markUpdated()
             updated.append(object)
         } else if !object.flags.contains(.discarded) {
-            // What becomes of an object that is about to leave concerns nobody.
+            // Nobody needs to know of changes of an object that is about to leave the context.
             join(object)
         }
     }
 
-    /// An object is to be deleted. A new one is pending as well until the next save, which writes nothing of it.
+    /// Marks an object as deleted. A new object is pending, too, until the next save, which writes nothing for it.
     ///
     /// - Parameters:
-    ///   - propagating: whether its delete rules are applied when pending changes are processed.
-    ///   - keepsNew: false for a new object that is to leave the context then, for its insertion is taken back.
+    ///   - propagating: Whether its delete rules are applied when pending changes are processed.
+    ///   - keepsNew: False for a new object that leaves the context then, because its insertion is taken back.
     func delete(_ object: NSManagedObject, propagating: Bool = true, keepsNew: Bool = true) {
         keepFormerState(of: object)
         if object.flags.contains(.inserted) {
@@ -125,7 +129,7 @@ extension ChangeTracker {
         event.objects.append(object)
     }
 
-    /// A deleted object is inserted again.
+    /// Inserts a deleted object again.
     func undelete(_ object: NSManagedObject) {
         keepFormerState(of: object)
         deleted.remove(object)
@@ -133,36 +137,36 @@ extension ChangeTracker {
         change(object)
     }
 
-    /// A new object that was deleted in the present event is to be inserted again.
+    /// Inserts a new object again that was deleted in the current event.
     func takeBackDiscarding(of object: NSManagedObject) {
         deleted.remove(object)
         object.takeBackDiscarding()
         inserted.append(object)
     }
 
-    /// A new object that was deleted is not kept any longer.
+    /// Stops keeping a new object that was deleted.
     func endDiscarding(of object: NSManagedObject) { deleted.remove(object) }
 
-    /// A new object leaves the context.
+    /// Removes a new object from the context.
     func depart(_ object: NSManagedObject) {
         object.leaveContext()
         departed.append(object)
     }
 
-    /// Forgets the objects that have left the context.
+    /// Returns the objects that have left the context, and forgets them.
     func takeDeparted() -> ContiguousArray<NSManagedObject> {
         defer { departed = [] }
         return departed
     }
 
-    /// A deletion is taken back, and the object is as it was.
+    /// Takes back a deletion. The object is again as it was before.
     func takeBackDeletion(of object: NSManagedObject) {
         keepFormerState(of: object)
         deleted.remove(object)
         object.unmarkDeleted()
     }
 
-    /// An object whose deletion was saved is to be saved as a new row in the place of its former one.
+    /// Marks an object whose deletion was saved for insertion: a new row replaces its former one.
     func revive(_ object: NSManagedObject, values: [PropertyValue]) {
         object.becomeNewInPlaceOfDeletedRow(values)
         inserted.append(object)
@@ -177,7 +181,7 @@ extension ChangeTracker {
         event.refreshed.append(object)
     }
 
-    /// Changes of an object are taken back or saved. Its values are left to the caller.
+    /// Removes the pending changes of an object, which were taken back or saved. The caller sets its values.
     func takeBackChanges(of object: NSManagedObject) {
         if !hasTakenBackMembers, object.extras?.allToMany.contains(where: { !$0.state.added.isEmpty }) == true {
             hasTakenBackMembers = true
@@ -186,21 +190,21 @@ extension ChangeTracker {
         object.unmarkUpdated()
     }
 
-    /// A fault has no row, and counts as deleted. Nothing is to be written if it never had a store.
+    /// Marks a fault without a row as deleted. The next save has nothing to write if it never had a store.
     func deleteInaccessible(_ object: NSManagedObject) {
         let isListed = object.flags.contains(.deleted)
         object.becomeInaccessible(isDeleted: true)
         if object.storeNumber >= 0, !isListed { deleted.append(object) }
     }
 
-    /// Others deleted the row of an object: it counts as deleted until the next save, which writes nothing for it.
+    /// Marks an object whose row was deleted elsewhere. It counts as deleted until the next save, which writes nothing for it.
     func markDeletedElsewhere(_ object: NSManagedObject) {
         if object.flags.contains(.updated) { updated.remove(object) }
         if !object.flags.contains(.deleted) { deleted.append(object) }
         object.markDeletedElsewhere()
     }
 
-    /// The deletion of an object was saved, here or by another writer: it leaves the context.
+    /// Removes an object from the context after another writer or this context saved its deletion.
     func endDeletion(of object: NSManagedObject) {
         updated.remove(object)
         deleted.remove(object)
@@ -208,30 +212,30 @@ extension ChangeTracker {
         departed.append(object)
     }
 
-    /// A changed object whose row was deleted is to be saved as a new row.
+    /// Marks a changed object whose row was deleted for insertion as a new row.
     func becomeNew(_ object: NSManagedObject, values: [PropertyValue]) {
         updated.remove(object)
         object.becomeNewInPlaceOfDeletedRow(values)
         inserted.append(object)
     }
 
-    /// A new object is to be saved as a change of a row that is there.
+    /// Marks a new object to be saved as a change of an existing row.
     func becomeChanged(_ object: NSManagedObject, in row: RowPointer) {
         inserted.remove(object)
         object.becomeChanged(in: row)
         updated.append(object)
     }
 
-    /// A new object leaves the context without having been saved, when pending changes are processed.
+    /// Takes back the insertion of a new object. It leaves the context when pending changes are processed.
     func discard(_ object: NSManagedObject) {
         inserted.remove(object)
         object.discardInsertion()
         join(object)
     }
 
-    /// Takes back all changes. The values of what was changed or deleted are left to the caller.
+    /// Takes back all changes. The caller restores the values of changed and deleted objects.
     ///
-    /// - Returns: the objects that were changed or deleted, in this order; also new ones that were deleted, which leave the context.
+    /// - Returns: The changed objects, then the deleted ones. These include deleted new objects, which leave the context.
     func rollBack() -> ContiguousArray<NSManagedObject> {
         let new = inserted.objects
         let stored = updated.objects + deleted.objects
@@ -248,16 +252,16 @@ extension ChangeTracker {
         }
         for object in stored {
             object.listIndex = -1
-            // Where the row is gone, or never was, there is nothing to come back to.
+            // Nothing can be restored if the row was deleted or never existed.
             if object.flags.isDisjoint(with: [.deletedElsewhere, .discarded]) { object.forgetChanges() }
         }
         return stored
     }
 
-    /// New objects were saved: all at once, or some of them.
+    /// Notes that new objects were saved: all at once, or some of them.
     func endInsertion(of objects: ContiguousArray<NSManagedObject>) { inserted.remove(objects) }
 
-    /// Changed objects were saved.
+    /// Notes that changed objects were saved.
     func endUpdate(of objects: ContiguousArray<NSManagedObject>) {
         updated.remove(objects)
         if updated.count == 0 { hasTakenBackMembers = false }
@@ -267,10 +271,10 @@ extension ChangeTracker {
 // MARK: - Delete rules
 
 extension ChangeTracker {
-    /// The next deleted object whose delete rules are to be applied; nil when there is none.
+    /// Returns the next deleted object whose delete rules must be applied; nil when there is none.
     func nextToPropagate() -> NSManagedObject? {
         while let object = unpropagated.popLast() {
-            // The resolution of a conflict may have taken the deletion back since.
+            // The resolution of a conflict may have taken the deletion back in the meantime.
             if object.flags.contains(.propagated) || !object.flags.contains(.deleted) { continue }
             object.markPropagated()
             if !object.flags.contains(.inaccessible) { return object }
@@ -278,14 +282,14 @@ extension ChangeTracker {
         return nil
     }
 
-    /// Has the delete rules of a deleted object applied again.
+    /// Schedules the delete rules of a deleted object to be applied again.
     func propagateAgain(_ object: NSManagedObject) {
         guard object.isDeleted, object.flags.isDisjoint(with: .rowIsGone) else { return }
         object.unmarkPropagated()
         unpropagated.append(object)
     }
 
-    /// Whether delete rules are to be applied.
+    /// Whether delete rules must be applied.
     var awaitsPropagation: Bool { !unpropagated.isEmpty }
 }
 
@@ -295,7 +299,7 @@ extension ChangeTracker {
     /// The inserted, changed and deleted objects of the event, in the order of their first change.
     var eventObjects: ContiguousArray<NSManagedObject> { event.objects }
 
-    /// The deletion of an object was undone: it is there again.
+    /// Notes that the deletion of an object was undone. The object counts as inserted in the event.
     func noteUndoneDeletion(of object: NSManagedObject) {
         join(object)
         event.mergedInsertions.insert(object)
@@ -307,27 +311,27 @@ extension ChangeTracker {
         noteUndoneDeletion(of: object)
     }
 
-    /// An object's values were read again, at the program's wish.
+    /// Notes that the program refreshed an object: its values were read again.
     func noteRefreshed(_ object: NSManagedObject) {
         if event.refreshed.isEmpty { eventBegins() }
         event.refreshed.append(object)
     }
 
-    /// An object's values were read again while others' changes were taken over, or rolled back.
+    /// Notes that an object's values were read again during a merge or a rollback.
     func noteReread(_ object: NSManagedObject) { event.refreshed.append(object) }
 
     func noteReread(_ objects: ContiguousArray<NSManagedObject>) {
-        // Without a reference to each of them.
+        // Does not retain each of them.
         if event.refreshed.isEmpty { event.refreshed = objects } else { event.refreshed += objects }
     }
 
-    /// Objects read as nil from now on.
+    /// Notes objects whose properties read as nil from now on.
     func noteInvalidated(_ objects: [NSManagedObject]) { event.invalidated.formUnion(objects) }
 
-    /// Others inserted an object.
+    /// Notes that another context inserted an object.
     func noteMergedInsertion(of object: NSManagedObject) { event.mergedInsertions.insert(object) }
 
-    /// Others deleted an object, or it gave way to what they did.
+    /// Notes that another context deleted an object, or that an object was given up because of its changes.
     func noteMergedDeletion(of object: NSManagedObject) { event.mergedDeletions.insert(object) }
 
     /// Others changed a row that is in no complete object here: no notification tells, but what follows a fetch has to know.
@@ -335,8 +339,8 @@ extension ChangeTracker {
 
     /// Ends the event, and begins another one.
     ///
-    /// - Parameter keepingProperties: whether what changed in each object is kept, for those who follow.
-    /// - Returns: what changed; nil when nothing did.
+    /// - Parameter keepingProperties: Whether to keep the changed properties of each object, for listeners.
+    /// - Returns: The changes of the event; nil without changes.
     func endEvent(keepingProperties: Bool) -> EventChanges? {
         if event.isEmpty { return nil }
         let ended = event
@@ -345,15 +349,16 @@ extension ChangeTracker {
         return EventChanges(ended, keepingProperties: keepingProperties)
     }
 
-    /// Remembers an object that is about to change, and to join the event with that, as it is. One without unsaved values is what its store
-    /// has.
+    /// Keeps the state of an object that is about to change and so to join the event.
+    ///
+    /// The state of an object without unsaved values is its stored state.
     func keepFormerState(of object: NSManagedObject) {
         if !object.needsFormerState { return }
         if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {
             toldStates?[ObjectIdentifier(object)] = ToldState(object: object, former: pending.former, properties: pending.eventMask)
             pending.endEvent()
         }
-        // Without changes only what was set without being tracked may be there, which only undo keeps apart.
+        // An object without changes can only hold values that were set untracked, which matter to undo alone.
         let isKept = object.hasChanges || object.registry?.tracksFormerValues == true
         object.withPending { $0.former = isKept ? FormerState(of: object) : nil }
     }
@@ -368,7 +373,7 @@ extension ChangeTracker {
         body()
     }
 
-    /// Remembers the sets of a notification, so that a save of just these objects need not hash them again.
+    /// Keeps the sets of a notification, so that a save of exactly these objects need not hash them again.
     func remember(inserted insertedSet: Set<NSManagedObject>?, updated updatedSet: Set<NSManagedObject>?) {
         if let insertedSet { lastSets.inserted = (insertedSet, inserted.changeCount) }
         if let updatedSet { lastSets.updated = (updatedSet, updated.changeCount) }
@@ -382,12 +387,12 @@ extension ChangeTracker {
     }
 }
 
-/// Sets of changed objects with the change count of the list they were complete for.
+/// Sets of changed objects, each with the change count of its list when the set was complete.
 private struct LastEventSets {
     var inserted: (set: Set<NSManagedObject>, changeCount: Int)?
     var updated: (set: Set<NSManagedObject>, changeCount: Int)?
 
-    /// Lets go of sets that are not those of the context's lists any more, and would keep objects alive.
+    /// Releases sets that no longer match the context's lists. They would keep objects alive.
     mutating func forgetUnlessCurrent(_ insertions: ChangeList, _ updates: ChangeList) {
         if inserted?.changeCount != insertions.changeCount { inserted = nil }
         if updated?.changeCount != updates.changeCount { updated = nil }

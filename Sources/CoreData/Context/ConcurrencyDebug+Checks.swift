@@ -1,16 +1,16 @@
 import Dispatch
 import Foundation
 
-// Where the queues are checked.
+// Checks that work runs on the right queue.
 extension ConcurrencyDebug {
-    /// Stops the program when the calling thread does not run work of the object's context.
+    /// Stops the program if the calling thread does not run work of the object's context.
     static func check(_ object: NSManagedObject, slot: Int) {
         guard let context = object.registeredContext, !context.isOnQueue else { return }
         let property = slot >= 0 && slot < object.layout.slots.count ? ".\(object.layout.slots[slot].name)" : ""
         stop("\(object.layout.name)\(property) of \(object.descriptionOfIdentity)", context)
     }
 
-    /// The same for work that the context itself is asked for.
+    /// Stops the program if the calling thread does not run work of the context.
     static func check(_ context: NSManagedObjectContext, _ action: String) {
         guard isOn, !context.isOnQueue else { return }
         stop("A context that was asked to \(action)", context)
@@ -18,7 +18,7 @@ extension ConcurrencyDebug {
 
     private static func stop(_ subject: String, _ context: NSManagedObjectContext) -> Never {
         let isMain = context.concurrencyType == .mainQueueConcurrencyType
-        // Unlike the message of a failed precondition this one is printed by optimized code, too.
+        // Optimized code prints this message, too, unlike the message of a failed precondition.
         fatalError(
             "Concurrency violation: \(subject) belongs to the \(isMain ? "main" : "private") queue of the context"
                 + "\(context.nameInMessages), but was used on \(currentPlace). Use it within perform or performAndWait of its "
@@ -31,9 +31,9 @@ extension ConcurrencyDebug {
         return thread ?? "a thread that runs no work of a context"
     }
 
-    /// The innermost frames outside of the framework.
+    /// The innermost frames outside the framework.
     private static var callers: [String] {
-        // Mangled names of this module begin with its name and the length of that.
+        // The mangled names of this module begin with its name and the length of the name.
         let frames = Thread.callStackSymbols.filter { !$0.contains("$s8CoreData") }
         return Array(frames.prefix(6))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-// What contexts throw; they are given as their `nameInMessages`.
+// Errors that contexts throw. A context is passed as its `nameInMessages`.
 extension CoreDataErrors {
     // MARK: Contexts and coordinators
 
@@ -61,7 +61,7 @@ extension CoreDataErrors {
             recovery: "Add a store whose configuration has the entity.")
     }
 
-    /// An ID of a store that the coordinator of a context lacks, or of an entity that its model lacks.
+    /// The coordinator of the context lacks the store of the ID, or its model lacks the entity.
     static func foreignID(_ objectID: NSManagedObjectID, _ context: String, _ stores: [NSPersistentStore]?) -> NSError {
         let store = objectID.anyStore
         let hasStore = stores?.contains { store?.isTwin(of: $0) ?? false } ?? false
@@ -100,7 +100,7 @@ extension CoreDataErrors {
 
     // MARK: Saving
 
-    /// `save()` within `save()`: code 132001, which a Mac gives and which has no name.
+    /// `save()` was called within `save()`: code 132001, which macOS returns and which has no name.
     static func recursiveSave(_ context: String) -> NSError {
         make(
             CocoaError.Code(rawValue: 132001), "The context\(context) is being saved already.",
@@ -145,7 +145,7 @@ extension CoreDataErrors {
             userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
-    /// A batch that stores have taken one by one, until one of them failed.
+    /// Some stores have executed a batch request before another one failed.
     static func incompleteBatch(_ error: NSError, _ failed: NSPersistentStore, written: [NSPersistentStore]) -> NSError {
         func name(_ store: NSPersistentStore) -> String { StoreName.text(type: store.type, url: store.url) }
         return make(

@@ -1,14 +1,15 @@
-/// What changed in a context since pending changes were last processed.
+/// The changes of a context since pending changes were last processed.
 struct ContextEvent {
     /// Inserted, changed and deleted objects, in the order of their first change.
     var objects: ContiguousArray<NSManagedObject> = []
-    /// An object may be among them more than once.
+    /// Refreshed objects. An object may be in the list more than once.
     var refreshed: ContiguousArray<NSManagedObject> = []
     var invalidated: Set<NSManagedObject> = []
-    /// Insertions and deletions that came from elsewhere by merging.
+    /// Insertions and deletions that a merge brought in.
     var mergedInsertions: Set<NSManagedObject> = []
     var mergedDeletions: Set<NSManagedObject> = []
-    /// Rows that others changed and that are in no complete object of the context; collected where something listens.
+    /// Rows that other contexts changed and no complete object of this context holds. Collected
+    /// only if a listener needs them.
     var unseenUpdates: [NSManagedObjectID] = []
 
     var isEmpty: Bool {
@@ -24,14 +25,14 @@ struct ContextEvent {
     }
 }
 
-/// What changed in one object in an event that ends.
+/// The changed properties of one object in an event that ends.
 struct ChangedProperties {
     /// The properties that were set.
     let touched: SlotMask
-    /// Those of them that have another value than before the event.
+    /// The set properties whose value differs from the one before the event.
     let altered: SlotMask
 
-    /// Nil where nothing was set.
+    /// Returns nil if no property was set.
     init?(of object: NSManagedObject) {
         guard let pending = object.pending, !pending.eventMask.isEmpty else { return nil }
         touched = pending.eventMask
@@ -45,26 +46,32 @@ struct ChangedProperties {
     }
 }
 
-/// The changes of an event that has ended, by kind. Its objects are part of no event any more.
+/// The changes of an ended event, by kind. Its objects no longer belong to any event.
 struct EventChanges {
     let inserted: ContiguousArray<NSManagedObject>
-    /// Whether all insertions are pending here: what came from elsewhere is not, and must not be kept alive.
+    /// Whether all insertions are pending in this context.
+    ///
+    /// Merged insertions are not pending, and must not be kept alive.
     let insertionsArePending: Bool
     let updated: ContiguousArray<NSManagedObject>
-    /// Whether all of them are changed rows: new objects, which were inserted in another event, change as well.
+    /// Whether all updates change stored rows. A new object from an earlier event is an update,
+    /// too, but has no row.
     let updatesArePending: Bool
     let deleted: ContiguousArray<NSManagedObject>
     let refreshed: RereadObjects
     let invalidated: Set<NSManagedObject>
-    /// All objects whose values were read again, also those that count as updated.
+    /// All objects whose values were read again, including those that count as updated.
     let reread: RereadObjects
-    /// Rows that others changed and that are in no complete object of the context.
+    /// Rows that other contexts changed and no complete object of this context holds.
     let unseenUpdates: [NSManagedObjectID]
-    /// New objects that were deleted, or gave way to others: they leave the context, now or with the next save.
+    /// New objects that were deleted, or given up because of a conflict. They leave the context now
+    /// or with the next save.
     let discarded: [NSManagedObject]
     /// All objects of the event.
     private let objects: ContiguousArray<NSManagedObject>
-    /// Which properties changed in the objects, where somebody follows. Whoever is told first may save, which ends the objects' own masks.
+    /// The changed properties of each object, if a listener needs them.
+    ///
+    /// The first listener may save, which ends the objects' own masks.
     private let changedProperties: [ObjectIdentifier: ChangedProperties]
 
     var count: Int { inserted.count + updated.count + deleted.count + refreshed.count + invalidated.count }
@@ -81,7 +88,7 @@ struct EventChanges {
             if object.flags.isNew { newCount += 1 }
         }
         if newCount == objects.count, event.mergedInsertions.isEmpty {
-            // Nothing but insertions: the list of the event is the list of inserted objects.
+            // The event has insertions only: its list is the list of inserted objects.
             objects.forEachUnretained { $0.leaveEvent() }
             inserted = objects
             updated = []
@@ -100,7 +107,7 @@ struct EventChanges {
             let flags = object.flags
             object.leaveEvent()
             if flags.contains(.discarded) {
-                // Also one that was inserted in the same event: it counts as deleted, and as nothing else.
+                // An object that was inserted in the same event counts as deleted only.
                 discarded.append(object)
                 deleted.append(object)
             } else if flags.contains(.deleted) {
@@ -130,10 +137,12 @@ struct EventChanges {
         return properties
     }
 
-    /// The properties of an object that changed in the event; nil where none did. Known only where somebody followed when it ended.
+    /// Returns the properties of an object that changed in the event; nil if none did.
+    ///
+    /// They are known only if something followed the context when the event ended.
     func changedProperties(of object: NSManagedObject) -> ChangedProperties? { changedProperties[ObjectIdentifier(object)] }
 
-    /// Forgets which properties changed in the event, and what the objects were before, in those that have not changed since.
+    /// Forgets the changed properties and former states of the objects that have not changed since.
     func finish() {
         objects.forEachUnretained { object in
             if object.flags.contains(.inEvent) { return }
@@ -142,9 +151,9 @@ struct EventChanges {
     }
 }
 
-/// Where pending changes are processed.
+/// The place where pending changes are processed.
 enum EventStage: Comparable {
     case outsideSave
-    /// A save processes them also where it was called by an observer of an event.
+    /// A save, which processes pending changes even if an observer of an event called it.
     case inSave
 }

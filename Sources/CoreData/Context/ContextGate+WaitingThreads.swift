@@ -1,32 +1,37 @@
 import Synchronization
 
-// Threads that wait, and what they wait for.
+// Threads that wait, and the gates they wait for.
 
 extension ContextGate {
-    /// A thread that waits for a gate, for a block on the main queue, or for what it has given up.
+    /// A thread that waits for a gate, for a block on the main queue, or for gates that it has
+    /// given up.
     final class WaitingThread: @unchecked Sendable {
-        // Sendable: all variables are guarded by the lock of `Waiting`, but for the atomic one. The thread's own places are changed by
-        // others under that lock, while it waits.
+        // Sendable: the lock of `Waiting` guards all variables except the atomic one. While the
+        // thread waits, other threads change its places under that lock.
 
         let work: ThreadWork
         let target: ContextGate?
-        /// What it needs to go on, and has to give up until then, with its places.
+        /// The gates that it gives up while it waits and needs in order to continue, with their
+        /// places.
         private var needed: [(place: Int, gate: ContextGate)]
-        /// What it keeps meanwhile.
+        /// The gates that it keeps while it waits.
         private let kept: [ContextGate]
-        /// What it keeps unless others wait for it for ever, with its places.
+        /// The gates that it keeps unless other threads would wait for them forever, with their
+        /// places.
         private var reserved: [(place: Int, gate: ContextGate)]
-        /// Whether it is the main thread, in the middle of a save or event of a context of the main queue.
+        /// Whether it is the main thread, in the middle of a save or an event of a main-queue
+        /// context.
         private var reservesMainQueue: Bool
-        /// Whether it is the main thread, in the middle of other own work of a context of the main queue.
+        /// Whether it is the main thread, in the middle of other internal work of a main-queue
+        /// context.
         private let isBusyOnMainQueue: Bool
         private let isMainThread: Bool
         /// Whether it waits for a block on the main queue.
         var isMainRequest = false
-        /// Whether it can do without what others keep while they wait.
+        /// Whether it can continue without the gates that other threads keep while they wait.
         let mayGoOnWithout: Bool
         var number = 0
-        /// Whether it cannot go on yet although it could have its gates.
+        /// Whether it must not continue yet although its gates are free.
         var isPaused = false
         private let mayGoOn = Atomic<Bool>(false)
 
@@ -36,7 +41,7 @@ extension ContextGate {
             self.mayGoOnWithout = mayGoOnWithout
             needed = work.held.indices.compactMap { place in
                 let gate = work.held[place].gate
-                // Of blocks of one context the innermost has it first.
+                // If blocks of one context are nested, the innermost gets the gate first.
                 let isOuter = gate === target || work.held[(place + 1)...].contains { $0.gate === gate }
                 return work.held[place].isKept || work.held[place].isReserved || isOuter ? nil : (place, gate)
             }
@@ -52,7 +57,7 @@ extension ContextGate {
         /// Whether it keeps a context while it waits.
         var keepsAny: Bool { !kept.isEmpty }
 
-        /// Whether it keeps what it gives up where others would wait for ever.
+        /// Whether it keeps gates until other threads would wait for them forever.
         var reservesAny: Bool { reservesMainQueue || !reserved.isEmpty }
 
         /// Under the lock.
@@ -72,7 +77,7 @@ extension ContextGate {
             }
         }
 
-        /// Takes what it needs and can have. Under the lock.
+        /// Takes the gates that it needs and that are free. Under the lock.
         func takeNeeded() {
             target?.isTaken = true
             for (place, gate) in needed where !gate.isTaken {
@@ -84,7 +89,7 @@ extension ContextGate {
             for (_, gate) in reserved { gate.waitingKeepers -= 1 }
         }
 
-        /// Gives up what it has reserved. Under the lock.
+        /// Gives up its reserved gates. Under the lock.
         func giveUpReserved() {
             for (place, gate) in reserved {
                 gate.waitingKeepers -= 1
@@ -97,16 +102,17 @@ extension ContextGate {
             reservesMainQueue = false
         }
 
-        /// Whether it cannot go on before another one does. Under the lock.
+        /// Whether it cannot continue before another thread does. Under the lock.
         func isHeldUp(by other: WaitingThread) -> Bool {
             if other === self { return false }
-            // The main thread goes on after the block that it runs for others.
+            // The main thread continues after the block that it runs for another thread.
             if isPaused, other.work === work { return true }
             if isMainRequest, other.isMainThread, other.isBusyOnMainQueue || other.keepsAny && !mayGoOnWithout && !keepsAny { return true }
             return isHeldUp(byReservationOf: other) || wants { gate in other.kept.contains { $0 === gate } }
         }
 
-        /// Whether it cannot go on before another one gives up what it has reserved. Under the lock.
+        /// Whether it cannot continue before another thread gives up its reserved gates. Under the
+        /// lock.
         func isHeldUp(byReservationOf other: WaitingThread) -> Bool {
             if other === self { return false }
             if isMainRequest, other.isMainThread, other.reservesAny { return true }

@@ -2,46 +2,54 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// What has a gate: a context.
+/// The owner of a gate: a context.
 protocol GateOwner: AnyObject {
     var gate: ContextGate { get }
-    /// Whether another one is above this one, so that this one's work may need it.
+    /// Whether the other owner is an ancestor of this one, so that this one's work may need it.
     func isBelow(_ other: any GateOwner) -> Bool
 }
 
-/// Lets one thread at a time work with a context, in the order in which they come.
+/// Gives one thread at a time access to a context, in the order of the requests.
 ///
-/// A thread that works with one context may wait for another, and that for the first one: a block of a parent calls `performAndWait` of
-/// a child while a block of the child needs the parent. So that both go on, a thread that waits in a block of the program's own gives up
-/// the contexts that it has, to others who wait for them, and goes on when it can have all of them again at once.
+/// A thread that works with one context may wait for another context, whose thread waits for the
+/// first one: a block of a parent calls `performAndWait` of a child while a block of the child
+/// needs the parent. To avoid this deadlock, a thread that waits within a block of the program
+/// gives up its contexts to the threads that wait for them. It continues when it can have all of
+/// them again at once.
 ///
-/// It keeps a context in the middle of whose own work it is, while it waits for the parent of that, and those below that context: they
-/// would need it. Such a wait ends without those given up that others keep while they wait in the same way: two threads could otherwise
-/// wait for what each of them keeps. What is missing is taken back when the context's own work is done, where the thread can give up
-/// everything once more (`operation`). So nobody waits for ever, in whatever order blocks of a tree are nested: who keeps a
-/// context waits for one above it, and the root waits for none.
+/// A thread in the middle of a context's internal work that waits for the context's parent keeps
+/// that context and those below it: they would need it. Such a wait ends without the gates that the
+/// thread has given up and that other threads keep while they wait in the same way: otherwise two
+/// threads could wait for gates that each of them keeps. The thread takes back the missing gates
+/// when the internal work is done, where it can give up everything once more (`operation`). So no
+/// thread waits forever, however blocks of a tree are nested: a thread that keeps a context waits
+/// for one above it, and the root waits for none.
 ///
-/// While observers are told of a save or of an event, its context is *reserved*: nobody gets into the middle of it, as on a queue of Core
-/// Data's. Only where threads wait for each other in a ring one of them gives that up, too.
+/// A context is *reserved* while its observers are notified of a save or of an event: no other
+/// thread can enter it in the middle, as on a queue of Core Data. A thread gives up a reserved
+/// context only if threads wait for each other in a ring.
 ///
-/// Blocks for the main queue run on the main thread: while that waits, it carries them out itself, in the middle of a context's own work
-/// only those that such work needs.
+/// Blocks for the main queue run on the main thread. While the main thread waits, it runs them
+/// itself. In the middle of a context's internal work it runs only the blocks that such work needs.
 final class ContextGate: @unchecked Sendable {
-    // Sendable: all variables are guarded by the lock of `Waiting`, which is the same for all gates: a thread takes several at once.
+    // Sendable: the lock of `Waiting` guards all variables. All gates share it, because a thread
+    // takes several gates at once.
 
     /// Whether a thread works with the context, or a block is about to.
     var isTaken = false
-    /// In how many waits the thread that works with the context keeps it.
+    /// The number of waits in which the context's current thread keeps the context.
     var waitingKeepers = 0
-    /// How many blocks have begun whose threads have given the gate up meanwhile. No other block begins before they have ended.
+    /// The number of running blocks whose threads have given the gate up. No other block begins
+    /// before they have ended.
     var suspendedCount = 0
     private var blocks = FirstInFirstOut<(number: Int, run: @Sendable () -> Void)>()
-    /// Where blocks run.
+    /// The queue that runs the blocks.
     private let queue: DispatchQueue
     let isMain: Bool
-    /// Whose gate it is, while that is there; that of the main queue has many.
+    /// The context of the gate while that exists. The gate of the main queue belongs to many
+    /// contexts.
     var owner: (any GateOwner)? { findOwner() }
-    /// Set before the gate is used.
+    /// Finds the owner. Set before the gate is used.
     var findOwner: @Sendable () -> (any GateOwner)? = { nil }
 
     private init(_ queue: DispatchQueue, isMain: Bool) {
@@ -57,18 +65,18 @@ final class ContextGate: @unchecked Sendable {
         self.init(DispatchQueue(label: "OpenCoreData.NSManagedObjectContext", qos: .userInitiated), isMain: false)
     }
 
-    // MARK: - Who waits
+    // MARK: - Waiting threads
 
-    /// What waits for any gate.
+    /// The threads and blocks that wait for any gate.
     private struct Waiting {
         var lastNumber = 0
-        /// In the order in which they came.
+        /// The waiting threads, in order of arrival.
         var threads: [WaitingThread] = []
-        /// Blocks for the main queue, in the order in which they came.
+        /// The blocks for the main queue, in order of arrival.
         var mainRequests: [MainRequest] = []
         /// The main thread, while it waits.
         var mainThread: ThreadWork?
-        /// Whether the main queue was asked to look at the blocks for it.
+        /// Whether the main queue was asked to run the blocks that wait for it.
         var mainQueueWasAsked = false
 
         mutating func nextNumber() -> Int {
@@ -76,7 +84,9 @@ final class ContextGate: @unchecked Sendable {
             return lastNumber
         }
 
-        /// Where a thread that has come to wait closes rings of threads that wait for each other, has one of each give up what it has reserved.
+        /// Breaks the rings of waiting threads that a new waiting thread closes.
+        ///
+        /// In each ring one thread gives up its reserved gates.
         mutating func endRing(through thread: WaitingThread) {
             let others = threads + mainRequests.map(\.thread)
             while others.contains(where: \.reservesAny), let holder = Self.reservation(inRingThrough: thread, others) {
@@ -84,7 +94,8 @@ final class ContextGate: @unchecked Sendable {
             }
         }
 
-        /// Who reserves what another one waits for, in a ring that leads from a thread back to it; nil without one.
+        /// Returns a thread with a reserved gate that another one waits for, in a ring through
+        /// `thread`; nil if there is none.
         private static func reservation(inRingThrough thread: WaitingThread, _ others: [WaitingThread]) -> WaitingThread? {
             var paths = [[thread]]
             var seen: Set<ObjectIdentifier> = []
@@ -103,7 +114,7 @@ final class ContextGate: @unchecked Sendable {
             return nil
         }
 
-        /// Lets those go on that can, in the order in which they came.
+        /// Wakes the threads that can continue, in order of arrival.
         mutating func letGoOn() {
             if !threads.isEmpty {
                 threads.removeAll { thread in
@@ -120,11 +131,13 @@ final class ContextGate: @unchecked Sendable {
             ContextGate.main.queue.async { ContextGate.carryOutMainRequests(whileWaiting: nil) }
         }
 
-        /// Takes the first block for the main queue that can have what its thread needs.
+        /// Takes the first block for the main queue whose thread can have its gates.
         ///
-        /// - Parameter mainThread: the main thread, where it waits. While that keeps a context it runs no block of the program's own, which
-        ///   may wait for others who need what is kept: it could not go on itself until the block has ended. Who has asked for such a
-        ///   block has given up everything. What a context's own work needs lies above, and waits for nothing that is kept below.
+        /// - Parameter mainThread: The main thread, if it waits. While it keeps a context it runs
+        ///   no block of the program: the block may wait for threads that need the kept context,
+        ///   and the main thread could not continue before the block ends. A thread that requests
+        ///   such a block has given up everything. A block of a context's internal work needs
+        ///   contexts above, and waits for none that is kept below.
         mutating func takeMainRequest(for mainThread: WaitingThread?) -> MainRequest? {
             if mainThread?.reservesAny == true { return nil }
             let runsAny = mainThread?.keepsAny != true
@@ -138,16 +151,16 @@ final class ContextGate: @unchecked Sendable {
 
     private static let waiting = Mutex(Waiting())
 
-    /// Whether a thread may have the gate that came with a number. Under the lock.
+    /// Whether a thread with the given arrival number may have the gate. Under the lock.
     func isFree(for number: Int) -> Bool {
         if isTaken { return false }
         guard let first = blocks.first, suspendedCount == 0 else { return true }
         return number < first.number
     }
 
-    /// Gives gates to those that wait, after this one has become free. Under the lock.
+    /// Hands gates to waiting threads after this one has become free. Under the lock.
     ///
-    /// - Returns: the block to begin with.
+    /// - Returns: The next block to run.
     private func giveOn(_ waiting: inout Waiting) -> (@Sendable () -> Void)? {
         waiting.letGoOn()
         guard !isTaken, suspendedCount == 0, let block = blocks.removeFirst() else { return nil }
@@ -157,7 +170,7 @@ final class ContextGate: @unchecked Sendable {
 
     // MARK: - Later
 
-    /// Runs a block when it is its turn.
+    /// Runs a block in its turn, without waiting for it.
     func async(_ block: @escaping @Sendable () -> Void) {
         if isMain { return queue.async(execute: block) }
         let begins = Self.waiting.withLock { waiting in
@@ -182,9 +195,11 @@ final class ContextGate: @unchecked Sendable {
 
     // MARK: - Now
 
-    /// Runs a block when it is its turn, and waits for it. The thread gives up meanwhile what it need not keep.
+    /// Runs a block in its turn, and waits for it. While it waits, the thread gives up the gates
+    /// that it need not keep.
     ///
-    /// - Parameter isInOperation: whether the thread is in the middle of a context's own work, which needs this one.
+    /// - Parameter isInOperation: Whether the thread is in the middle of a context's internal work,
+    ///   which needs this gate.
     func sync(isInOperation: Bool, _ body: () -> Void) {
         let work = ThreadWork.current
         if isMain {
@@ -207,9 +222,10 @@ final class ContextGate: @unchecked Sendable {
         if work.lacksAny { Self.takeBack(work, isInOperation: isInOperation) }
     }
 
-    /// Waits for what a thread has given up and not got back.
+    /// Waits for the gates that a thread has given up and not got back.
     ///
-    /// - Parameter isInOperation: whether it is in the middle of a context's own work, and goes on without what it cannot have.
+    /// - Parameter isInOperation: Whether the thread is in the middle of a context's internal work,
+    ///   and continues without the gates that it cannot have.
     static func takeBack(_ work: ThreadWork, isInOperation: Bool) {
         wait(WaitingThread(work, target: nil, mayGoOnWithout: isInOperation))
     }
@@ -222,21 +238,22 @@ final class ContextGate: @unchecked Sendable {
         if let block { execute(block) }
     }
 
-    /// Gives up what a thread has, and lines it up.
+    /// Gives up a thread's gates, and adds it to the waiting threads.
     private static func begin(_ thread: WaitingThread) {
         let block = waiting.withLock { waiting in
             thread.number = waiting.nextNumber()
             thread.giveUp()
             waiting.threads.append(thread)
             waiting.endRing(through: thread)
-            // Others may have waited for what is given up, or is kept from now on, and what this one needs may be free.
+            // Other threads may wait for the given-up gates or the kept ones, and the gates of this
+            // thread may be free.
             waiting.letGoOn()
             return thread.target?.giveOn(&waiting)
         }
         if let block { thread.target?.execute(block) }
     }
 
-    /// Waits until a thread can go on, which then has all its gates.
+    /// Waits until a thread can continue. It then has all its gates.
     private static func wait(_ thread: WaitingThread) {
         begin(thread)
         waitFurther(thread)
@@ -272,10 +289,10 @@ final class ContextGate: @unchecked Sendable {
         waitFurther(request.thread)
     }
 
-    /// Runs the blocks of other threads on the main one. Meanwhile it has what they have.
+    /// Runs the blocks of other threads on the main thread, which holds their gates meanwhile.
     ///
-    /// - Parameter thread: the main thread, where it waits: its turn must not come while it runs them, as nobody else could then work
-    ///   with what it has been given.
+    /// - Parameter thread: The main thread, if it waits. It must not continue while it runs the
+    ///   blocks: no other thread could then use the gates that it received.
     private static func carryOutMainRequests(whileWaiting thread: WaitingThread?) {
         while true {
             let request = waiting.withLock { waiting -> MainRequest? in
@@ -298,6 +315,6 @@ final class ContextGate: @unchecked Sendable {
         }
     }
 
-    /// Whether a thread works with the context of the gate only in blocks that have given it up.
+    /// Whether all blocks of a thread that work with the context of the gate have given it up.
     func isGivenUp(by work: ThreadWork) -> Bool { work.held.last { $0.gate === self }?.isAway ?? false }
 }

@@ -1,24 +1,34 @@
-/// What follows the events of a context, on the context's queue. It is told after the notification of the same event was posted, and
-/// also of what no notification tells.
+/// A listener for the events of a context, called on the context's queue.
+///
+/// It is notified of an event after the notification of that event was posted. It is also notified
+/// of changes that no notification reports.
 protocol ContextListener: AnyObject {
-    /// Whether it has to hear of rows that others have inserted or changed and that are in no object of the context.
+    /// Whether it needs rows that other contexts inserted or changed and that no object of this
+    /// context holds.
     var hearsOfUnreadRows: Bool { get }
-    /// An object changes for the first time since pending changes were processed.
+    /// Called when an object changes for the first time since pending changes were processed.
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject)
-    /// Pending changes were processed. Who was told before may have saved them: what changed is to be asked of the event.
-    func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
-    /// The context's changes were saved. Told after the event that was being told when they were.
+    /// Called when pending changes were processed.
     ///
-    /// - Parameter saved: the objects that were inserted or changed.
+    /// An earlier listener may have saved them: ask the event for the changes.
+    func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
+    /// Called when the context's changes were saved.
+    ///
+    /// If an event is being reported at that time, it is called after that event.
+    ///
+    /// - Parameter saved: The objects that were inserted or changed.
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>])
-    /// What others saved was taken over.
+    /// Called when changes that another context saved were merged.
     func contextDidMerge(_ context: NSManagedObjectContext)
-    /// The context let go of all its objects.
+    /// Called when the context released all its objects.
     func contextForgotObjects(_ context: NSManagedObjectContext)
-    /// Others may have written to the stores, and nobody knows what: which objects a fetch gives now that results do not have, and which
-    /// results it does not give, or not in their places.
+    /// Compares results with a new fetch when other contexts or programs may have written unknown
+    /// changes.
+    ///
+    /// - Returns: The objects that a fetch returns now and the results lack (`missing`), and those
+    ///   that the results have and a fetch does not return, or in another place (`misplaced`).
     func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID])
-    /// A property of an object that notes its reads is about to be read, in a context of the main queue.
+    /// Called before a property of an object that notes its reads is read, in a main-queue context.
     func willRead(_ slot: Int, of object: NSManagedObject)
 }
 
@@ -34,7 +44,7 @@ extension ContextListener {
     func contextForgotObjects(_ context: NSManagedObjectContext) {}
 }
 
-/// The listeners of a context, which it does not keep alive.
+/// The listeners of a context. The context does not keep them alive.
 struct ContextListeners {
     private struct Entry {
         weak var listener: (any ContextListener)?
@@ -46,16 +56,16 @@ struct ContextListeners {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Whether any of them has to hear of rows that are in no object of the context.
+    /// Whether any listener needs rows that no object of the context holds.
     var hearOfUnreadRows: Bool { entries.contains { $0.listener?.hearsOfUnreadRows == true } }
 
-    /// Adds a listener that is to live as long as the context.
+    /// Adds a listener that lives as long as the context.
     mutating func own(_ listener: any ContextListener) {
         owned.append(listener)
         add(listener)
     }
 
-    /// The listener of a class that lives as long as the context.
+    /// Returns the listener of a class that lives as long as the context.
     func owned<Listener: ContextListener>(_ type: Listener.Type) -> Listener? { owned.lazy.compactMap { $0 as? Listener }.first }
 
     mutating func add(_ listener: any ContextListener) {
@@ -69,25 +79,28 @@ struct ContextListeners {
 }
 
 extension NSManagedObjectContext {
-    /// Calls those who listen now, in the order in which they came.
+    /// Calls the current listeners, in the order in which they were added.
     @inline(__always)
     func tellListeners(_ body: (any ContextListener) -> Void) {
         if !listeners.isEmpty { tellAll(body) }
     }
 
-    /// As `tellListeners`, but after the event that is being told, where one is: all have heard of it then.
+    /// Does the same as `tellListeners`, but after the event that is being reported, if there is
+    /// one.
+    ///
+    /// All listeners have been notified of that event by then.
     func tellListenersAfterEvent(_ body: @escaping (any ContextListener) -> Void) {
         if eventStage != nil, !listeners.isEmpty { messagesAfterEvent.append(body) } else { tellListeners(body) }
     }
 
-    /// Tells what has waited for the end of an event.
+    /// Sends the messages that were held back until the end of an event.
     func tellMessagesAfterEvent() {
         while !messagesAfterEvent.isEmpty { tellListeners(messagesAfterEvent.removeFirst()) }
     }
 
     @inline(never)
     private func tellAll(_ body: (any ContextListener) -> Void) {
-        // A copy: listeners may come and go while they are told.
+        // A copy: listeners may be added and removed while they are called.
         let present = listeners
         present.forEach(body)
     }

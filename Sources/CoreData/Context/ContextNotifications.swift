@@ -1,7 +1,8 @@
 import Foundation
 
 extension NSManagedObjectContext {
-    /// Posted when pending changes were processed: sets of objects under `NSInsertedObjectsKey` and its siblings.
+    /// Posted when pending changes were processed: sets of objects under `NSInsertedObjectsKey` and
+    /// its siblings.
     ///
     /// ```swift
     /// for await change in NotificationCenter.default.notifications(
@@ -13,7 +14,8 @@ extension NSManagedObjectContext {
     public static var didChangeObjectsNotification: Notification.Name { ContextNotification.didChange.nameForProgram }
     /// Posted before a save, without user info.
     public static let willSaveObjectsNotification = Notification.Name("NSManagingContextWillSaveChangesNotification")
-    /// Posted after a save: sets of objects under inserted, updated and deleted. Use it on the context's queue.
+    /// Posted after a save: sets of objects under inserted, updated and deleted. Use it on the
+    /// context's queue.
     public static var didSaveObjectsNotification: Notification.Name { ContextNotification.didSave.nameForProgram }
     /// Posted after a save: sets of object IDs, which may cross threads.
     ///
@@ -34,7 +36,8 @@ extension NSManagedObjectContext {
     /// let inserted = save.userInfo?[key] as? Set<NSManagedObjectID>
     /// ```
     public enum NotificationKey: String, Sendable {
-        /// The context that posts the notification, which is its `object`, too. Not in those of a reset and before a save.
+        /// The context that posts the notification, which is also its `object`. Missing in
+        /// notifications of a reset and before a save.
         case sourceContext = "managedObjectContext"
         case queryGeneration = "NSManagedObjectContextQueryGenerationKey"
         case invalidatedAllObjects = "invalidatedAll"

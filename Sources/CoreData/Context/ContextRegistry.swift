@@ -1,20 +1,22 @@
 import Foundation
 import Synchronization
 
-/// The registry of a context: what objects ask of it, the context does.
+/// The registry of a context. It passes the requests of objects on to the context.
 final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
-    // Sendable: the reference to the context is guarded by the registry's lock; the coordinator is Sendable.
+    // Sendable: the reference to the context is guarded by the registry's lock; the coordinator is
+    // Sendable.
 
     private var contextReference: Unmanaged<NSManagedObjectContext>?
     private let coordinatorReference: BackReference<NSPersistentStoreCoordinator>?
 
-    /// A row of a table, by a provisional key or its permanent one.
+    /// A row of a table, identified by its provisional or permanent key.
     private struct Place: Hashable {
         let root: Int
         let key: Int64
     }
 
-    /// What the context has inserted and saved to its parent, and will hear of when that is saved.
+    /// Rows that the context has inserted and saved to its parent. A save of the parent will report
+    /// them.
     private var ownInsertions: Set<Place> = []
 
     private var coordinator: NSPersistentStoreCoordinator? { coordinatorReference?.object }
@@ -30,13 +32,14 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     /// The context, nil once it is being deallocated.
     @inline(__always)
     var context: NSManagedObjectContext? {
-        // Under the lock: the context's deinit takes it to clear the reference before the context is freed.
+        // Under the lock: the context's deinit takes it to clear the reference before the context
+        // is freed.
         withLock { contextReference.flatMap { tryRetain($0) } }
     }
 
     // MARK: - Stores that were removed
 
-    /// Stores that the context has not let go of yet.
+    /// Removed stores whose objects the context has not released yet.
     private let removedStores = Mutex<[RemovedStore]>([])
     private let hasRemovedStores = Atomic<Bool>(false)
 
@@ -65,7 +68,9 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         removeAll(remembering: tokens)
     }
 
-    /// The ID that the row of another coordinator's ID has in the own one; nil where that lacks the store or the entity.
+    /// Returns the ID of a row in this context's coordinator, for an ID of another coordinator.
+    ///
+    /// - Returns: Nil if this coordinator lacks the store or the entity.
     func ownID(of objectID: NSManagedObjectID) -> NSManagedObjectID? {
         guard let coordinator else { return nil }
         for added in coordinator.addedStores {
@@ -83,7 +88,9 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         for object in objects { ownInsertions.insert(Place(root: object.layout.rootIndex, key: object.key)) }
     }
 
-    /// The IDs of inserted objects without those of the context's own. One is its own until the root has saved it.
+    /// Returns the IDs of inserted objects without those that this context inserted.
+    ///
+    /// An insertion is this context's own until the root context has saved it.
     func withoutOwnInsertions(_ objectIDs: [NSManagedObjectID]) -> [NSManagedObjectID] {
         if ownInsertions.isEmpty { return objectIDs }
         ownInsertions = Set(ownInsertions.map { Place(root: $0.root, key: currentKey($0.key)) })
@@ -160,10 +167,10 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 }
 
 extension NSManagedObject {
-    /// The context behind the registry, whatever became of the object.
+    /// The context behind the registry, even if the object is deleted or has left the context.
     @inline(__always)
     final var registeredContext: NSManagedObjectContext? {
-        // Contexts register objects in registries of no other class.
+        // Contexts register objects only in registries of this class.
         registry.flatMap { unsafeDowncast($0, to: ContextRegistry.self).context }
     }
 }

@@ -1,26 +1,27 @@
 import Foundation
 
-/// Dictionary results of several stores as those of one: each store answers for its own rows, and the answers are put
-/// together by group.
+/// Merges the dictionary results of several stores into one result.
 ///
-/// The stores compute no condition on groups, no order of groups and no distinct groups: what is true of a part need not be
-/// true of the whole.
+/// Each store returns the results for its own rows. They are combined by group. The stores compute
+/// no condition on groups, no order of groups and no distinct groups: a fact about one store's rows
+/// need not hold for all rows.
 struct DictionaryMerge {
-    /// What each store is asked for.
+    /// The fetch that each store executes.
     private(set) var asked: StoreFetch
 
     private let fetch: StoreFetch
     private let isGrouped: Bool
-    /// The columns that users see, in order.
+    /// The columns of the result, in order.
     private var shown: [(name: String, source: GroupValue)] = []
-    /// The names under which the stores give the values of a group's columns.
+    /// The names under which the stores return the values of a group's columns.
     private var groupNames: [String] = []
     private var having: NSPredicate?
     private var descriptors: [NSSortDescriptor] = []
-    /// What conditions and orders look at: the values' names there, and where they come from.
+    /// The values that conditions and sort orders use: their names there, and their sources.
     private var looked: [(name: String, source: GroupValue)] = []
 
-    /// - Throws: an error that names the column, the condition or the order that cannot be put together of several stores'.
+    /// - Throws: An error that names the column, condition or sort order that cannot be computed
+    ///   across several stores.
     init(_ fetch: StoreFetch, _ columns: StoreFetch.DictionaryColumns) throws {
         self.fetch = fetch
         asked = fetch
@@ -53,16 +54,17 @@ struct DictionaryMerge {
             asked.sortDescriptors = []
             asked.limit = 0
         } else {
-            // Rows that differ in what they are sorted by are sorted first.
+            // Rows that differ in a sort value must be sorted before duplicates are removed.
             parts.isDistinct = columns.isDistinct && parts.properties.count == shown.count
             asked.limit = parts.isDistinct == columns.isDistinct ? fetch.lastNeeded : 0
         }
         asked.columns = parts
     }
 
-    // MARK: - What the stores are asked for
+    // MARK: - Columns of the stores' fetch
 
-    /// Asks for a column, under its own name if that is a property's, and otherwise under one that no property has.
+    /// Requests a column: a property under its own name, an expression under a name that no
+    /// property has.
     private static func ask(_ property: Any, in parts: inout StoreFetch.DictionaryColumns) -> String {
         guard let description = property as? NSExpressionDescription else {
             let name = StoreFetch.DictionaryColumns.name(of: property) ?? "\(property)"
@@ -86,7 +88,7 @@ struct DictionaryMerge {
         return column.name
     }
 
-    /// Asks for what an aggregate is put together of.
+    /// Requests the columns from which an aggregate is computed.
     private static func ask(
         _ aggregate: RowAggregate, _ kind: ValueKind?, in parts: inout StoreFetch.DictionaryColumns
     ) -> GroupValue {
@@ -98,7 +100,7 @@ struct DictionaryMerge {
         return .aggregate(aggregate.function, part(aggregate.function), kind)
     }
 
-    /// Refuses a computed column whose aggregates are only a part of it.
+    /// Rejects a computed column that combines aggregates with other parts.
     private func check(_ property: Any) throws {
         guard let description = property as? NSExpressionDescription, let expression = description.expression else { return }
         if expression.holdsRowAggregate(of: fetch.entity) {
@@ -121,14 +123,15 @@ struct DictionaryMerge {
         return rewritten
     }
 
-    /// The name under which conditions and orders find a value.
+    /// Adds a value for conditions and sort orders, and returns its name there.
     private mutating func look(at source: GroupValue) -> String {
         let name = "value\(looked.count)"
         looked.append((name, source))
         return name
     }
 
-    /// Where the value of a part of a condition comes from; nil for a part that is no value of its own.
+    /// Returns the name of the value of a part of a condition; nil for a part that is no value of
+    /// its own.
     private mutating func value(
         of expression: NSExpression, asking parts: inout StoreFetch.DictionaryColumns
     ) throws -> String? {
@@ -148,7 +151,7 @@ struct DictionaryMerge {
         return look(at: source)
     }
 
-    /// A column of the result, or one that rows are grouped by.
+    /// Returns a column of the result, or one that rows are grouped by.
     private func source(named name: String) -> GroupValue? {
         if let column = shown.first(where: { $0.name == name }) { return column.source }
         return groupNames.contains(name) ? .first(name) : nil
@@ -171,13 +174,14 @@ struct DictionaryMerge {
 
     // MARK: - The result
 
-    /// A group of the result: what is shown of it, and what conditions and orders see.
+    /// A group of the result: its row of the result, and the values that conditions and sort orders
+    /// use.
     private struct Group {
         let result: [String: Any]
         let view: NSDictionary
     }
 
-    /// The result of all stores, of the rows that they gave.
+    /// Merges the rows that all stores returned.
     ///
     /// - Throws: code 134060, for a condition on groups that cannot be evaluated.
     func merged(_ rows: [[String: Any]]) throws -> [[String: Any]] {

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Rules for fetches with dictionary results that hold whatever the store.
+/// Rules for fetches with dictionary results. They hold for every kind of store.
 enum DictionaryResults {
-    /// Refuses a column that has several values within one group.
+    /// Rejects a column that has several values within one group.
     ///
-    /// The rule is that of `NSFetchRequest.propertiesToGroupBy`: selected values are literals, aggregates or grouped columns.
+    /// The rule is that of `NSFetchRequest.propertiesToGroupBy`: selected values are literals,
+    /// aggregates or grouped columns.
     static func checkGrouping(_ columns: StoreFetch.DictionaryColumns, of entity: EntityLayout) throws {
         if columns.groupBy.isEmpty { return }
         for property in columns.properties {
@@ -16,8 +17,10 @@ enum DictionaryResults {
         }
     }
 
-    /// A fetch of columns of single rows beside aggregates, without groups, as two: one of the rows, and one of the aggregates of all of
-    /// them, which every row shows as well. nil for any other fetch.
+    /// Splits a fetch, without groups, that has columns of single rows beside aggregates.
+    ///
+    /// One part fetches the rows. The other one fetches the aggregates of all rows, which every row
+    /// shows as well. Returns nil for any other fetch.
     static func parts(of fetch: StoreFetch) -> (rows: StoreFetch, totals: StoreFetch)? {
         guard let columns = fetch.columns, columns.groupBy.isEmpty else { return nil }
         func expression(_ property: Any) -> NSExpression? { (property as? NSExpressionDescription)?.expression }
@@ -27,7 +30,7 @@ enum DictionaryResults {
         if ofTotals.isEmpty || ofRows.allSatisfy({ expression($0)?.expressionType == .constantValue }) { return nil }
         var (rows, totals) = (fetch, fetch)
         rows.columns?.properties = ofRows
-        // What is the same in all rows orders none.
+        // A value that is the same in all rows cannot sort them.
         let names = Set(ofTotals.compactMap(StoreFetch.DictionaryColumns.name))
         rows.sortDescriptors.removeAll { $0.key.map(names.contains) == true }
         totals.columns = StoreFetch.DictionaryColumns(properties: ofTotals)
@@ -36,7 +39,8 @@ enum DictionaryResults {
         return (rows, totals)
     }
 
-    /// The key path that a column shows as it is; nil for computed columns and for aggregates of all rows, such as `@sum.price`.
+    /// Returns the key path of a column; nil for computed columns and for aggregates of all rows,
+    /// such as `@sum.price`.
     private static func keyPath(_ property: Any) -> String? {
         guard let description = property as? NSExpressionDescription else { return StoreFetch.DictionaryColumns.name(of: property) }
         guard let expression = description.expression, expression.expressionType == .keyPath else { return nil }

@@ -1,28 +1,30 @@
-/// Has the two ends of relationships agree, after changes were taken back or newer rows were taken over.
+/// Makes both ends of relationships agree after changes were taken back or newer rows were adopted.
 struct EndSettlement {
-    /// Whose word counts where two ends do not agree.
+    /// The end that decides when two ends disagree.
     enum Rule {
-        /// The store's, by the merge policy.
+        /// The store decides, by the merge policy.
         case store
-        /// The unsaved change's, by the merge policy.
+        /// The unsaved change decides, by the merge policy.
         case change
-        /// The unsaved change's; rows that others have saved were taken over already.
+        /// The unsaved change decides. Rows that another writer saved were merged already.
         case merging
     }
 
-    // unowned(unsafe): lives within a call of the context's.
+    // unowned(unsafe): exists only within one call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
-    /// The objects that have a change now and had none.
+    /// The objects that have a change now and had none before.
     private(set) var changed: ContiguousArray<NSManagedObject> = []
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
     // MARK: Changes that were taken back
 
-    /// Has the other ends of relationships take back what an object's changes did to them, now that these were taken back by a refresh.
+    /// Takes back what an object's changes did to the other ends of relationships, after a refresh
+    /// took the changes back.
     ///
-    /// The end that is kept in a column, or in pairs that it writes, says what is related: where the other one has it, its change stays, and
-    /// the object gets its side again when that is saved (`completeInverses`).
+    /// The end with the foreign key, or with the join-table pairs that it writes, decides which
+    /// objects are related. If the other object has that end, its change stays, and the object gets
+    /// its own end again when that change is saved (`completeInverses`).
     func takeBack(_ ends: UnsavedEnds) {
         let object = ends.object
         for (slot, gained, lost) in ends.changes {
@@ -33,9 +35,9 @@ struct EndSettlement {
         }
     }
 
-    /// Has the other end of a relationship take back its unsaved change that concerns an object.
+    /// Takes back the unsaved change of a relationship's other end that concerns an object.
     ///
-    /// - Parameter relationship: the property of `object`.
+    /// - Parameter relationship: The property of `object`.
     func takeBack(_ destination: NSManagedObject, _ object: NSManagedObject, _ relationship: PropertySlot) {
         guard hasEnds(destination) else { return }
         let slot = relationship.inverseSlot(in: destination.layout)
@@ -53,7 +55,7 @@ struct EndSettlement {
             state.takeBackRemoval(of: object)
             destination.noteChange(slot)
             context.journal?.reread(destination)
-            // What it is related to again must not lead to it.
+            // It is deleted: objects that it refers to again must not refer to it.
             if destination.isDeleted { context.changes.propagateAgain(destination) }
         }
     }
@@ -65,13 +67,13 @@ struct EndSettlement {
         let former = destination.committedDestination(property.index)
         if current !== object {
             if current == nil, former === object { forgetUnsaved(destination, property) }
-            // What it is related to again must not lead to it.
+            // It is deleted: the object that it refers to again must not refer to it.
             if destination.isDeleted { context.changes.propagateAgain(destination) }
             return
         }
         if destination.isDeleted { return }
         guard let former else { return forgetUnsaved(destination, property) }
-        // Where the change has taken it from: that end is free unless something else was set there.
+        // The destination's former end: it is free unless another object was set there.
         let other = former.layout.slots[property.inverseSlot(in: former.layout)]
         if hasEnds(former), !former.isDeleted, former.differsFromCommitted(other), former.currentValue(other.index).isNull,
             former.committedDestination(other.index) === destination
@@ -84,7 +86,7 @@ struct EndSettlement {
         }
     }
 
-    /// Has a to-one relationship lead where the store says.
+    /// Resets a to-one relationship to its stored destination.
     private func forgetUnsaved(_ object: NSManagedObject, _ property: PropertySlot) {
         object.prepareForChange()
         object.pending?.remove(property.index)
@@ -95,9 +97,10 @@ struct EndSettlement {
 
     // MARK: Newer rows
 
-    /// Has both ends of the relationships of an object agree that has a newer row, or has had changes taken back.
+    /// Makes both ends of an object's relationships agree after it got a newer row or lost its
+    /// changes.
     ///
-    /// - Parameter ends: what they were before.
+    /// - Parameter ends: The object's unsaved relationship changes before that.
     mutating func settle(_ ends: UnsavedEnds, _ rule: Rule) {
         let object = ends.object
         guard hasEnds(object), !object.isDeleted else { return }
@@ -142,7 +145,7 @@ struct EndSettlement {
             return
         }
         for member in lost { keepApart(object, member, property) }
-        // What members say stays: those that lead here come back with the save.
+        // The members' own ends decide: members that refer to this object return with the save.
         for member in lost where state?.removed.contains(member) != true && hasEnds(member) && !member.isDeleted {
             let inverse = member.layout.slots[property.inverseSlot(in: member.layout)]
             let isGone =
@@ -153,7 +156,9 @@ struct EndSettlement {
         }
     }
 
-    /// Removes a member from an owner again: an unsaved change has removed it, and a newer row of the member leads to the owner.
+    /// Removes a member from an owner again.
+    ///
+    /// An unsaved change has removed it, but a newer row of the member refers to the owner.
     private mutating func keepApart(_ owner: NSManagedObject, _ member: NSManagedObject, _ property: PropertySlot) {
         guard hasEnds(member), !member.isDeleted, !member.flags.contains(.fault),
             owner.extras?.toMany(property.index)?.removed.contains(member) == true
@@ -163,7 +168,8 @@ struct EndSettlement {
         change(member) { member.removeFromInverse(of: property, owner) }
     }
 
-    /// Has the destinations read again from and to which others have led an object.
+    /// Reloads the former and new destinations of an object that another writer has moved between
+    /// them.
     private func readOtherEnds(of object: NSManagedObject, _ property: PropertySlot, since row: Snapshot) {
         let (former, current) = (row.value(property.index), object.committedValue(property.index))
         if object.equals(former, current) { return }
@@ -181,8 +187,10 @@ struct EndSettlement {
         }
     }
 
-    /// Has what unsaved changes of an object have led it away from let go of it: a refresh may have given it the object back, and others may
-    /// have led it to the object since it was read.
+    /// Makes former destinations of an object's unsaved changes release the object.
+    ///
+    /// A refresh may have given the object back to them, or another writer may have pointed them to
+    /// it since they were read.
     mutating func releaseFormer(of object: NSManagedObject) {
         for (slot, state) in object.extras?.allToMany ?? [] where !state.removed.isEmpty {
             let property = object.layout.slots[slot]
@@ -209,19 +217,22 @@ struct EndSettlement {
         }
     }
 
-    /// The to-one destination in an object's committed row. If its row was gone, looks for it again: others may have recreated it.
+    /// Returns the to-one destination in an object's committed row. If its row was gone, looks for
+    /// it again: another writer may have recreated it.
     private func storedDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         guard let stored = object.committedDestination(slot) else { return nil }
         if !stored.flags.isDisjoint(with: .rowIsGone) { context.lookAgain(for: stored) }
         return stored
     }
 
-    /// Has what the store has in a to-one relationship let go of the object whose unsaved change leads elsewhere.
+    /// Makes the stored destination of a to-one relationship release an object whose unsaved change
+    /// refers elsewhere.
     private mutating func release(_ stored: NSManagedObject, from object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
         guard hasEnds(stored), !stored.isDeleted, isThere(stored) else { return }
         let inverse = property.inverseSlot(in: stored.layout)
         if !property.inverseIsToMany, stored.toOne(inverse) !== object {
-            // It was read before others set it. If it has changes, its own save meets the conflict.
+            // It was read before another writer set it. If it has changes, its own save runs into
+            // the conflict.
             if rule == .merging || stored.hasChangesToSave { return }
             context.reload(stored)
             if stored.toOne(inverse) !== object { return }
@@ -229,13 +240,14 @@ struct EndSettlement {
         change(stored) { stored.removeFromInverse(of: property, object) }
     }
 
-    /// Has the destination of a to-one relationship lead back, or the relationship end.
+    /// Makes the destination of a to-one relationship refer back to the object, or ends the
+    /// relationship.
     private mutating func agree(_ object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
         if property.inverseIsToMany, !context.changes.hasDeletions { return }
         guard let destination = object.toOne(property.index), destination.registry === context.registry else { return }
         let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
         if destination.isDeleted {
-            // Delete rules have led away from it what led to it then.
+            // Delete rules removed the references to it that existed when they were applied.
             if inverse.deletionReachesDestinations, hasEnds(destination) {
                 change(object) { object.removeFromInverse(of: inverse, destination) }
             }
@@ -248,7 +260,8 @@ struct EndSettlement {
             if rule != .merging, !destination.hasChangesToSave { context.reload(destination) }
             if !isUnsaved || destination.toOne(inverse.index) === object { return }
         }
-        // What the program has not set, but a merge policy has written again, takes nothing from others.
+        // A value that a merge policy wrote again, not the program, must not take objects from
+        // another writer.
         let isSet = object.pending?.destination(property.index) != nil && rule != .store
         if isUnsaved, isSet || destination.toOne(inverse.index) == nil {
             change(destination) { destination.addToInverse(of: property, object) }
@@ -259,13 +272,14 @@ struct EndSettlement {
 
     // MARK: Objects
 
-    /// Whether an object can have an end that is to be settled.
+    /// Whether an object's end can be settled.
     private func hasEnds(_ object: NSManagedObject) -> Bool {
         object.registry === context.registry
             && object.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .discarded, .invalid])
     }
 
-    /// Whether an object has a row, which is read now, or is new. That it has none is no reason to delete it.
+    /// Whether an object is new or has a row, which is read now. A missing row is no reason to
+    /// delete the object.
     private func isThere(_ object: NSManagedObject) -> Bool {
         do { return try context.load(object) } catch {
             context.readFailure = error
@@ -276,19 +290,20 @@ struct EndSettlement {
     private mutating func change(_ object: NSManagedObject, _ body: () -> Void) {
         if object.flags.isDisjoint(with: .known) { changed.append(object) }
         body()
-        // It is no change of the program's that could be undone.
+        // The program did not make this change, so undo must not revert it.
         context.journal?.reread(object)
     }
 }
 
 extension ToManyState {
-    /// Has a member that was removed be what the store says.
+    /// Resets a removed member to its stored state.
     fileprivate func takeBackRemoval(of member: NSManagedObject) {
         removed.removeOrdered(member)
         forgetMembers()
     }
 
-    /// Has members read again when they are next asked for: what was added and removed, and a changed order, is applied to them then.
+    /// Makes members be read again when they are next needed. Additions, removals and a changed
+    /// order are applied to them then.
     func forgetMembers() {
         if isLoaded, orderChanged { wantedOrder = members.objects }
         isLoaded = false

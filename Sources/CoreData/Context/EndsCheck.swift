@@ -1,11 +1,13 @@
 // Checks in debug builds that both ends of unsaved relationships agree.
 
 extension NSManagedObjectContext {
-    /// Stops the program in debug builds where the ends of unsaved relationships do not agree: a mistake of the engine's.
+    /// Stops the program in debug builds if the ends of unsaved relationships disagree: a mistake
+    /// of the engine.
     ///
     /// Cost: O(unsaved changes of relationships); reads nothing.
     ///
-    /// - Parameter isComplete: whether destinations have got back the side that a refresh has taken from them (`completeInverses`).
+    /// - Parameter isComplete: Whether destinations have got back the ends that a refresh took from
+    ///   them (`completeInverses`).
     func checkEnds(isComplete: Bool = false) {
         assert(
             halfOfUnsavedRelationship(isComplete) == nil,

@@ -1,13 +1,14 @@
 import Foundation
 
-/// A value of a group whose rows several stores gave: where in the stores' dictionaries its parts are.
+/// A value of a group: the columns in the stores' result rows from which it is computed.
 enum GroupValue {
-    /// The same in all rows of the group, or some row's.
+    /// The value of the first row that has one: all rows of the group have the same, or any row's
+    /// value is valid.
     case first(String)
     case aggregate(RowAggregate.Function, String, ValueKind?)
     case average(sum: String, count: String, ValueKind?)
 
-    /// - Parameter rows: one dictionary for each store that has rows of the group.
+    /// - Parameter rows: One dictionary for each store that has rows of the group.
     func value(in rows: [[String: Any]]) -> Any? {
         switch self {
         case .first(let name):
@@ -32,12 +33,13 @@ enum GroupValue {
         }
     }
 
-    /// A value of the kind that the column is said to have.
+    /// Converts a value to the declared kind of the column.
     private static func converted(_ value: Any?, _ kind: ValueKind?) -> Any? {
         PropertyConversion.object(value, as: kind) ?? value
     }
 
-    /// The sum of numbers, an integer if all are and it fits; nil for none.
+    /// Returns the sum of numbers: an integer if all numbers are integers and the sum fits; nil
+    /// without numbers.
     private static func sum(_ values: [Any]) -> NSNumber? {
         let numbers = values.compactMap { $0 as? NSNumber }
         guard var total = numbers.first else { return nil }

@@ -1,7 +1,8 @@
 import Foundation
 
 extension NSEntityDescription {
-    /// The entity of a name in the model of a context's coordinator; nil when there is none.
+    /// Returns the entity with a name in the model of a context's coordinator; nil if there is
+    /// none.
     ///
     /// Cost: O(1).
     ///
@@ -17,9 +18,11 @@ extension NSEntityDescription {
         return model.layoutByName[name]?.entity
     }
 
-    /// Makes an object of an entity and inserts it into a context. The result is of the class that the entity names.
+    /// Creates an object of an entity and inserts it into a context. The result has the class that
+    /// the entity names.
     ///
-    /// An unknown name is a programming error and stops the program with the names that there are.
+    /// An unknown name is a programming error. It stops the program with a message that lists the
+    /// model's entities.
     ///
     /// ```swift
     /// let item = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
@@ -35,7 +38,7 @@ extension NSEntityDescription {
         return layout.managedObjectClass.init(entity: entity, insertInto: context)
     }
 
-    /// The entity of a context's model that a class alone stands for.
+    /// Returns the only entity of a context's model that has the given class.
     ///
     /// - Throws: `CocoaError.coreData` (134060) when there is none, or more than one.
     package class func entity(

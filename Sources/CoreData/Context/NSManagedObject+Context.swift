@@ -1,17 +1,20 @@
 extension NSManagedObject {
-    /// The context that the object is registered in; nil once it was reset or deallocated.
+    /// The context that the object is registered in; nil after the context was reset or
+    /// deallocated.
     public final var managedObjectContext: NSManagedObjectContext? {
         if !flags.isDisjoint(with: [.deletionSaved, .invalid]) { return nil }
         return registeredContext
     }
 
-    /// Inserts a new object into its context without asking it for its initial values: what generated initializers do, which
-    /// take them as arguments.
+    /// Inserts a new object into its context without asking it for its initial values.
+    ///
+    /// Generated initializers call this. They take the values as arguments.
     public final func _insert(into context: NSManagedObjectContext) {
         context.insertNew(self, initialValues: .hidden)
     }
 
-    /// The one entity of the context's model that the class stands for; stops the program when there is none.
+    /// Returns the only entity of the context's model that has this class. Stops the program if
+    /// there is none or more than one.
     public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) { return last.entity.takeUnretainedValue() }
         if context.modelLayout == nil { context.followParent() }

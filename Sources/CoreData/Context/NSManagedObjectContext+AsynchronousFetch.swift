@@ -1,12 +1,13 @@
 import Foundation
 
-// Fetches that read from the stores while the context's queue is free: plan on the queue -> rows on another thread ->
-// objects on the queue.
+// Fetches that read from the stores while the context's queue is free. They make a plan on the
+// queue, read the rows on another thread, and make the objects on the queue.
 
 extension NSManagedObjectContext {
-    /// Starts the fetch of a result. Its request's completion block is called on the context's queue.
+    /// Starts the fetch of a result. Its request's completion block is called on the context's
+    /// queue.
     ///
-    /// - Throws: what is wrong with the request itself; errors of the stores go to the result.
+    /// - Throws: An error in the request itself. Errors of the stores go to the result.
     func start<ResultType>(_ result: NSAsynchronousFetchResult<ResultType>) throws {
         let given = result.fetchRequest.fetchRequest
         guard let request = given.copy() as? NSFetchRequest<ResultType> else { return }
@@ -16,7 +17,7 @@ extension NSManagedObjectContext {
         processChanges(includedIn: request)
         let resolved = try resolve(request)
         given.noteEntity(resolved.layout.entity)
-        // The copy of the request is used by one thread after the other.
+        // The copy of the request is used by one thread after another, never by two at once.
         let handedOver = Unchecked(request)
         guard request.resultType == .managedObjectResultType, !needsObjects(resolved.stores) else {
             gate.async { [self] in
@@ -28,19 +29,20 @@ extension NSManagedObjectContext {
         do {
             plan = try FetchExecutor(request, resolved, in: self).plan()
         } catch {
-            // What a store would have said, the unsaved objects say.
+            // The unsaved objects raise the error that a store would have raised.
             gate.async { [self] in complete(result) { throw error } }
             return
         }
         let takenOver = takenOverCount
         DispatchQueue.global(qos: .userInitiated).async { [self] in
-            // Handed over to the queue, and not used here again.
+            // Passed to the queue, and not used here again.
             let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try plan.answers() })
             gate.async { [self] in
                 complete(result) {
                     let answers = try answers.value.get()
                     processChanges(includedIn: handedOver.value)
-                    // What was changed meanwhile may need rows that were not read; what was saved or merged, newer ones.
+                    // Changes made meanwhile may need rows that were not read. Saved or merged ones
+                    // may need newer rows.
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
                     let now = try executor.plan()
                     guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
@@ -56,7 +58,7 @@ extension NSManagedObjectContext {
     ) {
         CurrentContext.run(in: self) {
             do {
-                // Cancelling is no failure: there is just nothing to give.
+                // Cancelling is no failure: the result is just empty.
                 result.finish(with: result.isCancelled ? [] : try objects())
             } catch {
                 result.fail(with: error)
@@ -67,7 +69,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// A predicate whose constants may be read on any thread: object IDs stand for the objects.
+/// Copies predicates so that any thread may read their constants: object IDs replace the objects.
 private enum DetachedPredicate {
     static func predicate(_ predicate: NSPredicate) -> NSPredicate {
         switch predicate {
@@ -91,7 +93,7 @@ private enum DetachedPredicate {
             guard let value = expression.constantValue, let detached = detached(value) else { return expression }
             return NSExpression(forConstantValue: detached)
         case .fetchRequest:
-            // Executed here: the stores are asked on another thread.
+            // Executed here, because the stores read on another thread.
             return self.expression(NSExpression(forConstantValue: expression.expressionValue(with: nil, context: nil)))
         case .aggregate:
             guard let elements = expression.collection as? [NSExpression] else { return expression }
@@ -105,7 +107,7 @@ private enum DetachedPredicate {
         }
     }
 
-    /// The same value with IDs for objects; nil when it holds none.
+    /// Returns the same value with IDs in place of objects; nil when it holds no objects.
     private static func detached(_ value: Any) -> Any? {
         func ids(_ elements: some Sequence<Any>) -> [Any]? {
             var found = false

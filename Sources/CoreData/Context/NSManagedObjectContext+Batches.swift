@@ -1,12 +1,15 @@
 import Foundation
 
-// Fetches with a fetchBatchSize: objects are made as faults, and the rows of a batch are read when one of them is used.
+// Fetches with a fetchBatchSize. Objects are made as faults. The rows of a batch are read when one
+// of its objects is used.
 
 extension NSManagedObjectContext {
-    /// How many batches keep their rows although nothing but the fetched array refers to their objects.
+    /// The number of batches that keep their rows although only the fetched array refers to their
+    /// objects.
     private static let maximumRecentBatches = 4
 
-    /// Whether a fetch gives faults without rows. Sorting here, for several stores, would load them all one by one.
+    /// Whether a fetch returns faults without rows. Sorting the objects of several stores here
+    /// would load them one by one.
     func usesBatches<Result>(_ resolved: ResolvedRequest, _ request: NSFetchRequest<Result>) -> Bool {
         request.fetchBatchSize > 0 && request.resultType == .managedObjectResultType
             && !request.shouldRefreshRefetchedObjects
@@ -14,14 +17,14 @@ extension NSManagedObjectContext {
             && resolved.stores.allSatisfy { rows(ofStore: $0.number)?.readsRowsInBatches ?? false }
     }
 
-    /// The batches that the objects of a fetch load their rows in.
+    /// Creates the batches in which the objects of a fetch load their rows.
     func batches<Result>(of request: NSFetchRequest<Result>, _ entity: EntityLayout, store number: Int) -> FetchBatches {
         FetchBatches(
             size: request.fetchBatchSize, entity: entity, storeNumber: number,
             prefetching: (request.relationshipKeyPathsForPrefetching ?? []).map { $0.pathNames })
     }
 
-    /// Refuses relationships that an entity does not have, before the first batch is loaded.
+    /// Rejects relationships that an entity does not have, before the first batch is loaded.
     func checkPrefetching(_ keyPaths: [String], of entity: EntityLayout) throws {
         for keyPath in keyPaths {
             let name = keyPath.prefix { $0 != "." }
@@ -30,20 +33,22 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads the rows of a batch and gives them to those of its objects that are still faults.
+    /// Reads the rows of a batch and gives them to its objects that are still faults.
     ///
-    /// - Parameter object: one of the batch.
+    /// - Parameter object: An object of the batch.
     func load(_ batch: FetchBatch, for object: NSManagedObject) throws {
         guard let rows = rows(ofStore: batch.storeNumber) else { return }
         let read = try rows.readRows(Array(batch.keys), of: batch.entity)
         defer { withExtendedLifetime(read) {} }
-        // Kept until the registry's lock is free again: the last reference to an object must not go under it.
+        // Kept until the registry's lock is released: the last reference to an object must not be
+        // released under it.
         var loaded: [NSManagedObject] = []
         loaded.reserveCapacity(read.rows.count)
         var place = -1
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
             place = batch.firstPlace(by: Int(object.registryPlace), of: object.key)
-            // Mostly rows come in the order of their keys, and so do keys where nobody has asked for another one.
+            // Rows mostly come in the order of their keys. Without sort descriptors the keys have
+            // that order, too.
             var next = batch.keys.startIndex
             for row in read.rows {
                 let key = row.rowKey
@@ -64,9 +69,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Lets go of the rows of a batch whose objects nobody uses: those that only the fetched array refers to.
+    /// Releases the rows of a batch's unused objects, which only the fetched array refers to.
     ///
-    /// - Parameter place: where the first of its objects waited to be put into the registry.
+    /// - Parameter place: The place where the batch's first object waited for its registration.
     private func release(_ batch: FetchBatch, _ place: Int) {
         var idle: [NSManagedObject] = []
         idle.reserveCapacity(batch.keys.count)
@@ -75,7 +80,7 @@ extension NSManagedObjectContext {
                 guard let entry = table.find(key, waitingAt: place + offset), entry.isOnlyReference, let object = tryRetain(entry) else {
                     continue
                 }
-                // One that is not dropped is let go of outside of the lock, too.
+                // An object that is not dropped is released outside the lock, too.
                 idle.append(object)
             }
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-// Processing pending changes: delete rules and the notification about changes.
+// Processing pending changes: applying delete rules and posting the notification of changes.
 
 extension NSManagedObjectContext {
     /// An observer of an event may save: what has been changed since that event ended is an event of its own.
@@ -21,40 +21,42 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether fetches of typed requests need not go through the method for untyped ones. On a Mac that is the only one which a subclass can
-    /// override, so that all fetches go through it.
+    /// Whether fetches of typed requests need not go through the method for untyped ones.
+    ///
+    /// On macOS a subclass can override only that method, so the fetches of a subclass that overrides one go through it.
     var fetchesDirectly: Bool { isPlainSubclass || type(of: self) == NSManagedObjectContext.self }
 
-    /// Fetches by the method for untyped requests, which a subclass may override.
+    /// Fetches with the method for untyped requests, which a subclass may override.
     func fetchAsSubclassesDo<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
         let untyped: [Any] = try fetch(UntypedRequest(of: request) as NSFetchRequest<any NSFetchRequestResult>)
         return try untyped.map { element in
             if let result = element as? Result { return result }
-            // What a subclass gives may not be bridged yet.
+            // A result of a subclass may not be bridged yet.
             if let values = element as? [AnyHashable: Any], let result = NSDictionary(dictionary: values) as? Result { return result }
             throw CoreDataErrors.otherResultType(type(of: element), than: Result.self, of: request.entityName)
         }
     }
 
-    /// What runs a fetch of the program's, after the changes that it includes have been processed.
+    /// Returns the executor of a program's fetch, after processing the changes that the fetch includes.
     func executor<Result>(for request: NSFetchRequest<Result>) throws -> FetchExecutor<Result> {
         processChanges(includedIn: request)
         return try FetchExecutor(request, in: self)
     }
 
-    /// Before a fetch of the program's: what delete rules delete is not among its results, and whoever follows the context knows of what is.
+    /// Processes pending changes before a fetch of the program.
     ///
-    /// In the middle of what the context itself does changes wait for its end, for they are one event.
+    /// The fetch then does not return objects that delete rules delete, and listeners know of all objects that it returns. In the middle of
+    /// the context's internal work, changes wait for the end of that work, because they form one event.
     func processChanges<Result>(includedIn request: NSFetchRequest<Result>) {
         if request.includesPendingChanges { processChangesBeforeFetch() }
     }
 
     func processChangesBeforeFetch() {
-        // Not the method that a subclass may override, which may fetch.
+        // Not the method that a subclass may override: the override may fetch.
         if changes.isInEvent, openSteps == 0, !isSaving { asOperation { processChanges() } }
     }
 
-    /// Does something in which methods of objects are called while the present event is not to end.
+    /// Does work that calls methods of objects and must not end the current event.
     @inline(__always)
     func asStep<Value>(_ work: () throws -> Value) rethrows -> Value {
         openSteps += 1
@@ -62,9 +64,9 @@ extension NSManagedObjectContext {
         return try work()
     }
 
-    /// Has pending changes processed after the current event: the main queue's block or run loop source that is running.
+    /// Schedules the processing of pending changes after the main queue's current block or run loop source.
     ///
-    /// Called when the first change of an event is noted. A private queue has no events outside of its blocks.
+    /// Called when the first change of an event is noted. A private queue has no events outside its blocks.
     func processChangesAfterEvent() {
         guard concurrencyType == .mainQueueConcurrencyType, !willProcessChanges, isOnQueue else { return }
         willProcessChanges = true
@@ -76,7 +78,7 @@ extension NSManagedObjectContext {
     }
 
     static func set(of objects: ContiguousArray<NSManagedObject>) -> Set<NSManagedObject> {
-        // Half as much again: a set does not keep hash values, so that every collision is a comparison of objects.
+        // Capacity for half as many again: a set does not keep hash values, so that every collision compares objects.
         var set = Set<NSManagedObject>(minimumCapacity: objects.count + objects.count / 2)
         objects.forEachUnretained { set.insert($0) }
         return set
@@ -112,19 +114,19 @@ extension NSManagedObjectContext {
         ended.finish()
     }
 
-    /// A new object that was deleted leaves the context: at once, or with the end of the event in which it was deleted.
+    /// Removes a deleted new object from the context: at once, or at the end of the event in which it was deleted.
     func endDiscarding(of object: NSManagedObject) {
         if object.flags.contains(.inEvent) { changes.endDiscarding(of: object) } else { finishDiscarding(object) }
     }
 
-    /// A new object that was deleted is no longer part of the context; it may be inserted again.
+    /// Removes a deleted new object from the context. It may be inserted again.
     func finishDiscarding(_ object: NSManagedObject) {
         changes.endDiscarding(of: object)
         assignedStores[ObjectIdentifier(object)] = nil
         if object.storeNumber >= 0 {
             registry.unregister(object)
             if let extras = object.extras, extras.keepsPlace {
-                // Nobody could say later which store it is.
+                // The object's store could not be determined later.
                 extras.objectID = object.objectID
             } else {
                 object.giveUpKey()
@@ -134,11 +136,11 @@ extension NSManagedObjectContext {
         changes.depart(object)
     }
 
-    /// Has the objects that have left the context give up what they were related to, once nobody is told of them any more.
+    /// Makes the objects that have left the context release related objects, once no observer will see them any more.
     func releaseDeparted() {
         if changes.departed.isEmpty || isSaving || eventStage != nil { return }
         for object in changes.takeDeparted() {
-            // Others are there again.
+            // The other objects have been inserted again.
             guard object.registry == nil || object.flags.contains(.deletionSaved) else { continue }
             object.giveUpReferences()
             if !retained.isEmpty { retained.remove(object) }
@@ -165,21 +167,21 @@ extension NSManagedObjectContext {
         checkEnds()
     }
 
-    /// Ends relationships again that a refresh has brought back to objects which are being deleted. That cannot be undone.
+    /// Ends relationships to objects being deleted that a refresh has restored. Undo cannot revert that.
     private func propagateToReread() {
         if journal != nil, changes.awaitsPropagation { absorbing { processPendingChanges() } }
     }
 
     private func readRowAgain(_ object: NSManagedObject, mergeChanges: Bool) {
         if object.flags.contains(.discarded) {
-            // It leaves the context anyway, and has no row.
+            // It leaves the context in any case, and has no row.
             if !mergeChanges, !object.flags.contains(.deleted) { turnIntoFault(object) }
             return
         }
-        // One whose deletion was saved and undone has no row that could be read.
+        // An object whose deletion was saved and undone has no row to read.
         if !mergeChanges || object.extras?.isRevived != true { continueAsUpdate(object) }
         if object.flags.contains(.inserted), !mergeChanges {
-            // There is no row to go back to: without its changes nothing is left of it.
+            // It has no row to restore: without its changes nothing is left of it.
             discard(object)
             if journal != nil { absorbing { processPendingChanges() } }
             turnIntoFault(object)
@@ -193,7 +195,7 @@ extension NSManagedObjectContext {
             settlement.settle(ends, .change)
             object.awake(fromSnapshotEvents: .refresh)
         } else if mergeChanges, object.flags.isDisjoint(with: [.fault, .updated, .deleted]), object.extras?.transient != nil {
-            // Transient values survive: the row is read again at once.
+            // Transient values survive, so the row is read again at once.
             reload(object)
         } else {
             discardChanges(of: object)
@@ -201,14 +203,14 @@ extension NSManagedObjectContext {
         changes.noteRefreshed(object)
     }
 
-    /// Makes an object a fault that is neither changed nor deleted.
+    /// Turns an object into a fault that is neither changed nor deleted.
     private func discardChanges(of object: NSManagedObject) {
         let ends = UnsavedEnds(of: object)
         defer { EndSettlement(self).takeBack(ends) }
         if object.flags.contains(.updated) {
             if object.hasNewRelationships, !reload(object) { leaveNewRelationships(of: object) }
-            // Its discarded changes may have ended relationships to deleted objects: apply the delete rules again, also to what others have
-            // set since it was read. Otherwise its row keeps keys that lead nowhere.
+            // Its discarded changes may have ended relationships to deleted objects. Apply the delete rules again, also to relationships
+            // that another writer has set since the row was read. Otherwise the row keeps foreign keys to missing rows.
             if changes.deleted.count > 0 {
                 let row = (try? freshSnapshot(of: object)) ?? object.committedRow.map(Snapshot.init(retaining:))
                 if let row { propagateDeletionsAgain(around: object) { .stored(row.value($0)) } }
@@ -225,7 +227,7 @@ extension NSManagedObjectContext {
         asStep {
             var unsettled: [UnsavedEnds] = []
             for object in registry.allObjects() {
-                // A new object that has its permanent ID has nothing to be read again.
+                // A new object with a permanent ID has no row to read again.
                 if object.flags.contains(.inserted) { continue }
                 if object.flags.isDisjoint(with: [.updated, .deleted]) {
                     turnIntoFault(object)
@@ -235,7 +237,7 @@ extension NSManagedObjectContext {
                     if reload(object) { unsettled.append(ends) } else { discardChanges(of: object) }
                     changes.noteRefreshed(object)
                 } else if object.flags.contains(.inaccessible) {
-                    // Its row was gone when somebody asked for it, and may be there again.
+                    // Its row was missing when it was last read, and may exist again.
                     changes.takeBackDeletion(of: object)
                     turnIntoFault(object)
                 }
@@ -247,9 +249,9 @@ extension NSManagedObjectContext {
         checkEnds()
     }
 
-    /// Drops an object's values and relationships. The next access asks the row cache, then the store.
+    /// Drops an object's values and relationships. The next access reads the row cache, then the store.
     ///
-    /// The object keeps its page: the row cache holds a row as long as some object of the row lives, fault or not.
+    /// The object keeps its page: the row cache holds a row as long as an object of the row lives, fault or not.
     func turnIntoFault(_ object: NSManagedObject) {
         if object.flags.contains(.fault) {
             object.forgetRow()
@@ -274,7 +276,7 @@ extension NSManagedObjectContext {
             let storeIsThere = registry.store(number: Int(object.storeNumber)) != nil
             return !storeIsThere || !object.flags.isDisjoint(with: .rowIsGone)
         } catch {
-            // As for a fault that cannot be read: the next save says so.
+            // The next save throws the error, as for a fault that cannot be read.
             readFailure = error
             return true
         }
@@ -284,9 +286,9 @@ extension NSManagedObjectContext {
         withExtendedLifetime(current) { adoptCommitted(current.row, object) }
     }
 
-    /// Replaces an object's committed row; pending changes stay, relationships without changes are read again when needed.
+    /// Replaces an object's committed row. Pending changes stay. Relationships without changes are read again when needed.
     ///
-    /// - Parameter current: the caller keeps its page until then.
+    /// - Parameter current: A row whose page the caller keeps alive during the call.
     func adoptCommitted(_ current: RowPointer, _ object: NSManagedObject) {
         object.replaceCommittedRow(by: current)
         object.extras?.forgetDecoded()
@@ -298,10 +300,11 @@ extension NSManagedObjectContext {
         if changes.deleted.count > 0 { propagateDeletionsAgain(around: object, object.currentValue) }
     }
 
-    /// Applies delete rules again where others have led a row to a deleted object since, or a deleted object to other rows: what
-    /// they relate to it must not keep a way to it.
+    /// Applies delete rules again around an object whose relationships another writer has changed.
     ///
-    /// - Parameter value: the value of a slot.
+    /// The row may refer to a deleted object now, or a deleted object to other rows: no reference to a deleted object may remain.
+    ///
+    /// - Parameter value: Returns the value of a slot.
     private func propagateDeletionsAgain(around object: NSManagedObject, _ value: (Int) -> PropertyValue) {
         changes.propagateAgain(object)
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
@@ -313,7 +316,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Lets go of all objects and breaks the reference cycles among them.
+    /// Releases all objects and breaks the reference cycles among them.
     func releaseObjects() {
         var objects = ContiguousArray(registry.allObjects())
         objects += changes.inserted.objects + changes.discarded
@@ -335,7 +338,7 @@ extension NSManagedObjectContext {
 
     func rollBack() {
         readFailure = nil
-        // What is pending is not to be registered, only to be forgotten.
+        // Undo must forget the pending changes, not register them.
         let journal = journal
         self.journal = nil
         asStep {

@@ -1,8 +1,8 @@
 extension NSManagedObjectContext {
-    /// Makes a context that works on the main queue or on a private one.
+    /// Creates a context that works on the main queue or on a private one.
     public convenience init(_ type: ConcurrencyType) { self.init(concurrencyType: type.rawValue) }
 
-    /// How a context's work is scheduled.
+    /// The kind of queue that runs a context's work.
     ///
     /// ```swift
     /// let context = NSManagedObjectContext(.privateQueue)

@@ -1,7 +1,8 @@
 // Delete rules.
 
 extension NSManagedObjectContext {
-    /// Applies the delete rules of deleted objects, and of those that they delete, until there are no more.
+    /// Applies the delete rules of deleted objects, and of the objects that these delete, until
+    /// none is left.
     func propagateDeletes() {
         var reach = DeletionReach(self)
         while changes.awaitsPropagation {
@@ -37,13 +38,15 @@ extension NSManagedObjectContext {
         destination.removeFromInverse(of: slot, object)
     }
 
-    /// Applies the delete rules of objects whose insertion is undone to what leads to them still: what others have led to them, and what has
-    /// come to them without being registered. The rest has been led back.
+    /// Applies the delete rules of objects whose insertion is undone to the references that remain.
+    ///
+    /// Another writer has added these references, or they were set without being registered for
+    /// undo. Undo has reverted all others.
     func endWhatLeads(to objects: some Sequence<NSManagedObject>) {
         let objects = objects.filter {
             !$0.flags.isDisjoint(with: [.deleted, .discarded]) && $0.flags.isDisjoint(with: .rowIsGone)
         }
-        // What is propagated is not read as a member.
+        // Objects whose delete rules were applied are not read as members.
         for object in objects { object.unmarkPropagated() }
         var reach = DeletionReach(self)
         reach.load(objects)
@@ -64,18 +67,21 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether a destination has an object that is being deleted in the inverse of a relationship of that object.
+    /// Whether a destination refers to an object that is being deleted, by the inverse of that
+    /// object's relationship.
     private func leads(_ destination: NSManagedObject, to object: NSManagedObject, _ slot: PropertySlot) -> Bool {
         let inverse = slot.inverseSlot(in: destination.layout)
         if !slot.inverseIsToMany { return destination.toOne(inverse) === object }
         if let state = destination.extras?.toMany(inverse), state.isLoaded || state.added.contains(object) {
             return state.isLoaded ? state.members.contains(object) : true
         }
-        // Where the object's own row leads to the destination, or nothing was saved, what is not read has nothing to lose.
+        // Unread members need no change if the object's own row holds the reference, or if the
+        // object was never saved.
         return slot.kind.isToMany && !object.flags.contains(.discarded) && destination.isMember(object, slot: inverse)
     }
 
-    /// Looks whether others have made a row again that was gone: the store has it in a relationship.
+    /// Checks whether another writer has recreated a missing row, since the store has it in a
+    /// relationship.
     func lookAgain(for destination: NSManagedObject) {
         changes.takeBackDeletion(of: destination)
         turnIntoFault(destination)
@@ -83,10 +89,11 @@ extension NSManagedObjectContext {
         journal?.reread(destination)
     }
 
-    /// Reads the row of a destination again that the store has in a relationship, but that has been read before it came there:
-    /// what leads to a deleted object must be changed, and written.
+    /// Reloads a destination that was read before another writer related it to a deleted object.
     ///
-    /// A destination with changes is not reloaded. The save checks the version of its row; after the conflict the delete rule is applied again.
+    /// The store has the destination in the object's relationship. References to the deleted object
+    /// must be removed, and the change written. A destination with changes is not reloaded. The
+    /// save checks the version of its row; after the conflict the delete rule is applied again.
     func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
         destination.fireFaultIfNeeded()
         let inverse = slot.inverseSlot(in: destination.layout)
@@ -96,12 +103,15 @@ extension NSManagedObjectContext {
             return
         }
         reload(destination)
-        // Others may have led it to another deleted object, whose own row is older and leads elsewhere.
+        // Another writer may have pointed it to another deleted object, whose own row is older and
+        // refers elsewhere.
         leaveDeletedDestinations(of: destination)
     }
 
-    /// Leads changed objects back to those that are not to be deleted after all, where delete rules have led them away; and those away from
-    /// what is still to be deleted.
+    /// Restores references to objects that are not deleted after all, and removes references to
+    /// those that still are.
+    ///
+    /// Delete rules had removed the restored references from changed objects.
     ///
     /// Cost: O(changed objects).
     func takeBackNullification(around kept: Set<NSManagedObject>) {
@@ -118,7 +128,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Ends to-one relationships to what is to be deleted.
+    /// Ends to-one relationships to objects that are being deleted.
     private func leaveDeletedDestinations(of object: NSManagedObject) {
         for index in object.layout.relationshipSlots {
             let property = object.layout.slots[index]
@@ -136,7 +146,8 @@ extension NSManagedObjectContext {
         return object.toManyMembers(slot.index).objects
     }
 
-    /// The committed destination of a changed one-to-one relationship, if a refresh has set its other end back to the object.
+    /// Returns the committed destination of a changed one-to-one relationship, if a refresh has set
+    /// its other end back to the object.
     private func ledBack(to object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
         guard object.layout.oneToOneSlots.contains(slot.index), object.differsFromCommitted(slot),
             let former = object.committedDestination(slot.index), former !== object.toOne(slot.index),
@@ -146,14 +157,16 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Reads what the delete rules of many objects look at, a statement for each relationship and level of objects, and not for each object.
+/// Reads the rows that the delete rules of many objects need.
+///
+/// It runs one statement for each relationship and level of objects, not one for each object.
 private struct DeletionReach {
     private let context: NSManagedObjectContext
-    /// How many of the objects that wait were looked at.
+    /// The number of waiting objects that were examined.
     private var height = 0
     /// The objects whose relationships were read.
     private var known: Set<ObjectIdentifier> = []
-    /// Keeps rows in the stores' caches until the faults find them there.
+    /// Keeps rows in the stores' caches until the faults read them there.
     private var rows: [FetchedRows] = []
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -161,7 +174,7 @@ private struct DeletionReach {
     /// - Parameter waiting: a stack of deleted objects.
     mutating func load(_ waiting: [NSManagedObject]) {
         height = min(height, waiting.count)
-        // One alone is read by itself.
+        // A single object is read by itself.
         guard waiting.count > height + 1 else { return }
         var level = waiting[height...].filter {
             $0.flags.contains(.deleted) && $0.flags.isDisjoint(with: [.propagated, .inaccessible]) && !known.contains(ObjectIdentifier($0))
@@ -170,11 +183,12 @@ private struct DeletionReach {
         do {
             while level.count > 1 { level = try load(level) }
         } catch {
-            // What cannot be read is tried again for each object, and the save says so.
+            // Rows that cannot be read are tried again for each object, and the save throws the
+            // error.
         }
     }
 
-    /// - Returns: what the objects delete.
+    /// - Returns: The objects that the given objects delete.
     private mutating func load(_ level: [NSManagedObject]) throws -> [NSManagedObject] {
         var next: [NSManagedObject] = []
         for object in level { known.insert(ObjectIdentifier(object)) }
@@ -211,6 +225,6 @@ private struct DeletionReach {
 }
 
 extension PropertySlot {
-    /// Whether deleting an object changes, or deletes, what the relationship leads to.
+    /// Whether deleting an object changes, or deletes, the destinations of the relationship.
     var deletionReachesDestinations: Bool { deleteRule == .nullifyDeleteRule || deleteRule == .cascadeDeleteRule }
 }

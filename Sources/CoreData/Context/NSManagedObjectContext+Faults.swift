@@ -1,16 +1,16 @@
 import Foundation
 
-// Loading faults: the rows of objects, and what their relationships lead to.
+// Loading faults: the rows of objects, and the destinations of their relationships.
 
 extension NSManagedObjectContext {
     /// Loads a fault for an accessor, which cannot throw.
     func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) {
-        // Its store was removed, and the context has not heard of it yet.
+        // Its store was removed, and the context has not processed that yet.
         if rows(near: object) == nil { followRemovedStores() }
         // A new object whose insertion was taken back never had a row.
         if object.flags.contains(.discarded) { return object.becomeInaccessible() }
         do {
-            // One whose row is of another entity reads as nil from now on.
+            // An object whose row is of another entity reads as nil from now on.
             if try load(object) || object.flags.contains(.inaccessible) { return }
         } catch {
             if object.storeNumber >= 0, registry.store(number: Int(object.storeNumber)) == nil {
@@ -32,11 +32,12 @@ extension NSManagedObjectContext {
         changes.deleteInaccessible(object)
     }
 
-    /// Loads a fault. False when the row does not exist, or is of another entity than the object's ID has said.
+    /// Loads a fault. Returns false if the row does not exist, or is of another entity than the
+    /// object's ID says.
     func load(_ object: NSManagedObject) throws -> Bool {
         if !object.flags.contains(.fault) { return true }
         if object.flags.contains(.inserted) {
-            // There is no row: the values are those of a new object.
+            // It has no row: its values are those of a new object.
             object.becomeLoaded()
             return true
         }
@@ -54,7 +55,7 @@ extension NSManagedObjectContext {
         } else {
             let read = try rows.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
-            // Whoever was asked for the row may have given a newer one to the object.
+            // The read may have given a newer row to the object.
             if !object.flags.contains(.fault) { return true }
             guard let row = read.rows.first else { return false }
             object.keep(row)
@@ -62,7 +63,8 @@ extension NSManagedObjectContext {
         return fulfillIfOfEntity(object)
     }
 
-    /// Makes the committed row readable, unless it is of another entity than the object: then there is no such object.
+    /// Makes the committed row readable. If it is of another entity than the object, no such object
+    /// exists, and the result is false.
     private func fulfillIfOfEntity(_ object: NSManagedObject) -> Bool {
         if let row = object.committedRow, row.rowLayoutIndex != object.layout.index {
             leaveRow(object)
@@ -72,7 +74,8 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Takes an object out of the context whose row is of another entity: the row is left to an object of that entity.
+    /// Removes an object from the context whose row is of another entity. An object of that entity
+    /// gets the row.
     func leaveRow(_ object: NSManagedObject) {
         object.forgetRow()
         object.becomeInaccessible()
@@ -86,22 +89,23 @@ extension NSManagedObjectContext {
         return interval > 0 && Double(currentTime()) - Double(page.time) <= interval * 1e9
     }
 
-    /// Makes the committed row readable and tells the object.
+    /// Makes the committed row readable and notifies the object.
     func fulfill(_ object: NSManagedObject) {
         object.becomeLoaded()
         asStep { object.silently { object.awakeFromFetch() } }
     }
 
-    /// The objects that the store has in a to-many relationship; nil when they could not be read.
+    /// Returns the stored members of a to-many relationship; nil if they could not be read.
     func relatedObjects(to object: NSManagedObject, slot: Int) -> ContiguousArray<NSManagedObject>? {
         if rows(near: object) == nil { followRemovedStores() }
         guard let source = rows(near: object) else {
-            // The store was removed: what was not loaded reads as empty.
+            // The store was removed: a relationship that was not loaded reads as empty.
             return []
         }
         do {
             let rows = try source.relatedRows(to: object.key, through: object.layout.slots[slot], of: object.layout)
-            // An initializer for no elements would write to the storage that all empty arrays share.
+            // An initializer for no elements would write to the storage that all empty arrays
+            // share.
             if rows.rows.isEmpty { return [] }
             return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
                 count = buffer.count
@@ -113,6 +117,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether a row that a store gives may be of an object that was deleted here.
+    /// Whether a row that a store returns may belong to an object that was deleted in this context.
     var hasUnsavedDeletions: Bool { changes.hasDeletions }
 }

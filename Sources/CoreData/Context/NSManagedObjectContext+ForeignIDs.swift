@@ -1,26 +1,32 @@
 import Foundation
 
-// IDs of other coordinators. Each coordinator numbers its stores by itself: what they have in common is the UUID of a store.
+// IDs of other coordinators. Each coordinator numbers its stores by itself: they share only the
+// UUID of a store.
 
 extension NSManagedObjectContext {
-    /// Whether an ID is of a row of another coordinator's store.
+    /// Whether an ID refers to a row of another coordinator's store.
     @inline(__always)
     func isForeign(_ objectID: NSManagedObjectID) -> Bool { objectID.isForeign(to: registry.coordinatorSerial) }
 
-    /// The ID that the row of any coordinator's ID has here; nil where the own coordinator lacks the store, or its model the entity.
+    /// Returns the ID of a row in this context's coordinator, for an ID of any coordinator.
+    ///
+    /// Returns nil if this context's coordinator lacks the store, or its model lacks the entity.
     func ownID(of objectID: NSManagedObjectID) -> NSManagedObjectID? {
-        // A child may not have heard yet of its parent's coordinator.
+        // A child may not know its parent's coordinator yet.
         if parentContext != nil { followParent() }
         return isForeign(objectID) ? registry.ownID(of: objectID) : objectID
     }
 
-    /// The own layout of the entity that an ID is of, which may come from a context with another model; nil where the own one lacks it.
+    /// Returns this context's layout of an ID's entity, also for an ID of a context with another
+    /// model.
+    ///
+    /// Returns nil if this context's model lacks the entity.
     func ownLayout(of objectID: NSManagedObjectID) -> EntityLayout? {
         guard let modelLayout, objectID.layout.model !== modelLayout else { return objectID.layout }
         return modelLayout.layoutByName[objectID.layout.name]
     }
 
-    /// Why the ID of a row cannot be used here.
+    /// Returns the error for the ID of a row that this context cannot use.
     func foreign(_ objectID: NSManagedObjectID) -> NSError {
         CoreDataErrors.foreignID(objectID, nameInMessages, persistentStoreCoordinator?.persistentStores)
     }
@@ -33,7 +39,7 @@ extension NSManagedObjectContext {
 }
 
 extension ObjectRegistry {
-    /// The registered object of an ID of the own coordinator.
+    /// Returns the registered object of an ID of this registry's coordinator.
     final func object(ofRow objectID: NSManagedObjectID) -> NSManagedObject? {
         guard let key = objectID.key, let number = objectID.storeNumber else { return nil }
         return object(store: number, root: objectID.layout.rootIndex, key: key)
@@ -41,8 +47,10 @@ extension ObjectRegistry {
 }
 
 extension SavedObjectIDs {
-    /// The same changes for a context, where some IDs may be of other coordinators: by the IDs that the rows have in its own one, without
-    /// those of stores that it lacks. Of what others have written the coordinator has heard nothing: such rows are read anew.
+    /// Returns the same changes with the IDs that the rows have in a context's own coordinator.
+    ///
+    /// IDs of stores that this coordinator lacks are left out. It was not notified of changes that
+    /// other coordinators wrote: their rows are read again.
     func translated(for context: NSManagedObjectContext) -> SavedObjectIDs {
         var changes = self
         var foreign = SavedObjectIDs()

@@ -1,7 +1,8 @@
-// How objects enter the context, and the places in stores that new ones are to have.
+// How objects enter the context, and the stores and keys that new objects get.
 
 extension NSManagedObjectContext {
-    /// Inserts an object that has no context, or takes back the deletion of one of this context's.
+    /// Inserts an object that has no context, or takes back the deletion of one of this context's
+    /// objects.
     func insertGiven(_ object: NSManagedObject) {
         let hasValues = !object.flags.contains(.invalid) && !object.flags.isSuperset(of: [.deletionSaved, .inaccessible])
         precondition(hasValues, Self.leftBehind(object))
@@ -15,7 +16,7 @@ extension NSManagedObjectContext {
         insertNew(object, initialValues: .none)
     }
 
-    /// A fault that never had a row, and was read all the same, has the values of a new object again.
+    /// Gives a fault that was read but never had a row the values of a new object again.
     private func forgetReads(of object: NSManagedObject) {
         if object.flags.contains(.inaccessible) { object.becomeFaultAgain() }
     }
@@ -25,12 +26,13 @@ extension NSManagedObjectContext {
             + "or its deletion was saved elsewhere. Make a new object."
     }
 
-    /// An object that was new when it left the context is new again, without being told that it is inserted.
+    /// Inserts an object that was new when it left the context, without calling `awakeFromInsert`
+    /// again.
     func insertAgain(_ object: NSManagedObject) {
         object.takeBackReferences()
         forgetReads(of: object)
         if object.flags.isSuperset(of: [.discarded, .inEvent]) {
-            // The event in which it was deleted has not ended: it has not left yet.
+            // The event in which it was deleted has not ended, so it has not left the context yet.
             changes.takeBackDiscarding(of: object)
         } else {
             if object.flags.contains(.discarded) { finishDiscarding(object) }
@@ -39,8 +41,10 @@ extension NSManagedObjectContext {
         adoptIdentity(of: object)
     }
 
-    /// Has a new object found by the ID that it was given before it was inserted. A place in a store that is none of this context's is given
-    /// up, and so is the ID that goes with it.
+    /// Registers a new object under the ID that it got before it was inserted.
+    ///
+    /// If it has a key in a store that this context does not use, gives up the key and the ID of
+    /// that key.
     func adoptIdentity(of object: NSManagedObject) {
         guard let extras = object.extras else { return }
         if object.storeNumber >= 0, !hasPlace(of: object, extras) {
@@ -53,12 +57,13 @@ extension NSManagedObjectContext {
         } else if registry.identities.adopt(objectID) {
             temporaryObjects[objectID.identity] = WeakObject(object)
         } else {
-            // Of another tree of contexts: it gets one of this tree when it is asked.
+            // An ID of another tree of contexts. The object gets an ID of this tree when it is
+            // asked for one.
             extras.objectID = nil
         }
     }
 
-    /// Whether the place of a new object in a store is that which the context would save it to.
+    /// Whether the context would save a new object to the store and key that the object has.
     private func hasPlace(of object: NSManagedObject, _ extras: ObjectExtras) -> Bool {
         guard let store = registry.store(number: Int(object.storeNumber)) else { return false }
         guard let objectID = extras.objectID, !objectID.isTemporaryID else { return object.key > 0 || registry.hasProvisionalKeys }
@@ -67,9 +72,10 @@ extension NSManagedObjectContext {
 
     // MARK: - Insertions that are taken back
 
-    /// A new object leaves the context, as a deleted one does.
+    /// Removes a new object from the context, like a deleted one.
     ///
-    /// - Parameter other: what takes its place where relationships without an inverse lead to it; nil for nothing.
+    /// - Parameter other: The object that replaces it in relationships without an inverse; nil for
+    ///   none.
     func discard(_ object: NSManagedObject, inFavourOf other: NSManagedObject? = nil) {
         guard object.flags.contains(.inserted) else { return }
         redirect(object, to: other)
@@ -84,11 +90,11 @@ extension NSManagedObjectContext {
         }
         changes.discard(object)
         if object.storeNumber >= 0 { registry.unregister(object) }
-        // The key is that of no row.
+        // The key belongs to no row.
         if object.extras?.objectID?.isTemporaryID ?? true { object.giveUpKey() }
     }
 
-    /// Has unsaved relationships without an inverse that lead to a new object lead to another, or nowhere.
+    /// Points unsaved relationships without an inverse from a new object to another one, or to nil.
     private func redirect(_ object: NSManagedObject, to other: NSManagedObject?) {
         guard let layouts = modelLayout?.layouts else { return }
         func leadsHere(_ property: PropertySlot) -> Bool {
@@ -112,7 +118,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Places in stores
 
-    /// Puts a new object into a store when it is saved.
+    /// Assigns a new object to the store that its save puts it into.
     func assignNew(_ object: NSManagedObject, to store: NSPersistentStore) {
         precondition(
             object.flags.contains(.inserted), "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
@@ -123,17 +129,19 @@ extension NSManagedObjectContext {
                     + "objects before they get permanent IDs.")
             return
         }
-        // That of an attempt to save which is under way.
+        // A key of a save attempt that is in progress.
         if object.storeNumber >= 0 { object.giveUpKey() }
         assignedStores[ObjectIdentifier(object)] = store
     }
 
-    /// Takes the places of a save that failed from new objects: the next one gives them others, in the stores that are there by then.
+    /// Takes the keys of a failed save from new objects. The next save gives them others, in the
+    /// stores that exist then.
     func giveUpKeys() {
         for object in changes.inserted.objects where object.storeNumber >= 0 && object.extras?.keepsPlace != true { object.giveUpKey() }
     }
 
-    /// Forgets the assignments of objects that are not to be inserted any more: others may be made at their addresses.
+    /// Forgets the assignments of objects that are no longer to be inserted: new objects may get
+    /// their addresses.
     func forgetAssignments() {
         if assignedStores.isEmpty { return }
         var pending: Set<ObjectIdentifier> = []

@@ -3,7 +3,7 @@ import Foundation
 // New objects, and objects by identity.
 
 extension NSManagedObjectContext {
-    /// The registered object with an ID; nil if there is none.
+    /// Returns the registered object with an ID; nil if there is none.
     func knownObject(with objectID: NSManagedObjectID) -> NSManagedObject? {
         if parentContext != nil { adoptPermanentKeys() }
         guard let key = objectID.key else {
@@ -15,11 +15,11 @@ extension NSManagedObjectContext {
         return registry.object(store: number, root: objectID.layout.rootIndex, key: key)
     }
 
-    /// Which of the initial values that its class declares an object takes when it is inserted.
+    /// The declared initial values that an object gets when it is inserted.
     enum InitialValues {
-        /// None: an object that was made without a context keeps what it has been given since.
+        /// None: an object that was made without a context keeps the values that it has got since.
         case none
-        /// Those that the class's initializer does not take.
+        /// The values that the class's initializer does not take as arguments.
         case hidden
         case all
     }
@@ -49,7 +49,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    // Not in its caller, where the message alone would cost references to the object.
+    // A function of its own: within its caller the message alone would cost references to the
+    // object.
     @inline(never)
     private static func stopForOtherModel(_ object: NSManagedObject) -> Never {
         preconditionFailure(
@@ -58,9 +59,11 @@ extension NSManagedObjectContext {
 
     /// Called when an object changes for the first time since pending changes were processed.
     func noteChanged(_ object: NSManagedObject) {
-        // An object whose deletion was saved, or whose context was reset, belongs to no context any more.
+        // An object whose deletion was saved, or whose context was reset, belongs to no context any
+        // more.
         if object.flags.contains(.deletionSaved) { return }
-        // A change of an object of a removed store is kept for the save, which says that the store is gone.
+        // A change of an object of a removed store is kept for the save, which throws that the
+        // store is gone.
         if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
         changes.change(object)
         tellListeners { $0.context(self, willChange: object) }
@@ -74,12 +77,13 @@ extension NSManagedObjectContext {
             userInfo: [NSAffectedObjectsErrorKey: [objectID]])
     }
 
-    /// The destination of a to-one relationship, in the store of `source`.
+    /// Returns the destination of a to-one relationship, in the store of `source`.
     func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
         guard let modelLayout, reference.layoutIndex < modelLayout.layouts.count else { return nil }
         let layout = modelLayout.layouts[reference.layoutIndex]
         if source.flags.contains(.deletionSaved) {
-            // Its destination may have been deleted with it: a fault of that row would be a second object, and never find it.
+            // The destination may have been deleted with it. A fault for that row would be a second
+            // object, and would never find the row.
             return registry.object(store: Int(source.storeNumber), root: layout.rootIndex, key: reference.key)
         }
         return fault(for: reference, of: layout, store: Int(source.storeNumber))
@@ -97,7 +101,8 @@ extension NSManagedObjectContext {
     private func fault(withOwnID objectID: NSManagedObjectID) -> NSManagedObject {
         guard let key = objectID.key, let number = objectID.storeNumber else {
             if let object = faultOfParent(with: objectID) { return object }
-            // A temporary ID of another context, or of an object that is gone: a fault that cannot be fulfilled.
+            // A temporary ID of another context, or of an object that is gone: a fault that cannot
+            // be fulfilled.
             guard let layout = ownLayout(of: objectID) else { stopForForeign(objectID) }
             let object = makeObject(of: layout)
             object.becomeFault(in: registry)
@@ -118,27 +123,29 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The permanent ID of a new object, where the context hands them out; nil elsewhere, and when the store cannot give one.
+    /// The permanent ID of a new object, if the context assigns permanent IDs; nil otherwise, or if
+    /// the store cannot assign one.
     final func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? {
         guard handsOutPermanentIDs, object.flags.contains(.inserted) else { return nil }
-        // Who asks one new object for its ID will ask others too, and each request for keys is a transaction.
+        // A caller that asks one new object for its ID will ask others, too, and each request for
+        // keys is a transaction.
         let neighbours = changes.inserted.last { $0.storeNumber < 0 }
         do {
             try obtainPermanentIDs(for: neighbours.contains { $0 === object } ? neighbours : [object])
         } catch {
-            // The save will say what is wrong with the store.
+            // The save throws the store's error.
             return nil
         }
         return object.extras?.objectID
     }
 
-    /// The row of an object is gone, and so is the object.
+    /// Removes an object from the context because its row is gone.
     func endDeletion(of object: NSManagedObject) {
         registry.unregister(object)
         changes.endDeletion(of: object)
     }
 
-    /// Takes everything but its identity from an object, which reads as nil from now on.
+    /// Removes everything but the identity from an object. It reads as nil from now on.
     func invalidate(_ object: NSManagedObject) {
         object.invalidate()
         object.listIndex = -1

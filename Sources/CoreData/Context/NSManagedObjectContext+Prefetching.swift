@@ -28,9 +28,9 @@ extension NSManagedObjectContext {
         if path.count > 1, !destinations.isEmpty { try prefetch(path.dropFirst(), of: destinations) }
     }
 
-    /// Gives many objects the members of a relationship that were fetched for all of them.
+    /// Gives many objects the members of a relationship that were fetched for all of them at once.
     ///
-    /// - Returns: the members of each object.
+    /// - Returns: The members of each object.
     private func loadMembers(
         _ related: RelatedRows, of owners: [NSManagedObject], slot: Int, store: Int
     ) -> [ContiguousArray<NSManagedObject>] {
@@ -75,7 +75,8 @@ extension NSManagedObjectContext {
             held += self.objects(of: try source.readRows(missing, of: destination), store: store, asFaults: true)
         }
         for object in objects where object.extras?.toOne(slot.index) == nil {
-            // A pending destination hides the committed one, which must not come back when it was saved.
+            // A pending destination hides the committed one, which must not return after the
+            // pending one is saved.
             if object.pending?.has(slot.index) ?? false { continue }
             guard let row = object.committedRow, !object.layout.isNull(row, slot.index) else { continue }
             if let target = registry.object(
@@ -88,21 +89,21 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Deals objects out to their owners.
+/// Distributes objects to their owners.
 private struct MembersOfOwners {
-    /// Of each object the place of its owner; -1 for none of them.
+    /// The index of each object's owner; -1 for an object without one.
     private var places: ContiguousArray<Int> = []
-    /// How many objects each owner has.
+    /// The number of objects of each owner.
     private var counts: [Int]
 
-    /// - Parameter ownerKeys: of each object that of its owner.
+    /// - Parameter ownerKeys: The owner's key of each object.
     init(_ owners: [NSManagedObject], _ ownerKeys: ContiguousArray<Int64>) {
         counts = Array(repeating: 0, count: owners.count)
         places.reserveCapacity(ownerKeys.count)
         var placeOfKey: [Int64: Int] = [:]
         placeOfKey.reserveCapacity(owners.count)
         for (place, owner) in owners.enumerated() { placeOfKey[owner.key] = place }
-        // Objects of one owner usually stand together.
+        // Objects of one owner are usually adjacent.
         var last: (key: Int64, place: Int)?
         for key in ownerKeys {
             if key != last?.key { last = (key, placeOfKey[key] ?? -1) }
@@ -112,7 +113,7 @@ private struct MembersOfOwners {
         }
     }
 
-    /// The objects of each owner, in their order, which are moved there; those of no owner are released.
+    /// Moves the objects to their owners' lists, in order. Objects without an owner are released.
     func lists(moving objects: UnsafeMutableBufferPointer<NSManagedObject>) -> [ContiguousArray<NSManagedObject>] {
         var starts: [Int] = []
         starts.reserveCapacity(counts.count)

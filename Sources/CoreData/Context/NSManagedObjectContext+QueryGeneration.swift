@@ -1,34 +1,40 @@
 import Foundation
 
-// Reading a state of the stores that others' saves do not change.
+// Reading a state of the stores that later saves do not change.
 
 extension NSManagedObjectContext {
-    /// The state of the stores that the context reads; nil while it reads the newest one, and for a context with a parent.
+    /// The state of the stores that the context reads; nil while it reads the newest one, and for a
+    /// context with a parent.
     ///
-    /// Another context is pinned to the same state with it.
+    /// Use it to pin another context to the same state.
     ///
     /// ```swift
-    /// try other.setQueryGenerationFrom(context.queryGenerationToken)  // both see the same state of the stores
+    /// // Both see the same state of the stores.
+    /// try other.setQueryGenerationFrom(context.queryGenerationToken)
     /// ```
     public final var queryGenerationToken: NSQueryGenerationToken? { generation.map(NSQueryGenerationToken.init) }
 
-    /// Pins what the context reads to a state of the stores, or unpins it.
+    /// Pins the reads of the context to a state of the stores, or unpins them.
     ///
     /// ```swift
     /// try context.setQueryGenerationFrom(.current)
     /// ```
     ///
-    /// Fetches and faults then read what was there when one of the contexts with this generation first read after it was pinned,
-    /// whatever others save; a store that was added later has no objects. Saving, `mergeChanges`, automatic merging and `reset()` let the
-    /// context go on to the state that is current when it reads next; batch requests do not. Objects that are loaded stay as they are.
-    /// What is saved meets the rows of today: where others have changed them, the save has a conflict.
+    /// Fetches and faults then read the state that was current when one of the contexts with this
+    /// generation first read after it was pinned. Later saves do not change it, and a store that
+    /// was added later has no objects. Saving, `mergeChanges`, automatic merging and `reset()` let
+    /// the context continue to the state that is current at its next read; batch requests do not.
+    /// Loaded objects stay as they are. A save compares with the newest rows: if another writer has
+    /// changed them, the save has a conflict.
     ///
-    /// Stores that are not SQLite files with a write-ahead log cannot keep a state, and are read as they are. A pinned state costs a
-    /// connection to each file, whose log grows while it lasts: let it go with the context or by unpinning.
+    /// Stores other than SQLite files with a write-ahead log cannot keep a state, and are read as
+    /// they are. A pinned state costs a connection to each file, whose log grows while the state is
+    /// pinned: release it by unpinning or with the context.
     ///
-    /// - Parameter generation: `.current` for the state at the next read, another context's token for its state, nil for the newest
-    ///   state at each time.
-    /// - Throws: an error for a context with a parent, which reads what that has, and for a token of another coordinator.
+    /// - Parameter generation: `.current` for the state at the next read, another context's token
+    ///   for its state, nil for the newest state at each time.
+    /// - Throws: An error for a context with a parent, which reads its parent's state, and for a
+    ///   token of another coordinator.
     public final func setQueryGenerationFrom(_ generation: NSQueryGenerationToken?) throws {
         guard parentContext == nil else {
             throw CoreDataErrors.make(
@@ -54,12 +60,12 @@ extension NSManagedObjectContext {
         self.generation = pinned
     }
 
-    /// Goes on to the state that is current at the next read, if the context is pinned.
+    /// Continues to the state that is current at the next read, if the context is pinned.
     func advanceGeneration() {
         if generation != nil { generation = QueryGeneration(of: persistentStoreCoordinator) }
     }
 
-    /// Writes changes while the context reads the newest rows, which the changes must fit.
+    /// Writes changes while the context reads the newest rows, which the changes must match.
     func unpinned<Result>(_ write: () throws -> Result) throws -> Result {
         guard let former = generation else { return try write() }
         generation = nil

@@ -4,7 +4,7 @@ import Foundation
 
 extension NSManagedObjectContext {
     func enqueue(_ block: @escaping () -> Void) {
-        // The block runs once, on the context's queue: what it captures moves there with it.
+        // The block runs once, on the context's queue. Its captured values move there with it.
         let block = Unchecked(block)
         gate.async {
             CurrentContext.run(in: self) {
@@ -14,18 +14,21 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a block on the context's queue, waits for it and gives its value or error. May be nested.
+    /// Runs a block on the context's queue, waits for it and returns its value or error. May be
+    /// nested.
     ///
     /// ```swift
-    /// let count = try context.performAndWait { try context.count(for: NSFetchRequest<Item>(entityName: "Item")) }
+    /// let count = try context.performAndWait {
+    ///     try context.count(for: NSFetchRequest<Item>(entityName: "Item"))
+    /// }
     /// ```
     public func performAndWait<Value>(_ block: () throws -> Value) rethrows -> Value {
-        // Without the detour there is no result to be kept aside.
+        // The direct call needs no variable for the result.
         if type(of: self) == NSManagedObjectContext.self { return try run(block) }
         return try runAsSubclassesDo(block) { throw $0 }
     }
 
-    /// Runs a block by the method that subclasses override.
+    /// Runs a block with the method that subclasses override.
     private func runAsSubclassesDo<Value>(
         _ block: () throws -> Value, rethrowing: (any Error) throws -> Value
     ) rethrows -> Value {
@@ -40,10 +43,10 @@ extension NSManagedObjectContext {
 
     func run<Value>(_ block: () throws -> Value) rethrows -> Value { try enter(isInOperation: false, block) }
 
-    /// Runs a block that a child needs in the middle of its own work.
+    /// Runs a block that a child needs in the middle of its internal work.
     ///
-    /// That may go on without what others keep. So it is an operation by itself where it is in none: nothing is missing when the
-    /// program's own blocks go on.
+    /// The work may continue without contexts that other threads keep. So outside an operation it
+    /// is one itself: the program's own blocks continue only with all their contexts.
     func run<Value>(neededBy child: NSManagedObjectContext, _ block: () throws -> Value) rethrows -> Value {
         let work = ThreadWork.current
         return try work.operation {
@@ -52,7 +55,8 @@ extension NSManagedObjectContext {
     }
 
     private func enter<Value>(isInOperation: Bool, _ block: () throws -> Value) rethrows -> Value {
-        // A block of the main thread that another one waits for may come back to a context that the main thread has given up.
+        // A main-thread block that another thread waits for may use a context that the main thread
+        // has given up.
         if isOnQueue, !gate.isGivenUp(by: .current) { return try CurrentContext.run(in: self, block) }
         return try wait(isInOperation: isInOperation, block) { throw $0 }
     }
@@ -71,32 +75,34 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a save or the end of an event. While observers that are told of it wait for other contexts, nobody else works with this one.
+    /// Runs a save or the end of an event. While its observers wait for other contexts, no other
+    /// thread works with this one.
     @inline(__always)
     func reserved<Value>(_ work: () throws -> Value) rethrows -> Value { try ThreadWork.current.reserving(self, work) }
 
-    /// Runs work of the context's own, which may need the parent more than once.
+    /// Runs internal work of the context, which may need the parent more than once.
     @inline(__always)
     func asOperation<Value>(_ work: () throws -> Value) rethrows -> Value {
         parentContext == nil ? try work() : try ThreadWork.current.operation(work)
     }
 
-    /// When an asynchronous block runs.
+    /// The time at which an asynchronous block runs.
     ///
     /// ```swift
     /// try await context.perform(schedule: .enqueued) { try context.save() }
     /// ```
     public enum ScheduledTaskType: Sendable {
-        /// At once if the caller is on the context's queue already, else like `enqueued`.
+        /// At once if the caller is already on the context's queue, otherwise like `enqueued`.
         case immediate
-        /// After the blocks enqueued before.
+        /// After the blocks that were enqueued before.
         case enqueued
     }
 
-    /// Runs a block on the context's queue and gives its value or error; pending changes are processed at its end.
+    /// Runs a block on the context's queue and returns its value or error. Pending changes are
+    /// processed at its end.
     ///
-    /// When the task is cancelled, fetches of the block from a PostgreSQL store end with `CancellationError`; everything else goes on, a
-    /// save too.
+    /// When the task is cancelled, fetches of the block from a PostgreSQL store end with
+    /// `CancellationError`. All other work continues, including a save.
     ///
     /// ```swift
     /// let id = try await context.perform {
@@ -112,7 +118,8 @@ extension NSManagedObjectContext {
         if case .immediate = schedule, isOnQueue {
             return try block()
         }
-        // The block runs once, on the context's queue; the result is handed over and not used there again.
+        // The block runs once, on the context's queue. Its result is passed on and not used there
+        // again.
         let block = Unchecked(block)
         let cancellation = RequestCancellation()
         let result: Unchecked<Result<Value, Failure>> = await withTaskCancellationHandler {
@@ -134,13 +141,14 @@ extension NSManagedObjectContext {
         return try result.value.get()
     }
 
-    /// Ends the event that a block of `perform` is.
+    /// Ends the event of a `perform` block.
     private func endEvent() {
         processPendingChanges()
         if undoManager != nil, concurrencyType != .mainQueueConcurrencyType { endUndoEvent() }
     }
 
-    /// Whether the calling thread already runs work of this context, or is its main thread.
+    /// Whether the calling thread already runs work of this context, or is the main thread of a
+    /// main-queue context.
     var isOnQueue: Bool {
         if concurrencyType == .mainQueueConcurrencyType { return MainQueue.isCurrent }
         return CurrentContext.isActive(self)

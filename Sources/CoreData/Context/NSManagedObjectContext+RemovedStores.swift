@@ -1,8 +1,8 @@
 import Foundation
 
-// What becomes of a context's objects when their store is removed from the coordinator.
+// Handles a context's objects when their store is removed from the coordinator.
 
-/// A store that was removed, and where its rows went.
+/// A store that was removed, and the new places of its rows.
 struct RemovedStore: Sendable {
     let number: Int
     let moved: MovedRows?
@@ -15,9 +15,9 @@ extension NSManagedObjectContext: CoordinatorClient {
         registry.noteRemoval(RemovedStore(number: store.number, moved: moved))
     }
 
-    /// Follows at once on the context's queue, otherwise when that is free.
+    /// Follows the removal at once on the context's queue, otherwise when the queue is free.
     func storesWereRemoved() {
-        // The registry of now: the context may work on another coordinator by the time the block runs.
+        // The current registry: the context may work on another coordinator when the block runs.
         guard let registry else { return }
         if isOnQueue {
             followRemovedStores()
@@ -29,15 +29,16 @@ extension NSManagedObjectContext: CoordinatorClient {
         }
     }
 
-    /// Has objects of stores that were removed follow their rows, and lets go of the others. Called on the context's queue.
+    /// Moves the objects of removed stores with their rows, and releases the others. Called on the
+    /// context's queue.
     ///
-    /// - Returns: whether there were such stores that the context had not heard of.
+    /// - Returns: Whether the context had not yet processed the removal of a store.
     @discardableResult
     func followRemovedStores() -> Bool {
         let removed = registry.takeRemovedStores()
         if removed.isEmpty { return false }
         if let parentContext, removed.contains(where: { $0.moved != nil }) {
-            // The rows of a child are those of its parent.
+            // A child reads the rows of its parent.
             _ = parentContext.run(neededBy: self) { parentContext.followRemovedStores() }
         }
         for store in removed { follow(store) }
@@ -66,12 +67,12 @@ extension NSManagedObjectContext: CoordinatorClient {
     }
 }
 
-// MARK: - Rows that are in another store now
+// MARK: - Rows that moved to another store
 
 extension NSManagedObjectContext {
-    /// Gives objects the places that their rows have in another store.
+    /// Gives objects the keys that their rows have in another store.
     ///
-    /// - Returns: those that have no row there.
+    /// - Returns: The objects that have no row there.
     private func move(_ objects: [NSManagedObject], _ moved: MovedRows) -> [NSManagedObject] {
         advanceGeneration()
         registry.identities.follow(moved)
@@ -81,7 +82,7 @@ extension NSManagedObjectContext {
         var inPlace: [NSManagedObject] = []
         for object in objects {
             if object.flags.contains(.inserted) {
-                // Its place was reserved only.
+                // It has no row: its key was only reserved.
                 object.giveUpKey()
                 if let extras = object.extras { (extras.objectID, extras.deletedRow, extras.isRevived) = (nil, nil, false) }
                 new.append(object)
@@ -97,7 +98,7 @@ extension NSManagedObjectContext {
         }
         for object in objects { replaceReferences(of: object, moved) }
         noteUse(of: inPlace, store: moved.store.number)
-        // They have permanent IDs, or another attempt to save gives them some.
+        // They get permanent IDs now, or the next attempt to save assigns some.
         try? obtainKeys(for: new)
         return left + takeRows(of: inPlace, moved)
     }
@@ -109,9 +110,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Reads the rows of loaded objects in their new places. What others have changed in them since is taken over, as by a merge.
+    /// Reads the rows of loaded objects from their new places. Changes by other contexts since then
+    /// are merged.
     ///
-    /// - Returns: the objects whose rows are not there.
+    /// - Returns: The objects whose rows are missing.
     private func takeRows(of objects: [NSManagedObject], _ moved: MovedRows) -> [NSManagedObject] {
         let loaded = objects.filter { !$0.flags.contains(.fault) && $0.committedRow != nil }
         var left: [NSManagedObject] = []
@@ -121,11 +123,12 @@ extension NSManagedObjectContext {
             do {
                 read = try rows(ofStore: moved.store.number)?.readRows(objects.map(\.key), of: layout) ?? FetchedRows()
             } catch {
-                // They read as nil then, and the next save says why.
+                // The objects then read as nil, and the next save throws the error.
                 readFailure = error
                 read = FetchedRows()
             }
-            // Rows are read by address: their pages must live until each object has its own reference.
+            // Rows are read by address: their pages must live until each object has its own
+            // reference.
             defer { withExtendedLifetime(read) {} }
             let rows = Dictionary(read.rows.map { (registry.currentKey($0.rowKey), $0) }, uniquingKeysWith: { first, _ in first })
             for object in objects {

@@ -9,9 +9,11 @@ extension NSPersistentStoreCoordinator {
     /// let items = try coordinator.execute(request, with: context) as? [Item] ?? []
     /// ```
     ///
-    /// - Returns: for a fetch request the array of what was fetched; for a save request an empty array; otherwise an
-    ///   `NSPersistentStoreResult`. A save request writes exactly the objects it names, without `willSave` and validation.
-    /// - Throws: what the request throws; code 134060 when the context works on another coordinator.
+    /// - Returns: For a fetch request the array of fetched results; for a save request an empty
+    ///   array; otherwise an `NSPersistentStoreResult`. A save request writes exactly the objects
+    ///   it names, without `willSave` and validation.
+    /// - Throws: The errors of the request; code 134060 when the context works on another
+    ///   coordinator.
     @discardableResult
     public func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext) throws -> Any {
         guard context.persistentStoreCoordinator === self else {

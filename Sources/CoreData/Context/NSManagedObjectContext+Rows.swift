@@ -1,4 +1,4 @@
-// Where the context's rows come from. Nothing else in this layer knows.
+// The sources of the context's rows. Only this file of the layer knows them.
 
 extension NSManagedObjectContext {
     var modelLayout: ModelLayout? { registry.modelLayout }
@@ -15,7 +15,7 @@ extension NSManagedObjectContext {
 
     var nameInMessages: String { name.map { " \"\($0)\"" } ?? "" }
 
-    /// The rows of a store that the context works with; nil once it was removed.
+    /// Returns the source of a store's rows for the context; nil once the store was removed.
     func rows(ofStore number: Int) -> (any RowSource)? {
         guard let store = store(number: number) else { return nil }
         guard let parent = parentContext else {
@@ -28,17 +28,18 @@ extension NSManagedObjectContext {
         return rows
     }
 
-    /// The rows of the store that an object is in; nil for a new object, and once the store was removed.
+    /// Returns the source of rows for an object's store; nil for a new object, and once the store
+    /// was removed.
     func rows(near object: NSManagedObject) -> (any RowSource)? {
         object.storeNumber < 0 ? nil : rows(ofStore: Int(object.storeNumber))
     }
 
-    /// Whether a store wants to see the objects and the context of a request.
+    /// Whether a store needs the objects and the context of a request.
     func needsObjects(_ stores: [NSPersistentStore]) -> Bool {
         stores.contains { rows(ofStore: $0.number)?.needsObjects ?? false }
     }
 
-    /// The row as the store has it now, past all caches; nil when it is gone.
+    /// Reads an object's row from the store, bypassing all caches; nil when the row is gone.
     func freshSnapshot(of object: NSManagedObject) throws -> Snapshot? {
         guard let rows = rows(near: object) else { return nil }
         let read = try rows.readRows([object.key], of: object.layout)

@@ -2,34 +2,34 @@ import Foundation
 
 /// A scratch pad of managed objects: fetches them, tracks their changes, and saves or discards these together.
 ///
-/// A context works on one queue: the main queue or a private one. Use it and its objects inside `perform` or
-/// `performAndWait`. It keeps strong references only to objects with unsaved changes.
+/// A context works on one queue: the main queue or a private one. Use it and its objects inside `perform` or `performAndWait`. It keeps
+/// strong references only to objects with unsaved changes.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext>
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-    // Sendable: a context is confined to its queue by contract, as on Apple's platforms; what other threads may touch
-    // (`perform`, the registry) is safe by itself.
+    // Sendable: a context is confined to its queue by contract, as on Apple's platforms. The parts that other threads may use (`perform`,
+    // the registry) are thread-safe themselves.
 
     let gate: ContextGate
-    /// What others refer to the context by without keeping it alive.
+    /// A reference to the context that does not keep it alive.
     final let reference = BackReference<NSManagedObjectContext>()
-    /// How the context's work is scheduled.
+    /// The kind of queue that runs the context's work.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
     @exclusivity(unchecked) private(set) var registry: ContextRegistry!
 
     // MARK: - State
 
-    // Open to this folder and to the folders in it. What a context does stands in extensions, one for each subject (events, saving, parents,
-    // undo, fetching), and most of this state is begun by one of them and ended by another: an insertion notes a temporary ID that a save
-    // forgets, an undo gives back the store that an object was assigned to, a merge begins the journal that the end of the event reads. A
-    // stored property cannot be private to several files. Other folders add and remove themselves as `listeners` and leave a `readFailure`
-    // where they read and cannot throw; they change nothing else.
+    // This state is visible to this folder and its subfolders. The code of a context is in extensions, one for each subject (events,
+    // saving, parents, undo, fetching), and mostly one extension begins a piece of state and another one ends it: an insertion notes a
+    // temporary ID that a save forgets, an undo restores the store that an object was assigned to, a merge begins the journal that the end
+    // of the event reads. A stored property cannot be private to several files. Other folders add and remove themselves as `listeners`, and
+    // set `readFailure` when they read and cannot throw. They change nothing else.
 
-    /// What is pending, and the changes of the current event.
+    /// The pending changes, and the changes of the current event.
     let changes = ChangeTracker()
-    /// Where pending changes are being processed; nil where they are not.
+    /// The stage in which pending changes are being processed; nil if they are not.
     @exclusivity(unchecked) var eventStage: EventStage?
-    /// How many steps of the context's own that call methods of objects have not ended.
+    /// The number of open steps of internal work that call methods of objects.
     @exclusivity(unchecked) var openSteps = 0
     /// Whether the class is a subclass that overrides no fetch.
     package final var isPlainSubclass = false
@@ -39,46 +39,46 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var isSaving = false
     /// The class that `init(context:)` was last called on, and its entity, which the registry's model keeps alive: objects come in rows.
     @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
-    /// Objects by temporary ID, for those whose ID was asked for.
+    /// Objects by temporary ID, if their ID was asked for.
     @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
-    /// Whether new objects get permanent IDs as soon as they are asked for them, for contexts whose IDs outlive them.
+    /// Whether new objects get permanent IDs when they are first asked for their ID. For contexts whose IDs outlive them.
     package final var handsOutPermanentIDs = false
     /// Objects whose `prepareForDeletion()` is running, the innermost last.
     @exclusivity(unchecked) private var preparedForDeletion: ContiguousArray<NSManagedObject> = []
     /// Objects that `detectConflicts(for:)` named.
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
-    /// All objects of a context that keeps them alive; empty for others.
+    /// All objects of a context that keeps them alive; empty for other contexts.
     var retained: Set<NSManagedObject> = []
-    /// Why a value could not be read since the last save: the next save throws it. Set wherever a value is read that cannot throw.
+    /// The error of the last read that could not throw, since the last save: the next save throws it.
     var readFailure: (any Error)?
-    /// The batches of fetches that were loaded last, oldest first.
+    /// The batches of fetches that were loaded most recently, oldest first.
     var recentBatches: [(batch: FetchBatch, place: Int)] = []
-    /// The clock for the age of rows; tests set another.
+    /// The clock for the age of rows. Tests replace it.
     var currentTime: () -> UInt64 = ReadTime.now
-    /// The stores that new objects were assigned to; `assign(_:to:)`.
+    /// The stores that new objects were assigned to with `assign(_:to:)`.
     @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
     /// The rows of the parent context, by the number of their store.
     @exclusivity(unchecked) var parentRows: [Int: ParentRows] = [:]
     /// The state of the stores that the context is pinned to.
     @exclusivity(unchecked) var generation: QueryGeneration?
-    /// What was there before the present event; nil without an undo manager.
+    /// The state before the current event; nil without an undo manager.
     var journal: ChangeJournal?
-    /// What the undo manager calls before it closes a group; nil without one.
+    /// The observer that the undo manager calls before it closes a group; nil without one.
     var checkpointObserver: (any NSObjectProtocol)?
     /// The contexts whose parent this is.
     let children = ClientList()
-    /// Those of them that take over what others save.
+    /// The children that merge changes saved by other contexts.
     let mergingChildren = ClientList()
-    /// Whether it is reading what others have saved.
+    /// Whether the context is reading changes that another context or program has saved.
     let rereading = RereadingTurn()
-    /// How often the context has taken over rows: saved, merged or let go of all.
+    /// How often the context has adopted rows (by a save or merge) or released all objects.
     var takenOverCount = 0
-    /// What follows the context's events.
+    /// The listeners of the context's events.
     @exclusivity(unchecked) var listeners = ContextListeners()
-    /// What these are to be told after the event that they are being told of.
+    /// Messages for the listeners, held back until the event that is being reported has ended.
     var messagesAfterEvent: [(any ContextListener) -> Void] = []
 
-    /// Makes a context that works on the main queue or on a private one.
+    /// Creates a context that works on the main queue or on a private one.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
         self.concurrencyType = concurrencyType
         gate = concurrencyType == .mainQueueConcurrencyType ? .main : ContextGate()
@@ -87,18 +87,18 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         if concurrencyType == .mainQueueConcurrencyType { _ReadObservation.mainContextWasMade() }
         registry = ContextRegistry(context: self, coordinator: nil)
         if concurrencyType != .mainQueueConcurrencyType { gate.findOwner = { [reference] in reference.object } }
-        // Unowned: the context owns what calls it.
+        // Unowned: the context owns the caller.
         changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
     }
 
     /// Makes a context as programs did before contexts had queues: it may be used where it was made, and on no two threads at once.
     public convenience override init() {
-        // By its number: the type is deprecated.
+        // By its raw value: the case is deprecated.
         self.init(concurrencyType: NSManagedObjectContextConcurrencyType(rawValue: 0) ?? .privateQueueConcurrencyType)
     }
 
     deinit {
-        // Objects that outlive the context, in an error for instance, keep the identities of their stores.
+        // Objects that outlive the context, for instance in an error, keep the identities of their stores.
         let coordinator = coordinator
         leave()
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
@@ -108,7 +108,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         withExtendedLifetime(coordinator) {}
     }
 
-    // MARK: - What the context works on
+    // MARK: - Coordinator and parent
 
     /// The coordinator that the context fetches from and saves to; that of the parent, if there is one.
     ///
@@ -126,18 +126,18 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             attach(to: newValue)
         }
     }
-    /// That of the parent, too.
+    /// The context's own coordinator; in a child also the parent's.
     @exclusivity(unchecked) private var coordinator: NSPersistentStoreCoordinator?
 
-    /// A store of the coordinator's; nil once it was removed.
+    /// Returns a store of the coordinator; nil once it was removed.
     final func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
 
-    /// The context that this one fetches from and saves to, in place of stores; nil for one that works on stores. Kept alive.
+    /// The context that this one fetches from and saves to instead of stores; nil for a context that works on stores. Kept alive.
     ///
-    /// What the parent has not saved yet is there for its children, and what a child saves becomes a change of the parent. Work of a child
-    /// that needs the parent runs on the parent's queue, for which the child waits.
+    /// Children see the parent's unsaved changes, and a save of a child becomes changes of the parent. Work of a child that needs the
+    /// parent runs on the parent's queue, and the child waits for it.
     ///
-    /// Setting a parent resets the context, which then has the parent's coordinator. It must not be a context that has this one above it.
+    /// Setting a parent resets the context, which then has the parent's coordinator. The parent must not be a descendant of this context.
     open var parent: NSManagedObjectContext? {
         get { parentContext }
         set {
@@ -165,7 +165,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         updateMergeObserver()
     }
 
-    /// Ends the connection to what the context works on.
+    /// Disconnects the context from its coordinator and parent.
     private func leave() {
         mergingContexts?.remove(self)
         coordinator?.clients.remove(self)
@@ -173,7 +173,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         coordinator = nil
     }
 
-    /// Has a context whose parent was given its coordinator later work with that.
+    /// Connects a context to the coordinator that its parent got after the context was created.
     func followParent() {
         guard let parentContext, registry.identities !== parentContext.registry.identities || registry.modelIdentity == nil,
             let coordinator = parentContext.persistentStoreCoordinator, registeredObjects.isEmpty
@@ -182,27 +182,28 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         attach(to: coordinator)
     }
 
-    /// The contexts that take over what one of them saves, of which this is one where it is to merge automatically.
+    /// The list of contexts that merge each other's saves. This context is in it if it merges automatically.
     var mergingContexts: ClientList? { parentContext?.mergingChildren ?? coordinator?.mergingClients }
 
     // MARK: - Settings
 
     /// A name for people, also recorded in persistent history.
     open var name: String?
-    /// Who makes the changes, recorded in persistent history.
+    /// The author of the changes, recorded in persistent history.
     open var transactionAuthor: String?
-    /// Values of the application's own.
+    /// Values of the application.
     public let userInfo = NSMutableDictionary()
-    /// Where changes are registered so that they can be undone: one action for the changes of each event, which ends when pending changes
-    /// are processed. Nil by default: nothing is kept then, and `undo()` and `redo()` do nothing.
+    /// The undo manager that registers changes. Nil by default: then nothing is registered, and `undo()` and `redo()` do nothing.
     ///
-    /// Values set by primitive setters, and what was taken over from others, are not undone. Saving leaves the actions as they are;
-    /// `rollback()` and `reset()` remove those of the context. What a block of `perform` on a private queue changes is one event.
+    /// The changes of each event form one action. The event ends when pending changes are processed. Undo does not affect values set by
+    /// primitive setters or changes merged from other contexts. Saving leaves the actions as they are; `rollback()` and `reset()` remove
+    /// those of the context. The changes of one block of `perform` on a private queue are one event.
     open var undoManager: UndoManager? { didSet { undoManagerChanged(from: oldValue) } }
     /// How conflicts with the store are resolved: an `NSMergePolicy`; the error policy by default.
     open var mergePolicy: Any = NSMergePolicy.error
-    /// How long a row may be used after it was read, in seconds: negative for ever (the default), 0 never. A fault whose row
-    /// is older reads it from the store again; loaded objects stay as they are.
+    /// The time, in seconds, for which a row may be used after it was read: negative for ever (the default), 0 never.
+    ///
+    /// A fault with an older row reads it from the store again. Loaded objects stay as they are.
     open var stalenessInterval: TimeInterval = -1 {
         didSet { registry.checksAge = stalenessInterval >= 0 }
     }
@@ -214,7 +215,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     /// Whether an object whose row is gone reads as nil and counts as deleted, instead of stopping the program.
     open var shouldDeleteInaccessibleFaults = true
-    /// Whether what other contexts save is merged into this one automatically.
+    /// Whether changes that other contexts save are merged into this one automatically.
     open var automaticallyMergesChangesFromParent = false {
         didSet { updateMergeObserver() }
     }
@@ -233,13 +234,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var updatedObjects: Set<NSManagedObject> { Set(changes.updated.objects) }
     /// Objects to be deleted by the next save. New objects that were deleted are among them until it, but nothing is written of them.
     open var deletedObjects: Set<NSManagedObject> { Set(changes.deleted.objects) }
-    /// All objects that the context knows.
+    /// All objects that are registered in the context.
     open var registeredObjects: Set<NSManagedObject> {
         Set(registry.allObjects()).union(changes.inserted.objects).union(changes.discarded)
     }
     /// Whether there is anything to save, or a new object was deleted since the last save.
     open var hasChanges: Bool { changes.hasChanges }
-    /// Whether a save would write anything: nothing is written of new objects that were deleted.
+    /// Whether a save would write anything. It writes nothing for deleted new objects.
     package final var hasChangesToWrite: Bool { changes.hasChangesToWrite }
 
     /// Inserts an object that was made without a context, or was new when it was deleted. An object of this context that was deleted is
@@ -268,14 +269,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         conflictChecks.insert(object)
     }
 
-    /// Puts a new object into a certain store when it is saved; it must not have a permanent ID yet.
+    /// Puts a new object into the given store when it is saved. The object must not have a permanent ID yet.
     open func assign(_ object: Any, to store: NSPersistentStore) {
         if let object = object as? NSManagedObject { assignNew(object, to: store) }
     }
 
     /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.
     ///
-    /// - Throws: validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
+    /// - Throws: Validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
     // In the class and not in an extension, so that subclasses can override it.
     open func save() throws { try asOperation { try reserved { try saveChanges() } } }
 
@@ -289,30 +290,30 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// The object with an ID, loaded.
     ///
-    /// - Throws: code 133000 when there is no such row, or its store is not among those of the context's coordinator.
+    /// - Throws: Code 133000 when there is no such row, or its store is not among those of the context's coordinator.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try asOperation { try loadedObject(with: objectID) }
     }
 
     // MARK: - Forgetting
 
-    /// Forgets all objects and changes; references that are still held read as nil.
+    /// Forgets all objects and changes. References that are still held read as nil.
     ///
-    /// The notification about changes has the IDs of all the objects, under `NSInvalidatedAllObjectsKey`.
+    /// The notification about changes carries the IDs of all the objects, under `NSInvalidatedAllObjectsKey`.
     open func reset() { forgetAll() }
 
-    // MARK: - Work that subclasses may do otherwise
+    // MARK: - Methods that subclasses may override
 
-    // In the class, where it can be overridden; extensions have what it does.
+    // Declared in the class so that they can be overridden; extensions implement them.
 
-    /// Fetches what the request describes. Pending changes that it includes are processed before.
+    /// Fetches the results of a request. Pending changes that it includes are processed first.
     ///
-    /// - Throws: errors that name the entity, the part of the predicate or the statement at fault.
+    /// - Throws: Errors that name the entity, the part of the predicate or the statement at fault.
     open func fetch<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
         try fetchesDirectly ? asOperation { try executor(for: request).results() } : fetchAsSubclassesDo(request)
     }
 
-    /// Fetches what the request describes, as `Any`. Throws what `fetch(_:)` of typed requests throws.
+    /// Fetches the results of a request, as `Any`. Throws the same errors as `fetch(_:)` for typed requests.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
         try asOperation { try executor(for: request).run().elements }
     }
@@ -322,7 +323,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         try asOperation { try executor(for: request).count() }
     }
 
-    /// The number of objects that the request would give, for a request whose result type is nowhere written.
+    /// The number of objects that the request would return, for a request without a static result type.
     @_disfavoredOverload
     open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
         try asOperation { try executor(for: request).count() }
@@ -330,62 +331,63 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Executes a request against the stores.
     ///
-    /// - Returns: an `NSAsynchronousFetchResult` for fetch requests: complete for an `NSFetchRequest`, still running for an
+    /// - Returns: An `NSAsynchronousFetchResult` for fetch requests: complete for an `NSFetchRequest`, still running for an
     ///   `NSAsynchronousFetchRequest`.
-    /// - Throws: code 134091 for save requests and for classes of requests that the framework does not know; what the
-    ///   request itself throws.
+    /// - Throws: Code 134091 for save requests and for classes of requests that the framework does not know; the errors of the request
+    ///   itself.
     @discardableResult
     open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         try asOperation { try request.execute(in: self) }
     }
 
-    /// Runs a block later on the context's queue; pending changes are processed at its end.
+    /// Runs a block later on the context's queue. Pending changes are processed at its end.
     ///
-    /// Disfavored, so that `await perform { … }` waits for the block also when it gives no value.
+    /// Disfavored, so that `await perform { … }` waits for the block even if it returns no value.
     @_disfavoredOverload
     open func perform(_ block: @escaping () -> Void) { enqueue(block) }
 
-    /// Runs a block on the context's queue and waits for it. May be nested. Blocks that give a value or throw come here, too, where a
-    /// subclass overrides it.
+    /// Runs a block on the context's queue and waits for it. May be nested.
+    ///
+    /// Blocks that return a value or throw use this method, too, if a subclass overrides it.
     open func performAndWait(_ block: () -> Void) { run(block) }
 
-    /// Applies delete rules to newly deleted objects and posts what changed since the last time. Called by `perform` at the
-    /// end of its block and by `save()`, and for a main-queue context that is changed on the main thread outside of a block when the
-    /// main queue comes to its next turn. Fetches that include pending changes do the same first, without calling this method.
+    /// Applies delete rules to newly deleted objects and posts the changes since the last call.
+    ///
+    /// Called by `perform` at the end of its block and by `save()`. If a main-queue context is changed on the main thread outside a block,
+    /// it is called on the main queue's next turn. Fetches that include pending changes do the same first, without calling this method.
     open func processPendingChanges() { asOperation { processChanges() } }
 
-    /// Turns an object into a fault, discarding its changes, or with `mergeChanges` reloads its row under its changes.
+    /// Turns an object into a fault and discards its changes; with `mergeChanges` reloads its row and keeps them.
     ///
-    /// The insertion of a new object is a change as well: without `mergeChanges` it leaves the context, as a fault of no row. Changes of a
-    /// row that others deleted have nothing to be merged with: the object becomes a fault that finds no row.
+    /// The insertion of a new object is a change, too: without `mergeChanges` the object leaves the context, as a fault without a row. If
+    /// another writer deleted the row, its changes cannot be merged: the object becomes a fault that finds no row.
     open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { asOperation { readAgain(object, mergeChanges: mergeChanges) } }
 
-    /// Turns all unchanged objects into faults and reloads the rows of changed ones under their changes.
+    /// Turns all unchanged objects into faults. Reloads the rows of changed ones and keeps their changes.
     open func refreshAllObjects() { asOperation { readAllAgain() } }
 
     /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
     open func rollback() { asOperation { rollBack() } }
 
-    /// Takes over what another context of the same coordinator saved: refreshes changed objects, faults in inserted ones,
-    /// deletes deleted ones. Pending changes of this context survive.
+    /// Merges a save of another context of the same coordinator. Pending changes of this context survive.
     ///
-    /// Objects that the other context deleted are among `deletedObjects` until this context is saved or rolled back; the
-    /// save writes nothing for them.
+    /// Refreshes changed objects, faults in inserted ones, and deletes deleted ones. Objects that the other context deleted are among
+    /// `deletedObjects` until this context is saved or rolled back; the save writes nothing for them.
     ///
-    /// - Parameter notification: a `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
+    /// - Parameter notification: A `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
     open func mergeChanges(fromContextDidSave notification: Notification) { asOperation { mergeSave(notification) } }
 
-    /// Gives new objects permanent IDs before they are saved; objects that have one are left alone.
+    /// Gives new objects permanent IDs before they are saved. Objects that have one keep it.
     ///
-    /// Of a context with a parent these may also be objects that were saved to the parent only.
+    /// In a context with a parent, these may also be objects that were saved to the parent only.
     ///
-    /// - Throws: errors of the store that hands out the keys.
+    /// - Throws: Errors of the store that assigns the keys.
     open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try asOperation { try obtainKeys(for: objects) } }
 
     /// Takes back the last group of the undo manager; does nothing without one. Pending changes are processed first, and belong to it.
     open func undo() { asOperation { undoGroup() } }
 
-    /// Does again what `undo()` took back last; does nothing without an undo manager.
+    /// Repeats the changes that `undo()` reverted last; does nothing without an undo manager.
     open func redo() { asOperation { redoGroup() } }
 
     /// Merges changes known only by object IDs or their URIs into several contexts. What led to deleted objects need not be named.

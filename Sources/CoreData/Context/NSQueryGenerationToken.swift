@@ -1,17 +1,19 @@
 import Foundation
 import Synchronization
 
-/// A state of the stores that contexts can be pinned to, whatever is saved later.
+/// A state of the stores that contexts can be pinned to, independent of later saves.
 ///
 /// ```swift
 /// try context.setQueryGenerationFrom(.current)
-/// let items = try context.fetch(request)  // pins what is there now; later fetches and faults see the same
+/// // Pins the state at this time: later fetches and faults read the same.
+/// let items = try context.fetch(request)
 /// ```
 public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, Sendable {
-    /// Stands for what is there when the context reads next.
+    /// A token for the state that is current when the context next reads.
     ///
     /// ```swift
-    /// try context.setQueryGenerationFrom(.current)            // reads the stores as they are at its next fetch
+    /// // The context reads the stores as they are at its next fetch.
+    /// try context.setQueryGenerationFrom(.current)
     /// ```
     public static let current = NSQueryGenerationToken(nil)
 
@@ -22,11 +24,11 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     public override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSQueryGenerationToken else { return false }
         if generation === other.generation { return true }
-        // What nobody has read yet is what is there at the next read.
+        // A token that no context has read with refers to the state at the next read.
         return generation?.hasRead != true && other.generation?.hasRead != true
     }
 
-    // One that is read later is not equal to others any more.
+    // Constant: a token changes its equality when a context first reads with it.
     public override var hash: Int { 0 }
 
     public override var description: String { generation == nil ? "NSQueryGenerationToken.current" : super.description }
@@ -39,10 +41,12 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
 
     private static let codingKey = "isCurrent"
 
-    /// Of a generation only this program can read, an archive does not say more than that.
+    /// Writes whether the token is `current`. Only this program can read its generations, so an
+    /// archive cannot hold more.
     public func encode(with coder: NSCoder) { coder.encode(generation == nil, forKey: Self.codingKey) }
 
-    /// Gives a token that equals `current`; a generation that a program has pinned ends with it.
+    /// Creates a token that equals `current`. A generation that a program has pinned ends with that
+    /// program.
     public required init?(coder: NSCoder) {
         guard coder.decodeBool(forKey: Self.codingKey) else {
             coder.failWithError(
@@ -55,25 +59,30 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     }
 }
 
-/// The rows of a coordinator's stores as they were when one of the contexts that are pinned to them read first.
+/// The rows of a coordinator's stores at the time of the first read by a context that is pinned to
+/// them.
 final class QueryGeneration: Sendable {
     private struct State {
         var coordinator: BackReference<NSPersistentStoreCoordinator>?
-        /// For each store that was there its rows; nil for one that cannot keep them. Nil before the first read.
+        /// The rows of each store that existed; nil for a store that cannot keep them. Nil before
+        /// the first read.
         var rows: [ObjectIdentifier: (any RowSource)?]?
     }
 
-    /// Guards the rows, which are pinned under it: all stores at the same time.
+    /// Guards the rows, which are pinned under it: those of all stores at the same time.
     private let state: Mutex<State>
 
     init(of coordinator: NSPersistentStoreCoordinator?) { state = Mutex(State(coordinator: coordinator?.reference)) }
 
     var coordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator }?.object }
 
-    /// Whether the state is known, because somebody has read it.
+    /// Whether a context has read with this generation, so that its state is known.
     var hasRead: Bool { state.withLock { $0.rows != nil } }
 
-    /// The rows of a store; those of today where the store cannot keep others, and nil for one that was added since.
+    /// Returns the pinned rows of a store.
+    ///
+    /// Returns the current rows of a store that cannot keep others, and nil for a store that was
+    /// added since.
     func rows(of store: NSPersistentStore) -> (any RowSource)? {
         let pinned = state.withLock { state in
             if let rows = state.rows { return rows[ObjectIdentifier(store)] }

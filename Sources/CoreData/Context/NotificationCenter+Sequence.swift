@@ -2,22 +2,25 @@ import Foundation
 
 // Notifications as an asynchronous sequence, which Foundation on Linux lacks.
 extension NotificationCenter {
-    /// The notifications of a name, as they are posted from the time on that somebody begins to wait for them.
+    /// Returns the notifications with a name that are posted after iteration has begun.
     ///
     /// ```swift
-    /// for await save in NotificationCenter.default.notifications(named: .NSManagedObjectContextDidSaveObjectIDs) {
+    /// for await save in NotificationCenter.default.notifications(
+    ///     named: .NSManagedObjectContextDidSaveObjectIDs)
+    /// {
     ///     print(save.userInfo?[NSInsertedObjectIDsKey] ?? [])
     /// }
     /// ```
     ///
-    /// - Parameter object: whose notifications; nil for everyone's.
+    /// - Parameter object: The object whose notifications to return; nil for those of all objects.
     public func notifications(named name: Notification.Name, object: AnyObject? = nil) -> Notifications {
         Notifications(center: self, name: name, object: object)
     }
 
-    /// Notifications of one name. Those that are posted while nobody waits are kept for the next turn of the loop.
+    /// Notifications of one name. Those posted while no loop waits are kept for the next iteration.
     public final class Notifications: AsyncSequence, @unchecked Sendable {
-        // Sendable: constants; the center may be used on any thread, and the object is only compared.
+        // Sendable: constants; the center may be used on any thread, and the object is only
+        // compared.
         public typealias Element = Notification
 
         private let center: NotificationCenter
@@ -33,14 +36,14 @@ extension NotificationCenter {
         /// Observes the center as long as it lives.
         public func makeAsyncIterator() -> Iterator {
             let (stream, continuation) = AsyncStream<Unchecked<Notification>>.makeStream()
-            // A notification is handed from the thread that posts it to the one that waits.
+            // A notification passes from the thread that posts it to the one that waits.
             let token = center.addObserver(forName: name, object: object, queue: nil) { continuation.yield(Unchecked($0)) }
             let observation = Unchecked((center: center, token: token))
             continuation.onTermination = { _ in observation.value.center.removeObserver(observation.value.token) }
             return Iterator(base: stream.makeAsyncIterator())
         }
 
-        /// Waits for one notification after the other.
+        /// Waits for one notification after another.
         public struct Iterator: AsyncIteratorProtocol {
             fileprivate var base: AsyncStream<Unchecked<Notification>>.Iterator
 

@@ -1,9 +1,10 @@
-/// What a context's unsaved changes do to a fetch: rows that the stores must leave out, and objects that stand in their place.
+/// The effect of a context's unsaved changes on a fetch: rows that the stores must leave out, and
+/// objects that replace them.
 ///
-/// A changed row is left out by its store and its object is tested here, so that limits, offsets and counts stay with the
-/// store however many rows match.
+/// Stores leave out the changed rows, and their objects are tested here. So limits, offsets and
+/// counts stay with the store, however many rows match.
 struct PendingOverlay {
-    /// By store number: the keys of rows that have unsaved changes.
+    /// The keys of rows with unsaved changes, by store number.
     private(set) var excludedKeys: [Int: Set<Int64>] = [:]
     /// New and changed objects that match, in the order of the fetch.
     private(set) var objects: [NSManagedObject] = []
@@ -12,9 +13,9 @@ struct PendingOverlay {
     private let limit: Int
     private let offset: Int
 
-    /// nil when the context has no unsaved change that bears on the fetch.
+    /// Nil if the context has no unsaved change that affects the fetch.
     ///
-    /// - Throws: code 134060, as the stores do, for what cannot be evaluated.
+    /// - Throws: Code 134060, as the stores do, for an expression that cannot be evaluated.
     init?(_ request: ResolvedRequest, in context: NSManagedObjectContext) throws {
         guard context.hasChanges else { return nil }
         sortDescriptors = request.fetch.sortDescriptors
@@ -25,7 +26,8 @@ struct PendingOverlay {
         let isExcluded = context.isExcluded(by: request.fetch)
         for list in [context.changes.updated, context.changes.deleted, context.changes.inserted] {
             list.objects.forEachUnretained { object in
-                // A deleted object that was never loaded may be of a subentity of what it seems to be of.
+                // A deleted object that was never loaded may be of a subentity of its apparent
+                // entity.
                 let number = Int(object.storeNumber)
                 guard object.layout.rootIndex == root, numbers.contains(number) else { return }
                 excludedKeys[number, default: []].insert(object.key)
@@ -44,7 +46,8 @@ struct PendingOverlay {
         if !sortDescriptors.isEmpty { objects = context.sorted(objects, sortDescriptors) }
     }
 
-    /// The predicate of the fetch. An object stops the program where it is asked for a key that it has not, so keys are checked first.
+    /// The predicate of the fetch. Keys are checked first, because an object stops the program if
+    /// it is asked for an unknown key.
     private struct Condition {
         private let predicate: NSPredicate?
         private let run = PredicateRun()
@@ -60,17 +63,19 @@ struct PendingOverlay {
         }
     }
 
-    // MARK: What the stores are asked for
+    // MARK: The stores' fetches
 
-    /// How many of the first rows a store need not give: at least so many of the results before the offset are its rows.
+    /// The number of first rows that a store may skip: at least that many results before the offset
+    /// are its rows.
     private var storeOffset: Int { max(0, offset - objects.count) }
 
-    /// The fetch for one of the stores.
+    /// Returns the fetch for one of the stores.
     ///
-    /// - Parameter isOnly: whether no other store is asked; the first results may else be all another's.
+    /// - Parameter isOnly: Whether no other store is read. If one is, all first results may be its
+    ///   rows.
     func storeFetch(_ fetch: StoreFetch, store: NSPersistentStore, isOnly: Bool) -> StoreFetch {
         var fetch = fetch
-        // Those of a child are there already.
+        // The fetch of a child already has its excluded keys.
         fetch.excludedKeys.formUnion(excludedKeys[store.number] ?? [])
         fetch.offset = isOnly ? storeOffset : 0
         if limit > 0 {
@@ -80,11 +85,12 @@ struct PendingOverlay {
         return fetch
     }
 
-    // MARK: What becomes of the answers
+    // MARK: Results
 
-    /// The results: what the only store gave, in its order, with the objects in their places, cut by offset and limit.
+    /// Merges the pending objects into the results of the only store, at their places, and applies
+    /// offset and limit.
     ///
-    /// Looks at few of the given objects: the places are found by bisection.
+    /// Examines few of the given objects: places are found by bisection.
     func merged(into given: [NSManagedObject]) -> [NSManagedObject] {
         var result = given
         if sortDescriptors.isEmpty {
@@ -104,19 +110,20 @@ struct PendingOverlay {
         return cut(result, from: offset - storeOffset)
     }
 
-    /// The results of several stores, in any order.
+    /// Merges the pending objects into the results of several stores, which may be in any order.
     func merged(intoSeveral given: [NSManagedObject], in context: NSManagedObjectContext) -> [NSManagedObject] {
         let all = given + objects
         return cut(sortDescriptors.isEmpty ? all : context.sorted(all, sortDescriptors), from: offset)
     }
 
-    /// The number of results, from that of the rows that the stores found with no offset.
+    /// Returns the number of results, given the number of rows that the stores found without an
+    /// offset.
     func count(withRows rows: Int) -> Int {
         let count = max(0, rows + objects.count - offset)
         return limit > 0 ? min(count, limit) : count
     }
 
-    /// Behind the last given object that does not come after the object.
+    /// Returns the index after the last given object that does not sort after the object.
     private func place(of object: NSManagedObject, in given: [NSManagedObject], from start: Int) -> Int {
         var (low, high) = (start, given.count)
         while low < high {
@@ -143,7 +150,7 @@ struct PendingOverlay {
         return Array(limit > 0 ? rest.prefix(limit) : rest)
     }
 
-    /// Whether stores that were asked for the other overlay gave what this one needs, too.
+    /// Whether the results that stores gave for the other overlay have all that this overlay needs.
     func asksForTheSame(as other: PendingOverlay) -> Bool {
         excludedKeys == other.excludedKeys && objects.count == other.objects.count
     }

@@ -1,4 +1,5 @@
-/// Where a fetch comes from: what a store whose class is the program's own is told beside the plan.
+/// The request and context of a fetch, passed with the plan to a store whose class the program
+/// defines.
 final class FetchOrigin {
     let request: NSPersistentStoreRequest
     let context: NSManagedObjectContext
@@ -9,7 +10,7 @@ final class FetchOrigin {
     }
 }
 
-/// Where a save comes from, made for stores that ask for it (`RowSource.needsObjects`).
+/// The context and objects of a save, made for stores that need them (`RowSource.needsObjects`).
 final class SaveOrigin {
     let context: NSManagedObjectContext
     // The objects behind the batch's changes and version checks, in the same order.
@@ -30,7 +31,7 @@ final class SaveOrigin {
     }
 }
 
-/// The new objects that a store gives identities to.
+/// The new objects for which a store creates identities.
 final class NewObjects {
     let objects: [NSManagedObject]
 

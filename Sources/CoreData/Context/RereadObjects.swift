@@ -1,9 +1,9 @@
 /// Objects whose values were read again in an event.
 ///
-/// They are hashed only when somebody asks for a set, or for one of them: a merge of many rows mostly asks for neither, and hashing would be half of
-/// its time.
+/// They are hashed only when a set, or a search for an object, is needed. A merge of many rows
+/// mostly needs neither, and hashing would take half of its time.
 final class RereadObjects {
-    /// An object may be among them more than once.
+    /// An object may be in the list more than once.
     private(set) var objects: ContiguousArray<NSManagedObject>
     private var hashed: Set<NSManagedObject>?
 
@@ -11,7 +11,7 @@ final class RereadObjects {
 
     var isEmpty: Bool { objects.isEmpty }
 
-    /// How many there are; more where some are among them more than once and nobody has asked for a set.
+    /// The number of objects. Duplicates count until a set was made.
     var count: Int { hashed?.count ?? objects.count }
 
     var set: Set<NSManagedObject> {
@@ -23,7 +23,7 @@ final class RereadObjects {
 
     func contains(_ object: NSManagedObject) -> Bool { !objects.isEmpty && set.contains(object) }
 
-    /// Those that are not among some others.
+    /// Returns the objects that are not in the given list.
     func without(_ others: ContiguousArray<NSManagedObject>) -> RereadObjects {
         if objects.isEmpty || others.isEmpty { return self }
         return RereadObjects(ContiguousArray(set.subtracting(others)))

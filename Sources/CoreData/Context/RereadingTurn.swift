@@ -1,7 +1,9 @@
 import Synchronization
 
-/// Whether a context is reading again what it holds. It does so once at a time, so that what was read earlier is taken over earlier,
-/// and once more for all that it is told meanwhile.
+/// Whether a context is reading the rows of its objects again.
+///
+/// Reads run one at a time, so that an earlier read is also merged earlier. One more read follows
+/// for all notifications that arrive meanwhile.
 final class RereadingTurn: Sendable {
     private enum State {
         case idle, reading, readingAndTold
@@ -9,7 +11,7 @@ final class RereadingTurn: Sendable {
 
     private let state = Mutex(State.idle)
 
-    /// - Returns: whether the caller is to read.
+    /// - Returns: Whether the caller must read.
     func begin() -> Bool {
         state.withLock { state in
             defer { state = state == .idle ? .reading : .readingAndTold }
@@ -17,7 +19,7 @@ final class RereadingTurn: Sendable {
         }
     }
 
-    /// - Returns: whether the caller is to read once more.
+    /// - Returns: Whether the caller must read once more.
     func end() -> Bool {
         state.withLock { state in
             defer { state = state == .readingAndTold ? .reading : .idle }

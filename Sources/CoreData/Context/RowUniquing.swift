@@ -1,9 +1,11 @@
-// One object for each row: the one way from what stores answer to the context's objects.
+// Uniquing: one object for each row. Only this code turns the stores' rows into the context's
+// objects.
 
 extension NSManagedObjectContext {
-    /// Unique objects for fetched rows, in their order.
+    /// Returns the unique objects of fetched rows, in their order.
     func objects(of rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false) -> [NSManagedObject] {
-        // No elements, no initializer: it would write to the storage that all empty arrays share.
+        // Without rows no array is initialized: that would write to the storage that all empty
+        // arrays share.
         if rows.rows.isEmpty { return [] }
         return Array(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
             count = buffer.count
@@ -13,12 +15,13 @@ extension NSManagedObjectContext {
 
     /// Initializes a buffer with the unique objects of fetched rows, in their order.
     ///
-    /// - Parameter buffer: has as many uninitialized places as there are rows.
+    /// - Parameter buffer: Has an uninitialized place for each row.
     func initialize(
         _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, withObjectsOf rows: FetchedRows, store: Int, asFaults: Bool,
         refreshing: Bool = false
     ) {
-        // The rows are read by address: their pages must live until every object has its own reference.
+        // The rows are read by address: their pages must live until every object has its own
+        // reference.
         defer { withExtendedLifetime(rows) {} }
         guard let first = rows.rows.first else { return }
         guard let modelLayout else { preconditionFailure("A context without a model was given rows of a store.") }
@@ -46,9 +49,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Makes the missing objects for rows of one page.
+    /// Creates the missing objects for rows of one page.
     ///
-    /// - Returns: how many objects had to be made.
+    /// - Returns: The number of objects that were created.
     private func makeObjects(
         of rows: FetchedRows, _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, store: Int,
         refreshing: Bool, _ modelLayout: ModelLayout, in buffer: UnsafeMutableBufferPointer<NSManagedObject>
@@ -62,13 +65,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Initializes places with the objects that are there, and with new ones of an entity for the others.
+    /// Initializes places with the existing objects, and with new ones of an entity for the others.
     ///
     /// - Parameters:
-    ///   - page: what the new objects share; nil for nothing.
-    ///   - taking: called with each object that is there.
-    ///   - making: gives each new object its identity, the registry and the page, which were retained for it.
-    /// - Returns: how many objects had to be made.
+    ///   - page: The page that the new objects share; nil for none.
+    ///   - taking: Called with each existing object.
+    ///   - making: Gives each new object its identity, the registry and the page. Both were
+    ///     retained for it.
+    /// - Returns: The number of objects that were created.
     @inline(__always)
     private func makeMissing(
         _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout, sharing page: Unmanaged<RowPage>?,
@@ -76,8 +80,8 @@ extension NSManagedObjectContext {
         making: (Int, NSManagedObject, Unmanaged<ObjectRegistry>, Unmanaged<RowPage>?) -> Void
     ) -> Int {
         let objectClass = layout.managedObjectClass
-        // Each new object takes over one reference to the page and one to the registry, and its initializer consumes one
-        // to the entity.
+        // Each new object adopts one reference to the page and one to the registry. Its initializer
+        // consumes one to the entity.
         let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
         let entity = Unmanaged.passUnretained(layout.entity)
         page?.retain(times: range.count)
@@ -102,7 +106,8 @@ extension NSManagedObjectContext {
         return made
     }
 
-    /// Gives a registered object a newer row if it has none, or when asked to refresh.
+    /// Gives a fault the row. If asked to refresh, replaces the row of an unchanged loaded object,
+    /// too.
     private func takeOver(_ row: RowPointer, _ object: NSManagedObject, refreshing: Bool) {
         if object.flags.contains(.fault), !object.flags.contains(.deletionSaved) {
             object.keep(row)
@@ -115,9 +120,11 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Unique objects for rows that are not read, in their order: faults where there are none yet.
+    /// Returns the unique objects for rows that are not read, in their order: faults for rows
+    /// without an object.
     ///
-    /// - Parameter batches: how those load their rows that have none; nil for each by itself.
+    /// - Parameter batches: The batches in which faults without a row load theirs; nil to load each
+    ///   by itself.
     func faults(
         for references: FetchedReferences, of entity: EntityLayout, store: Int, inBatches batches: FetchBatches? = nil
     ) -> [NSManagedObject] {
@@ -157,15 +164,15 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The unique object for one row that is not read.
+    /// Returns the unique object for one row that is not read.
     ///
-    /// A row of the parent may name it by a provisional key, in the place of which it has another one since.
+    /// A row of the parent may refer to it by a provisional key that was replaced since.
     func fault(for reference: RowReference, of layout: EntityLayout, store: Int) -> NSManagedObject {
         registry.object(store: store, root: layout.rootIndex, key: reference.key)
             ?? makeFault(key: registry.currentKey(reference.key), of: layout, store: store)
     }
 
-    /// The object for one row that is known to have none yet.
+    /// Creates the object for one row that is known to have none.
     func makeFault(key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
         object.becomeFault(key: key, store: Int16(truncatingIfNeeded: store), registry: .passRetained(registry), page: nil)
@@ -177,7 +184,7 @@ extension NSManagedObjectContext {
 
     func makeObject(of layout: EntityLayout) -> NSManagedObject { layout.managedObjectClass.forContext(layout.entity) }
 
-    /// Tells a store of objects that were registered, if it wants to know.
+    /// Notifies a store of registered objects, if it needs that.
     @inline(__always)
     func noteUse<Objects: Sequence<NSManagedObject>>(of objects: @autoclosure () -> Objects, store number: Int) {
         guard persistentStoreCoordinator?.tellsStoresOfUse.load(ordering: .relaxed) == true else { return }
@@ -185,21 +192,22 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Finds the registered objects of rows, and registers those that are made for the rest.
+/// Finds the registered objects of rows, and registers the objects that are created for the others.
 ///
-/// Look-ups happen under the registry's lock, but objects are made outside of it: their initializers may be anyone's, and may register
-/// objects of the same rows meanwhile.
+/// Look-ups run under the registry's lock, but objects are created outside it: their initializers
+/// may be the program's own, and may register objects of the same rows meanwhile.
 private struct RowUniquing {
     let context: NSManagedObjectContext
     let store: Int
     let root: Int
 
     /// - Parameters:
-    ///   - areDistinct: whether no two rows have the same key.
-    ///   - key: the primary key of the row at a place.
-    ///   - layoutIndex: the entity of the row at a place, where the row was read; an object of another entity leaves it.
-    ///   - makingMissing: initializes all places, with the objects it is given by place (none at all where that is empty) and new ones
-    ///     for the others; says how many it has made.
+    ///   - areDistinct: Whether no two rows have the same key.
+    ///   - key: Returns the primary key of the row at an index.
+    ///   - layoutIndex: Returns the entity of the row at an index, if the row was read. An object
+    ///     of another entity leaves the row.
+    ///   - makingMissing: Initializes all places: with the given objects, by index (none if the
+    ///     array is empty), and with new ones for the others. Returns the number of new objects.
     @inline(__always)
     func initialize(
         _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, areDistinct: Bool, key: (Int) -> Int64,
@@ -225,7 +233,8 @@ private struct RowUniquing {
             for index in objects.indices where existing.isEmpty || existing[index] == nil {
                 let object = objects[index]
                 if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
-                    // The same row twice in one result, or another object was registered for it meanwhile.
+                    // The same row is twice in one result, or another object was registered for it
+                    // meanwhile.
                     if let twin = tryRetain(twin) {
                         object.leavePlaceToTwin()
                         buffer[index] = twin
@@ -240,7 +249,8 @@ private struct RowUniquing {
         if context.retainsRegisteredObjects { context.retained.formUnion(objects) }
     }
 
-    /// The objects that rows have already, by place; empty when there are none. And how many objects the table had seen then.
+    /// Returns the registered objects of rows, by index (empty if there are none), and the table's
+    /// registration count at that time.
     @inline(__always)
     private func registered(
         count: Int, _ key: (Int) -> Int64
@@ -253,7 +263,7 @@ private struct RowUniquing {
                 lowest = min(lowest, key(index))
                 highest = max(highest, key(index))
             }
-            // Rows that were made later than all before are often read later, too.
+            // Rows with higher keys than all before are often read later, too.
             guard table.mayHold(keysFrom: lowest, to: highest) else { return ([], table.registrationCount) }
             var objects: ContiguousArray<NSManagedObject?> = []
             objects.reserveCapacity(count)
@@ -269,7 +279,8 @@ private struct RowUniquing {
 }
 
 extension RowPointer {
-    /// Whether another row, which may have been read at another time, has the same version and values.
+    /// Whether another row, which may have been read at another time, has the same version and
+    /// values.
     fileprivate func isSame(as other: RowPointer) -> Bool {
         self == other || rowVersion == other.rowVersion && Snapshot(retaining: self).hasSameValues(as: Snapshot(retaining: other))
     }

@@ -2,18 +2,19 @@ import Foundation
 
 /// A row of a fetch as values, without a managed object. Generated code reads it.
 ///
-/// Names are literals, as in accessors: each is looked up in the entity's table of literals. A null reads as nil, and so does
-/// a property that the entity does not have.
+/// Names are literals, as in accessors: each is looked up in the entity's table of literals. A null
+/// reads as nil, and so does a property that the entity does not have.
 ///
-/// It is a handful of addresses and valid while the `_StoredRows` that gave it lives.
+/// It consists of a few addresses and is valid while its `_StoredRows` lives.
 public struct _StoredRow {
     @usableFromInline var row: RowPointer
-    /// What rows of the same entity share.
+    /// The accessor table of the row's entity, shared by all its rows.
     @usableFromInline let table: AccessorTable
     @usableFromInline let wordCount: Int
     @usableFromInline let layoutIndex: Int
-    // Unmanaged: the rows that gave this one retain the source, and with it the origins and the layouts.
-    /// What completes a key to an identity; nil where a row's URI has something else than its key.
+    // Unmanaged: the `_StoredRows` retain the source, and with it the origins and the layouts.
+    /// The origin that completes the key to an identity; nil if the row's URI does not contain the
+    /// key.
     @usableFromInline let keyOrigin: Unmanaged<RowOrigin>?
     private let source: Unmanaged<StoredRowSource>
 
@@ -29,7 +30,7 @@ public struct _StoredRow {
 
     private var layout: EntityLayout { source._withUnsafeGuaranteedRef { $0.layout(layoutIndex) } }
 
-    /// The slot of a property that has a value in the row, with the kind of value.
+    /// Returns the slot of a property that has a value in the row, with the kind of value.
     @inline(__always)
     private func slot(_ name: StaticString) -> AccessorTable.Entry? {
         var entry = table.find(name)
@@ -37,7 +38,7 @@ public struct _StoredRow {
             guard let resolved = layout.objects.slot(forLiteral: name) else { return nil }
             entry = resolved
         }
-        // The kinds after `toOne` have no word.
+        // The kinds after `toOne` have no word in the row.
         guard entry.kind.rawValue <= ValueKind.toOne.rawValue,
             !isNull(entry.slot)
         else { return nil }
@@ -140,20 +141,22 @@ public struct _StoredRow {
         source._withUnsafeGuaranteedRef { $0.identity(key: row.rowKey, layout: layout) }
     }
 
-    /// The row's identity, where its key is what its URI has.
+    /// The row's identity; nil if its URI does not contain the key.
     @inlinable @inline(__always)
     package var keyIdentity: (origin: RowOrigin, key: Int64)? {
         keyOrigin.map { ($0.takeUnretainedValue(), row.rowKey) }
     }
 
-    /// The identity of the row that a to-one relationship leads to.
+    /// Returns the identity of the destination of a to-one relationship.
     package func destination(_ name: StaticString) -> StoredRowIdentity? {
         guard let entry = slot(name), entry.kind == .toOne else { return nil }
         let reference = snapshot.reference(entry.slot)
         return source._withUnsafeGuaranteedRef { $0.identity(key: reference.key, layout: $0.layout(reference.layoutIndex)) }
     }
 
-    /// The identities of the rows of a to-many relationship, in order where it is ordered; only of those that were read.
+    /// Returns the identities of the rows of a to-many relationship, in order if it is ordered.
+    ///
+    /// Empty for a relationship that was not read.
     package func destinations(_ name: StaticString) -> [StoredRowIdentity] {
         guard let slot = layout.slotByName[name.description] else { return [] }
         return source._withUnsafeGuaranteedRef { source in
@@ -164,7 +167,7 @@ public struct _StoredRow {
     }
 }
 
-/// The rows of a fetch, and what keeps them alive.
+/// The rows of a fetch. Keeps their memory alive.
 public final class _StoredRows {
     @usableFromInline let rows: ContiguousArray<RowPointer>
     /// Owns the memory of the rows.
@@ -194,7 +197,8 @@ public final class _StoredRows {
     /// The row at a position, valid while this object lives.
     public func _row(at index: Int) -> _StoredRow { _StoredRow(rows[index], source: .passUnretained(source)) }
 
-    /// Makes a row of this object that at another position. Cost: a comparison, where both are of one entity.
+    /// Replaces a row of this object by the one at another index. Cost: a comparison, if both are
+    /// of one entity.
     @inlinable @inline(__always)
     public func _move(_ row: inout _StoredRow, to index: Int) {
         let next = rows[index]
@@ -202,7 +206,7 @@ public final class _StoredRows {
     }
 }
 
-/// What the identities of all rows of an entity in a store have in common.
+/// The common part of the identities of all rows of an entity in a store.
 @usableFromInline
 package final class RowOrigin: Sendable {
     /// The store's UUID.
@@ -215,23 +219,24 @@ package final class RowOrigin: Sendable {
     }
 }
 
-/// What names a row in every context and process.
+/// The identity of a row in every context and process.
 package struct StoredRowIdentity {
     package let origin: RowOrigin
-    /// The key, where that is what the row's URI has.
+    /// The key, if the row's URI contains it.
     package let key: Int64
-    /// What the URI has instead, for stores with references of their own.
+    /// The text in the URI instead of the key, for stores with references of their own.
     package let text: String?
 }
 
-/// What the rows of one fetch share.
+/// The store, model and related rows that the rows of one fetch share.
 private final class StoredRowSource {
     private let store: NSPersistentStore
     private let model: ModelLayout
-    /// By layout index; one for each layout of the model.
+    /// The origin of each layout, by layout index.
     private let origins: [RowOrigin]
     private let hasPlainKeys: Bool
-    /// Rows found through to-many relationships: by layout and slot, then by the key of the owner.
+    /// The rows of to-many relationships that were read: by layout and slot, then by the key of the
+    /// owner.
     private var relationships: [Int: [Int64: [RowReference]]] = [:]
 
     init(store: NSPersistentStore, model: ModelLayout) {
@@ -280,10 +285,12 @@ private final class StoredRowSource {
 }
 
 extension NSManagedObjectContext {
-    /// The rows that a request fetches, without managed objects; nil where only objects show the result: the context has
-    /// unsaved changes or a parent, several stores have rows, or a store gives none.
+    /// Fetches the rows of a request without managed objects.
     ///
-    /// - Parameter relationships: the names of to-many relationships to read with the rows.
+    /// Returns nil if only objects can represent the result: the context has unsaved changes or a
+    /// parent, several stores have rows, or a store returns none.
+    ///
+    /// - Parameter relationships: The names of to-many relationships to read with the rows.
     package func fetchStoredRows<Result>(
         _ request: NSFetchRequest<Result>, relationships: [String]
     ) throws -> _StoredRows? {

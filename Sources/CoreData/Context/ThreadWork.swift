@@ -1,35 +1,38 @@
 import Dispatch
 import Foundation
 
-/// What the current thread works with.
+/// The contexts and gates of the current thread.
 final class ThreadWork: @unchecked Sendable {
-    // Sendable: only its own thread uses it, but for the semaphore, and for what it has given up: others change that under the lock of the
-    // gates while the thread waits. Not private: the gates put blocks in and out.
+    // Sendable: only its own thread uses it, except the semaphore and the gates it has given up.
+    // Other threads change those under the lock of the gates while the thread waits. `held` is not
+    // private: the gates add and remove blocks.
 
     /// The contexts whose blocks the thread is running, innermost last.
     private(set) var contexts: [any GateOwner] = []
     /// A gate of a block that the thread runs.
     struct Held {
         let gate: ContextGate
-        /// In how many waits the thread keeps it: it is in the middle of the context's own work.
+        /// The number of waits in which the thread keeps the gate, because it is in the middle of
+        /// the context's internal work.
         var keepers = 0
-        /// In how many saves and events of the context, or of one above it, the thread is: whoever is told of them may wait for others.
+        /// The number of saves and events that the thread is in, of the context or one above it.
+        /// Their observers may wait for other threads.
         var events = 0
         /// Whether the thread has given it up.
         var isAway = false
 
         var isKept: Bool { keepers > 0 }
-        /// Whether the thread gives it up only where others would wait for ever.
+        /// Whether the thread gives the gate up only if other threads would wait forever otherwise.
         var isReserved: Bool { events > 0 && keepers == 0 && !isAway }
     }
 
-    /// Innermost last.
+    /// The gates of the blocks that the thread runs, innermost last.
     var held: [Held] = []
-    /// Whether the thread is in the middle of the own work of a context of the main queue.
+    /// Whether the thread is in the middle of internal work of a main-queue context.
     var isBusyOnMainQueue = false
-    /// In how many saves and events of contexts of the main queue the thread is.
+    /// The number of saves and events of main-queue contexts that the thread is in.
     private(set) var mainEvents = 0
-    /// In how many nested operations of contexts the thread is.
+    /// The number of nested operations of contexts that the thread is in.
     private var operations = 0
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -53,10 +56,11 @@ final class ThreadWork: @unchecked Sendable {
 
     func wait() { semaphore.wait() }
 
-    /// Whether there is something that the thread has given up and should have again.
+    /// Whether the thread has given up a gate that it should get back.
     var lacksAny: Bool { held.contains { $0.isAway && !$0.isKept } }
 
-    /// Runs a block while a context, in the middle of whose own work the thread is, waits for its parent.
+    /// Runs a block in which a context waits for its parent, in the middle of the context's
+    /// internal work.
     func keeping<Value>(_ child: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
         let wasBusyOnMainQueue = isBusyOnMainQueue
         if child.gate.isMain { isBusyOnMainQueue = true }
@@ -69,8 +73,10 @@ final class ThreadWork: @unchecked Sendable {
         return try body()
     }
 
-    /// Runs a save or the end of an event, in which observers are told of it. Nobody else works with the context until they are back, as
-    /// on a queue, unless it would be for ever.
+    /// Runs a save or the end of an event, including the notification of observers.
+    ///
+    /// No other thread works with the context until the observers return, as on a queue, unless it
+    /// would wait forever.
     func reserving<Value>(_ context: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
         let isMain = context.gate.isMain
         let reserved = places(ofAndBelow: context)
@@ -83,12 +89,14 @@ final class ThreadWork: @unchecked Sendable {
         return try body()
     }
 
-    /// The places of a context and of those below it, which would need it.
+    /// Returns the places of a context and of those below it, which would need it.
     private func places(ofAndBelow context: any GateOwner) -> [Int] {
         held.indices.filter { held[$0].gate === context.gate || held[$0].gate.owner?.isBelow(context) == true }
     }
 
-    /// Runs a context's own work that may need the parent. After the outermost the thread has all contexts again whose blocks it is in.
+    /// Runs internal work of a context that may need the parent.
+    ///
+    /// After the outermost operation the thread gets back all contexts whose blocks it runs.
     func operation<Value>(_ body: () throws -> Value) rethrows -> Value {
         operations += 1
         defer {
@@ -98,23 +106,27 @@ final class ThreadWork: @unchecked Sendable {
         return try body()
     }
 
-    /// What a thread had of its own when it began to do what another one asks for.
+    /// The state of a thread when it began to run a block for another thread.
     struct Lending {
-        /// Where the contexts and gates of the other thread begin.
+        /// The number of the thread's own contexts: the other thread's contexts follow them.
         let contexts: Int
         let held: Int
         let operations: Int
         let mainEvents: Int
     }
 
-    /// Begins to do what another thread asks for, in its name: in its contexts, which this thread may give up where that one might.
+    /// Begins to run a block for another thread, with that thread's contexts.
     ///
-    /// - Returns: what `end` needs of this thread.
+    /// This thread may give these contexts up whenever the other thread might.
+    ///
+    /// - Returns: The state of this thread that `end` restores.
     func begin(_ request: MainRequest) -> Lending {
-        // What the thread has given up is not its own here, and cannot be given up again.
+        // The contexts that the thread has given up do not belong to it in the block, and cannot be
+        // given up again.
         for place in held.indices { held[place].keepers += 1 }
         let lent = Lending(contexts: contexts.count, held: held.count, operations: operations, mainEvents: mainEvents)
-        // What the other thread lacks is taken back where its own outermost operation ends.
+        // Contexts that the other thread lacks are taken back at the end of its own outermost
+        // operation.
         operations = request.thread.work.operations
         mainEvents = 0
         contexts += request.thread.work.contexts
@@ -122,7 +134,7 @@ final class ThreadWork: @unchecked Sendable {
         return lent
     }
 
-    /// Under the lock.
+    /// Ends the block for another thread, and restores this one's state. Under the lock.
     func end(_ request: MainRequest, _ lent: Lending) {
         operations = lent.operations
         mainEvents = lent.mainEvents
@@ -132,7 +144,7 @@ final class ThreadWork: @unchecked Sendable {
         for place in held.indices { held[place].keepers -= 1 }
     }
 
-    /// Runs a block as one of a context's.
+    /// Runs a block that works with a context.
     func run<Value>(in context: any GateOwner, _ block: () throws -> Value) rethrows -> Value {
         contexts.append(context)
         defer { contexts.removeLast() }
@@ -140,12 +152,12 @@ final class ThreadWork: @unchecked Sendable {
     }
 }
 
-/// A block that another thread waits for.
+/// A block for the main queue that another thread waits for.
 final class MainRequest: @unchecked Sendable {
-    // Sendable: `body` is used once, by the main thread, while the one that made it waits.
+    // Sendable: the main thread uses `body` once, while the thread that made the request waits.
 
     private var body: (() -> Void)?
-    /// The one that waits.
+    /// The thread that waits.
     let thread: ContextGate.WaitingThread
 
     init(_ body: @escaping () -> Void, by thread: ContextGate.WaitingThread) {
@@ -153,7 +165,8 @@ final class MainRequest: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Nothing refers to the block any more when the other thread goes on: it lives on that thread's stack.
+    /// Nothing may refer to the block when the other thread continues: the block is on that
+    /// thread's stack.
     @inline(never)
     func run() {
         let block = body

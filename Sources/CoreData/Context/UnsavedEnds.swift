@@ -1,11 +1,13 @@
-// A relationship is one fact with two ends: who settles one of them settles the other.
+// A relationship is one fact with two ends: code that settles one of them settles the other.
 
-/// What the unsaved changes of an object have done to its relationships: remembered before they are taken back, or put on a newer row.
+/// The effect of an object's unsaved changes on its relationships.
+///
+/// Recorded before the changes are taken back, or applied to a newer row.
 struct UnsavedEnds {
     let object: NSManagedObject
-    /// The row that they were made on.
+    /// The row on which the changes were made.
     let row: Snapshot?
-    /// Changed relationships with an inverse, and what these have gained and lost.
+    /// Changed relationships with an inverse, and the objects that each has gained and lost.
     private(set) var changes: [(slot: Int, gained: ContiguousArray<NSManagedObject>, lost: ContiguousArray<NSManagedObject>)] = []
 
     /// Cost: O(changed relationships); reads nothing.
@@ -24,7 +26,7 @@ struct UnsavedEnds {
                 let (gained, lost) = (object.toOne(slot), object.committedDestination(slot))
                 changes.append((slot, gained.map { [$0] } ?? [], lost.map { [$0] } ?? []))
             } else if let gained = object.pending?.destination(slot) {
-                // Set to what the row says, which others may have changed since.
+                // Set to the row's own value, which another writer may have changed since.
                 changes.append((slot, [gained], []))
             }
         }
@@ -32,9 +34,10 @@ struct UnsavedEnds {
 }
 
 extension NSManagedObject {
-    /// Removes a member from the additions of a to-many relationship: its committed row leads here already.
+    /// Removes a member from the additions of a to-many relationship: the member's committed row
+    /// refers here already.
     ///
-    /// - Parameter relationship: the property of the member.
+    /// - Parameter relationship: The property of the member.
     final func forgetAddition(of member: NSManagedObject, _ relationship: PropertySlot) {
         guard let state = extras?.toMany(relationship.inverseSlot(in: layout)), state.added.removeOrdered(member) else { return }
         state.forgetMembers()
@@ -42,7 +45,8 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Drops pending values that are those of the committed row: nobody changed them, so that others' changes must not lose to them.
+    /// Drops pending values that equal the committed row's. They are no changes, so they must not
+    /// override those of another writer.
     func forgetUnchanged(_ object: NSManagedObject) {
         guard let pending = object.pending, object.committedRow != nil else { return }
         for slot in 0..<object.layout.storedCount where pending.has(slot) {

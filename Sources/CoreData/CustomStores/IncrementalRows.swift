@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
 
-/// The records of an incremental store as rows: each request becomes a call of the store's class.
+/// Presents the records of an incremental store as rows: each request becomes a call of the store's
+/// class.
 final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     // Sendable: all properties are constants; the store's class guards its own state.
 
@@ -9,15 +10,17 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     private let layouts: ModelLayout
     /// The store that owns the rows.
     private unowned let store: NSIncrementalStore
-    /// A row as it was saved here last.
+    /// The version of a row that was last saved here.
     private struct SavedVersion {
-        /// What the row counts here.
+        /// The version number that is counted here.
         let own: Int64
-        /// What the store's class said of it before; nil for a new row.
+        /// The version that the store's class returned before the save; nil for a new row.
         let former: Int64?
 
-        /// Whether the store's class, which is not asked behind a save, may give this number to what was saved. One that counts states gives the
-        /// next one; larger numbers are no counts, but times for example.
+        /// Whether a version that the store's class returns can belong to the row saved here.
+        ///
+        /// The store's class is not asked for the version after a save. A class that counts
+        /// versions returns the next number; larger numbers are not counts but, for example, times.
         func mayBe(_ version: Int64) -> Bool {
             if version > Self.largestCount { return true }
             return former.map { $0...($0 + 1) ~= version } ?? (0...1 ~= version)
@@ -26,13 +29,13 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         private static let largestCount: Int64 = 1_000_000
     }
 
-    /// Guards what rows were saved here.
+    /// Guards the versions of rows saved here.
     private let savedVersions = Mutex<[RowReference: SavedVersion]>([:])
 
     init(layouts: ModelLayout, store: NSIncrementalStore) {
         self.layouts = layouts
         self.store = store
-        // Numbers that are counted here and those of the store do not say which of two rows is newer.
+        // Versions counted here and versions of the store do not show which of two rows is newer.
         rowCaches = layouts.layouts.map { _ in RowCache(ordersVersions: false) }
     }
 
@@ -46,7 +49,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         plan.excludedKeys.isEmpty ? try answer(to: plan) : try fetchAllButExcluded(plan)
     }
 
-    /// A store's class cannot be told which rows to leave out, so it is asked for all of them.
+    /// A store's class has no way to leave out certain rows, so it is asked for all of them.
     private func fetchAllButExcluded(_ plan: StoreFetch) throws -> StoreFetchResult {
         var all = plan
         all.excludedKeys = []
@@ -106,9 +109,9 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         try FetchedRows(keys.compactMap { try readRow(RowReference(key: $0, layoutIndex: entity.index)) })
     }
 
-    /// Asks the store for a record; nil when it has none.
+    /// Reads a record from the store; nil if the store has none.
     ///
-    /// - Parameter publishes: whether other contexts find the row in the cache.
+    /// - Parameter publishes: whether the row is put into the cache, where other contexts find it.
     private func readRow(_ reference: RowReference, publishes: Bool = true) throws -> Snapshot? {
         let layout = layouts.layouts[reference.layoutIndex]
         let objectID = NSManagedObjectID(key: reference.key, layout: layout, store: store)
@@ -174,7 +177,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         return try PropertyConversion.storeValue(converted, slot: slot)
     }
 
-    /// A context for calls that come without one. It is not kept, as it would keep the coordinator alive.
+    /// Makes a context for calls without one. It is not retained, as it would keep the coordinator
+    /// alive.
     private func context() -> NSManagedObjectContext {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = store.persistentStoreCoordinator
@@ -236,13 +240,13 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 
     func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
-        // A conflict leaves the other stores alone.
+        // A conflict must leave the other stores unchanged.
         let versions = try checkConflicts(batch)
         try others()
         return try write(batch, over: versions)
     }
 
-    /// - Parameter versions: what the store said of the rows.
+    /// - Parameter versions: the versions that the store returned for the rows.
     private func write(_ batch: SaveBatch, over versions: [RowReference: Int64]) throws -> SaveOutcome {
         let origin = batch.origin as? SaveOrigin
         let request = NSSaveChangesRequest(
@@ -264,10 +268,10 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         RowReference(key: change.key, layoutIndex: change.layout.index)
     }
 
-    /// Compares what is to be written with what others have written since: through this coordinator, as the cache has it, and elsewhere, as
-    /// the store's class says.
+    /// Compares the changes with what other writers have saved since: through this coordinator,
+    /// according to the row cache, and elsewhere, according to the store's class.
     ///
-    /// - Returns: the versions that the store gives the rows.
+    /// - Returns: the versions that the store returned for the rows.
     /// - Throws: `SaveConflicts`.
     private func checkConflicts(_ batch: SaveBatch) throws -> [RowReference: Int64] {
         var versions: [RowReference: Int64] = [:]
@@ -286,7 +290,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
                 let current = try readRow(reference, publishes: false)
                 versions[reference] = current?.version
                 if let current, base.version == current.version || base.hasSameValues(as: current) { continue }
-                // Values that the store has made of what was saved here last are no conflict.
+                // Values that the store derived from the row saved here last are not a conflict.
                 if let current, let last, base.version == last.own, last.mayBe(current.version) { continue }
                 conflicts.rows.append(SaveConflicts.RowConflict(change: kind, index: index, current: current))
             }
@@ -300,7 +304,7 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     private func set(_ objects: [NSManagedObject]?) -> Set<NSManagedObject> { Set(objects ?? []) }
 
-    /// The row as it was just written, without asking the store again.
+    /// The row that was just written, without another call of the store.
     private func savedRow(_ change: RowChange, _ former: Int64?) -> Snapshot {
         var builder = RowPageBuilder(layout: change.layout, expectedRows: 1)
         let row = builder.appendRow(key: change.key, version: (change.base?.version ?? 0) + 1)
@@ -318,14 +322,15 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     }
 }
 
-/// Lets a fetch request of any result type take over what the context resolved.
+/// Lets a fetch request of any result type adopt the values that the context resolved.
 protocol IncrementalFetchRequest: AnyObject {
     func copyForStore() -> NSPersistentStoreRequest?
     func adopt(_ plan: StoreFetch)
 }
 
 extension NSFetchRequest: IncrementalFetchRequest {
-    /// A copy whose result type a store need not guess: on a Mac it may cast to any, because they are all one class there.
+    /// A copy with a fixed result type, so that a store need not guess it: on a Mac it may cast to
+    /// any, because all are one class there.
     func copyForStore() -> NSPersistentStoreRequest? {
         guard Swift.type(of: self) == NSFetchRequest<ResultType>.self else { return copy() as? NSPersistentStoreRequest }
         let request = NSFetchRequest<any NSFetchRequestResult>()

@@ -3,23 +3,27 @@ import Synchronization
 
 /// The base class of stores that read their whole content at once and write it at once.
 ///
-/// A subclass overrides `load()`, which makes a node for each record and hands them to `addCacheNodes(_:)`, and `save()`,
-/// which writes all of `cacheNodes()`; and as needed the methods between, and `loadMetadata()`.
+/// A subclass overrides `load()`, which makes a node for each record and passes the nodes to
+/// `addCacheNodes(_:)`, and `save()`, which writes all of `cacheNodes()`. It may also override the
+/// methods between these two, and `loadMetadata()`.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsatomicstore>
 ///
-/// Its rows are kept in memory as nodes and as rows: each takes its share. A save costs what `save()` does, whatever has changed.
+/// The content is kept in memory twice, as nodes and as rows. A save costs what `save()` does,
+/// however little has changed.
 ///
 /// ```swift
 /// final class ListStore: NSAtomicStore, @unchecked Sendable {
-///     override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "list"] }
+///     override func loadMetadata() throws {
+///         metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "list"]
+///     }
 ///     override func load() throws { addCacheNodes(try readNodes()) }
 ///     override func save() throws { try write(cacheNodes()) }
 /// }
 /// NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, forStoreType: "List")
 /// ```
 open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
-    // Sendable: nodes and rows lie behind mutexes; a subclass guards its own state.
+    // Sendable: nodes and rows are behind mutexes; a subclass guards its own state.
 
     private struct TableKey: Hashable {
         let rootIndex: Int
@@ -40,37 +44,41 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: - For subclasses to override
 
-    /// Keeps the metadata that the store has, which an initializer or an override of `metadata` gives it, and adds its type.
+    /// Keeps the metadata that an initializer or an override of `metadata` has set, and adds the
+    /// store's type.
     ///
-    /// What is missing else, such as the UUID, is made when the store is added: one that is to last is among what `save()` writes.
+    /// Other missing entries, such as the UUID, are made when the store is added. To make an entry
+    /// last, `save()` must write it.
     open override func loadMetadata() throws {
         var metadata: [String: Any] = self.metadata ?? [:]
         if metadata[NSStoreTypeKey] == nil { metadata[NSStoreTypeKey] = type }
         self.metadata = metadata
     }
 
-    /// Reads the store's file and hands a node for each record to `addCacheNodes(_:)`. Called once, after
-    /// `loadMetadata()`.
+    /// Reads the store's file and passes a node for each record to `addCacheNodes(_:)`. Called
+    /// once, after `loadMetadata()`.
     ///
     /// ```swift
     /// override func load() throws {
     ///     let book = persistentStoreCoordinator!.managedObjectModel.entitiesByName["Book"]!
     ///     for (number, title) in try titles() {
-    ///         let node = NSAtomicStoreCacheNode(objectID: objectID(for: book, withReferenceObject: number))
+    ///         let node = NSAtomicStoreCacheNode(
+    ///             objectID: objectID(for: book, withReferenceObject: number))
     ///         node.setValue(title, forKey: "title")
     ///         addCacheNodes([node])
     ///     }
     /// }
     /// ```
     ///
-    /// - Throws: what keeps the store from being opened; code 134080 without an override.
+    /// - Throws: the error that prevents opening the store; code 134080 without an override.
     open func load() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement load().",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Writes all nodes and the metadata. Called at the end of each save; when it throws the save did not take place.
+    /// Writes all nodes and the metadata. Called at the end of each save; if it throws, the save
+    /// did not take place.
     ///
     /// ```swift
     /// override func save() throws {
@@ -79,14 +87,14 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: what keeps the save from being written; code 134030 without an override.
+    /// - Throws: the error that prevents writing the save; code 134030 without an override.
     open func save() throws {
         throw CoreDataErrors.make(
             .persistentStoreSave, "The store class \(Swift.type(of: self)) does not implement save().",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// A node for an object that is saved for the first time, with the object's values.
+    /// Makes a node for an object that is saved for the first time, with the object's values.
     open func newCacheNode(for managedObject: NSManagedObject) -> NSAtomicStoreCacheNode {
         let node = NSAtomicStoreCacheNode(objectID: managedObject.objectID)
         updateCacheNode(node, from: managedObject)
@@ -95,7 +103,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// Writes an object's values into its node.
     ///
-    /// Of new objects it is called a second time once all new nodes are known, so that relationships among them can be set.
+    /// For new objects it is called a second time once all new nodes are known, so that
+    /// relationships among them can be set.
     open func updateCacheNode(_ node: NSAtomicStoreCacheNode, from managedObject: NSManagedObject) {
         for slot in managedObject.layout.slots where !slot.isTransient && slot.kind != .fetched {
             let value = managedObject.value(forKey: slot.name)
@@ -114,8 +123,9 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    /// A value that names a new object's record in the store, for good: a number, string or UUID that no other object of
-    /// the entity's hierarchy has.
+    /// Returns a value that permanently identifies a new object's record in the store.
+    ///
+    /// It is a number, string or UUID that no other object of the entity's hierarchy has.
     ///
     /// ```swift
     /// override func newReferenceObject(for managedObject: NSManagedObject) -> Any { nextNumber() }
@@ -143,7 +153,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         }
     }
 
-    /// The node of an object; nil when the store has none. O(1).
+    /// The node of an object; nil if the store has none. O(1).
     open func cacheNode(for objectID: NSManagedObjectID) -> NSAtomicStoreCacheNode? {
         guard let key = TableKey(objectID) else { return nil }
         return nodes.withLock { $0[key] }
@@ -151,7 +161,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: - Object IDs
 
-    /// The ID of the object whose record a reference object names.
+    /// The ID of the object whose record a reference object identifies.
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
         let layout = requireLayout(of: entity)
         let key = references.key(for: data, of: layout)
@@ -159,11 +169,11 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
         return NSManagedObjectID(key: key, layout: layout, store: self)
     }
 
-    /// The reference object that names an object's record.
+    /// The reference object that identifies an object's record.
     ///
-    /// - Precondition: the ID is one of this store's.
+    /// - Precondition: the ID belongs to this store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        // A store that another coordinator has opened numbers its rows by itself.
+        // A store that another coordinator has opened numbers its rows independently.
         guard let key = objectID.rowReference(in: self)?.key, let reference = references.reference(for: key, of: objectID.layout) else {
             preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
         }
@@ -269,7 +279,7 @@ extension NSAtomicStore: MemoryRowsWriter {
     }
 }
 
-/// What stores that keep everything in memory do not support.
+/// Finds the features of a model that stores with all rows in memory do not support.
 enum AtomicFeatures {
     static func unsupported(of entities: [NSEntityDescription]) -> [String] {
         var features: [String] = []

@@ -1,34 +1,46 @@
 import Foundation
 import Synchronization
 
-/// The base class of stores that read single records on demand: a web service, a database of another kind.
+/// The base class of stores that read single records on demand: a web service, a database of
+/// another kind.
 ///
 /// A subclass overrides `loadMetadata()`, `execute(_:with:)`, `newValuesForObject(with:with:)`,
 /// `newValue(forRelationship:forObjectWith:with:)` and `obtainPermanentIDs(for:)`.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsincrementalstore>
 ///
-/// Records that were read stay in the row cache. Each object that is not there costs a call of `newValuesForObject(with:with:)`.
+/// Records that were read stay in the row cache. For each object that is not in the cache,
+/// `newValuesForObject(with:with:)` is called.
 ///
 /// ```swift
 /// final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
-///     override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "service"] }
-///     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-///         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else { return try super.execute(request, with: context) }
-///         return try numbers(for: fetch).map { context!.object(with: newObjectID(for: fetch.entity!, referenceObject: $0)) }
+///     override func loadMetadata() throws {
+///         metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: "service"]
+///     }
+///     override func execute(
+///         _ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?
+///     ) throws -> Any {
+///         guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult> else {
+///             return try super.execute(request, with: context)
+///         }
+///         return try numbers(for: fetch).map {
+///             context!.object(with: newObjectID(for: fetch.entity!, referenceObject: $0))
+///         }
 ///     }
 /// }
 /// ```
 open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
-    // Sendable: what this class adds lies behind mutexes; a subclass guards its own state.
+    // Sendable: the state of this class is behind mutexes; a subclass guards its own state.
 
     private let references = ReferenceTable()
     // Guards the rows, which are made once.
     private let storedRows = Mutex<IncrementalRows?>(nil)
 
-    /// An identifier that no other store has, for a store at a URL whose `loadMetadata()` sets no `NSStoreUUIDKey`.
+    /// Returns an identifier that no other store has, for a store at a URL whose `loadMetadata()`
+    /// sets no `NSStoreUUIDKey`.
     ///
-    /// It stands in the URI of each of the store's objects; anything but a text is turned into its description.
+    /// It is part of the URI of each of the store's objects. A value that is not a text is replaced
+    /// by its description.
     open class func identifierForNewStore(at storeURL: URL) -> Any { UUID().uuidString }
 
     override class func newIdentifier(at url: URL) -> String {
@@ -43,17 +55,21 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Answers a request.
+    /// Handles a request.
     ///
     /// - Parameters:
-    ///   - request: an `NSFetchRequest<NSFetchRequestResult>`, whatever result type the program's own request was
-    ///     declared for (a request of a subclass keeps its class), an `NSSaveChangesRequest` (one with nil sets asks only to write
-    ///     the metadata), or one of the three batch requests. What the class does not know it gives to `super`, which throws 134091.
-    ///   - context: who asks; nil where the coordinator does so by itself.
-    /// - Returns: for a fetch an array of what its result type says (objects made with the context's `object(with:)`, object
-    ///   IDs, dictionaries, or one number); for a save an empty array; for a batch what its result type says: a Bool, an array of
+    ///   - request: An `NSFetchRequest<NSFetchRequestResult>`, whatever result type the program's
+    ///     own request was declared for (a request of a subclass keeps its class), an
+    ///     `NSSaveChangesRequest` (one with nil sets only asks to write the metadata), or one of
+    ///     the three batch requests. The class passes requests that it does not know to `super`,
+    ///     which throws 134091.
+    ///   - context: The context that makes the request; nil if the coordinator itself makes it.
+    /// - Returns: For a fetch, an array according to its result type (objects made with the
+    ///   context's `object(with:)`, object IDs, dictionaries, or one number). For a save, an empty
+    ///   array. For a batch request, a value according to its result type: a Bool, an array of
     ///   object IDs, or a number, by itself or in the request's kind of `NSPersistentStoreResult`.
-    /// - Throws: what keeps the request from being answered, which whoever made it gets; code 134091 without an override.
+    /// - Throws: The error that prevents handling the request, which the caller of the request
+    ///   receives; code 134091 without an override.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
@@ -61,18 +77,21 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// The values of an object that is used for the first time.
+    /// Returns the values of an object that is used for the first time.
     ///
     /// ```swift
     /// override func newValuesForObject(
     ///     with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     /// ) throws -> NSIncrementalStoreNode {
-    ///     guard let record = record(number: referenceObject(for: objectID)) else { throw CocoaError(.managedObjectReferentialIntegrity) }
-    ///     return NSIncrementalStoreNode(objectID: objectID, withValues: record.values, version: record.version)
+    ///     guard let record = record(number: referenceObject(for: objectID)) else {
+    ///         throw CocoaError(.managedObjectReferentialIntegrity)
+    ///     }
+    ///     return NSIncrementalStoreNode(
+    ///         objectID: objectID, withValues: record.values, version: record.version)
     /// }
     /// ```
     ///
-    /// - Throws: `CocoaError.managedObjectReferentialIntegrity` when the record does not exist.
+    /// - Throws: `CocoaError.managedObjectReferentialIntegrity` if the record does not exist.
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
@@ -82,22 +101,28 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// The destinations of a relationship: an object ID or `NSNull` if it is to-one, a collection of object IDs if to-many.
+    /// Returns the destinations of a relationship: an object ID or `NSNull` if it is to-one, a
+    /// collection of object IDs if it is to-many.
     ///
-    /// To-one relationships are asked for when a record is read whose node leaves them out, so this must not read the object that
-    /// it is asked about. Without an override they lead to nothing.
+    /// For a to-one relationship it is called when a record is read whose node leaves the
+    /// relationship out, so it must not read the object that it is called for. Without an override
+    /// to-one relationships have no destination.
     ///
     /// ```swift
     /// override func newValue(
-    ///     forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
+    ///     forRelationship relationship: NSRelationshipDescription,
+    ///     forObjectWith objectID: NSManagedObjectID,
     ///     with context: NSManagedObjectContext?
     /// ) throws -> Any {
     ///     let numbers = related(to: referenceObject(for: objectID), by: relationship.name)
-    ///     return numbers.map { newObjectID(for: relationship.destinationEntity!, referenceObject: $0) }
+    ///     return numbers.map {
+    ///         newObjectID(for: relationship.destinationEntity!, referenceObject: $0)
+    ///     }
     /// }
     /// ```
     ///
-    /// - Throws: what keeps the record from being read; code 134070 for a to-many relationship without an override.
+    /// - Throws: the error that prevents reading the record; code 134070 for a to-many relationship
+    ///   without an override.
     open func newValue(
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
@@ -109,15 +134,18 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Permanent IDs for new objects, in the same order. Called before the save request that inserts them.
+    /// Returns permanent IDs for new objects, in the same order. Called before the save request
+    /// that inserts them.
     ///
     /// ```swift
-    /// override func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
+    /// override func obtainPermanentIDs(
+    ///     for array: [NSManagedObject]
+    /// ) throws -> [NSManagedObjectID] {
     ///     array.map { newObjectID(for: $0.entity, referenceObject: UUID()) }
     /// }
     /// ```
     ///
-    /// - Throws: what keeps the objects from being saved; code 134070 without an override.
+    /// - Throws: the error that prevents saving the objects; code 134070 without an override.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
         throw CoreDataErrors.make(
             .persistentStoreOperation,
@@ -125,13 +153,15 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Called when a context begins to use objects, once for each context, so that the store may keep their records at hand.
+    /// Called when a context begins to use objects, once for each context, so that the store may
+    /// keep their records at hand.
     ///
-    /// Called on the context's queue, also within `execute(_:with:)` when that makes the objects: it must not wait for a lock
-    /// that is held there.
+    /// Called on the context's queue, also within `execute(_:with:)` if that makes the objects: it
+    /// must not wait for a lock that is held there.
     open func managedObjectContextDidRegisterObjects(with objectIDs: [NSManagedObjectID]) {}
 
-    /// Called when a context uses objects no more: they were deallocated, their deletion was saved, or the context was reset.
+    /// Called when a context no longer uses objects: they were deallocated, their deletion was
+    /// saved, or the context was reset.
     ///
     /// May be called on any thread.
     open func managedObjectContextDidUnregisterObjects(with objectIDs: [NSManagedObjectID]) {}
@@ -142,7 +172,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     override func useEnded(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidUnregisterObjects(with: objectIDs) }
 
-    /// What requests may ask is for the subclass to say.
+    /// False: the subclass decides which keys requests may contain.
     override var knowsKeysOfModelOnly: Bool { false }
 
     override var namesRowsByKey: Bool { false }
@@ -156,7 +186,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     // MARK: - Object IDs
 
-    /// The ID of the object whose record a reference object names: a number, string or UUID.
+    /// The ID of the object whose record a reference object identifies: a number, string or UUID.
     ///
     /// ```swift
     /// let objectID = store.newObjectID(for: book, referenceObject: 7)
@@ -170,11 +200,11 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         return NSManagedObjectID(key: references.key(for: data, of: layout), layout: layout, store: self)
     }
 
-    /// The reference object that names an object's record.
+    /// The reference object that identifies an object's record.
     ///
-    /// - Precondition: the ID is one of this store's.
+    /// - Precondition: the ID belongs to this store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        // A store that another coordinator has opened numbers its rows by itself.
+        // A store that another coordinator has opened numbers its rows independently.
         guard let key = objectID.rowReference(in: self)?.key, let reference = references.reference(for: key, of: objectID.layout) else {
             preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
         }

@@ -26,7 +26,7 @@ enum NodeRows {
             }
             batch.inserts.append(RowChange(layout: layout, key: key, base: nil, values: values))
         }
-        // The nodes come in no order, but rows shall.
+        // Nodes have no order, but rows must have one.
         batch.inserts.sort { $0.key < $1.key }
         return batch
     }
@@ -44,7 +44,7 @@ enum NodeRows {
         return try PropertyConversion.storeValue(converted, slot: slot)
     }
 
-    /// The nodes that are there already and may get other values from a save.
+    /// The existing nodes whose values a save may change.
     static func nodes(changedBy batch: SaveBatch, of store: NSAtomicStore) -> [NSAtomicStoreCacheNode] {
         var references = Set(batch.updates.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
         for change in batch.inserts + batch.updates {
@@ -59,7 +59,7 @@ enum NodeRows {
         return references.compactMap { node($0, store) }
     }
 
-    // MARK: - Changes that come without objects
+    // MARK: - Changes without objects
 
     static func addNodes(for changes: [RowChange], to store: NSAtomicStore) {
         for change in changes {
@@ -105,7 +105,8 @@ enum NodeRows {
         add([node], to: owner, inverse)
     }
 
-    /// Applies additions, and then orders: the members of an ordered relationship may be linked from their side.
+    /// Applies additions, and then orders: the inverse may already have added members of an ordered
+    /// relationship.
     static func apply(_ changes: [RelationshipChange], to store: NSAtomicStore) {
         func nodes(_ references: [RowReference]) -> [NSAtomicStoreCacheNode] { references.compactMap { node($0, store) } }
         for change in changes {
@@ -146,9 +147,9 @@ enum NodeRows {
     }
 }
 
-/// Reads the values of nodes, which come in whatever collection the store's author chose.
+/// Reads the values of nodes, which may be in any kind of collection.
 enum NodeValue {
-    /// The members of any collection; none of anything else.
+    /// The members of any collection; empty for any other value.
     static func elements(of value: Any?) -> [Any] {
         switch value {
         case let set as NSSet: set.allObjects
@@ -160,7 +161,7 @@ enum NodeValue {
         }
     }
 
-    /// The row that a node, an object ID or an object stands for.
+    /// The row of a node, an object ID or an object.
     static func reference(_ value: Any?) -> RowReference? {
         let objectID: NSManagedObjectID? =
             switch value {
@@ -175,11 +176,11 @@ enum NodeValue {
     }
 }
 
-/// What a node held before a save, for one that does not take place.
+/// The values of a node before a save, to restore them if the save fails.
 struct FormerNode {
     private let node: NSAtomicStoreCacheNode
     private let cache: NSMutableDictionary?
-    /// Those of a subclass, which may keep them elsewhere.
+    /// The values of a node of a subclass, which may keep them elsewhere.
     private let values: [(name: String, value: Any?)]
 
     init(_ node: NSAtomicStoreCacheNode) {

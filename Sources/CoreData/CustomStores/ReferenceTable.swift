@@ -1,11 +1,13 @@
 import Foundation
 import Synchronization
 
-/// Maps the reference objects of a custom store (any hashable value that names a row there) to primary keys and back.
+/// Maps the reference objects of a custom store to primary keys and back. A reference object is any
+/// hashable value that identifies a record there.
 ///
-/// Keys are unique within a root entity. A reference that is a positive whole number is its own key where that is free.
+/// Keys are unique within a root entity. A reference that is a positive whole number is its own key
+/// if that is free.
 final class ReferenceTable: @unchecked Sendable {
-    // Sendable: the maps lie behind the mutex; reference objects are immutable values of the store's.
+    // Sendable: the maps are behind the mutex; reference objects are immutable values of the store.
 
     private struct Maps {
         /// By layout index of the root entity.
@@ -23,7 +25,7 @@ final class ReferenceTable: @unchecked Sendable {
     // Guards the maps.
     private let state = Mutex(State())
 
-    /// The key for a reference object, new if it was never seen.
+    /// The key of a reference object; a new one if the reference object is not known yet.
     func key(for reference: Any, of entity: EntityLayout) -> Int64 {
         let hashable = Unchecked(Self.hashable(reference))
         let root = entity.rootIndex
@@ -31,7 +33,7 @@ final class ReferenceTable: @unchecked Sendable {
             let reference = hashable.value
             if let key = state.maps.keys[root]?[reference] { return key }
             var key = Self.wholeNumber(reference) ?? 0
-            // A huge one would leave no keys behind it.
+            // A huge number would leave no keys above it.
             if key <= 0 || key > Int64.max / 2 || state.maps.references[root]?[key] != nil { key = (state.maps.last[root] ?? 0) + 1 }
             state.maps.last[root] = max(state.maps.last[root] ?? 0, key)
             state.maps.keys[root, default: [:]][reference] = key
@@ -41,12 +43,12 @@ final class ReferenceTable: @unchecked Sendable {
         }
     }
 
-    /// The reference object behind a key; nil when none was given that key.
+    /// The reference object of a key; nil if no reference object has that key.
     func reference(for key: Int64, of entity: EntityLayout) -> Any? {
         state.withLock { state in Unchecked(state.maps.references[entity.rootIndex]?[key]) }.value.map(Self.object)
     }
 
-    /// The key for the text that stands for a reference object in a URI.
+    /// The key of the reference object with a text in a URI.
     func key(forText text: String, of entity: EntityLayout) -> Int64 {
         let known = state.withLock { state in Unchecked(state.maps.byText[entity.rootIndex]?[LiteralText(text)]) }.value
         if let known { return key(for: known, of: entity) }
@@ -54,7 +56,7 @@ final class ReferenceTable: @unchecked Sendable {
         return key(for: text, of: entity)
     }
 
-    /// The text that stands for a reference object in a URI.
+    /// The text of a reference object in a URI.
     func text(for key: Int64, of entity: EntityLayout) -> String {
         state.withLock { state in
             state.maps.references[entity.rootIndex]?[key].map(Self.text) ?? String(key)
@@ -62,11 +64,11 @@ final class ReferenceTable: @unchecked Sendable {
     }
 
     private static func hashable(_ reference: Any) -> AnyHashable {
-        // Numbers count as one type, whatever the width they come in.
+        // Numbers count as one type, whatever their width.
         if let number = reference as? NSNumber {
             let isFraction = number is NSDecimalNumber || ["d", "f"].contains(String(cString: number.objCType))
             guard isFraction else { return AnyHashable(number.int64Value) }
-            // Not the number itself: Foundation on Linux cannot hash a decimal one.
+            // Not the number itself: Foundation on Linux cannot hash an `NSDecimalNumber`.
             return Int64(number.stringValue).map { AnyHashable($0) } ?? AnyHashable(number.decimalValue)
         }
         if let number = reference as? any BinaryInteger { return AnyHashable(Int64(truncatingIfNeeded: number)) }
@@ -76,7 +78,7 @@ final class ReferenceTable: @unchecked Sendable {
 
     private static func wholeNumber(_ reference: AnyHashable) -> Int64? { reference.base as? Int64 }
 
-    /// What the store gave.
+    /// The reference object in the form in which the store passed it.
     private static func object(_ reference: AnyHashable) -> Any { (reference.base as? LiteralText)?.text ?? reference.base }
 
     private static func text(of reference: AnyHashable) -> String { String(describing: object(reference)) }

@@ -1,6 +1,6 @@
 import Foundation
 
-// The codes once more on `CocoaError`, so that `catch CocoaError.managedObjectMerge` matches.
+// The same codes on `CocoaError`, so that `catch CocoaError.managedObjectMerge` matches.
 extension CocoaError {
     /// An object failed a validation that has no code of its own. (1550)
     public static var managedObjectValidation: CocoaError.Code { .managedObjectValidation }
@@ -11,7 +11,9 @@ extension CocoaError {
     /// do {
     ///     try context.save()
     /// } catch let error as CocoaError where error.code == .validationMultipleErrors {
-    ///     for single in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [] { print(single.localizedDescription) }
+    ///     for single in error.userInfo[NSDetailedErrorsKey] as? [NSError] ?? [] {
+    ///         print(single.localizedDescription)
+    ///     }
     /// }
     /// ```
     public static var validationMultipleErrors: CocoaError.Code { .validationMultipleErrors }
@@ -19,7 +21,9 @@ extension CocoaError {
     /// A property that is not optional is nil. (1570)
     ///
     /// ```swift
-    /// do { try context.save() } catch let error as CocoaError where error.code == .validationMissingMandatoryProperty {
+    /// do { try context.save() } catch let error as CocoaError
+    ///     where error.code == .validationMissingMandatoryProperty
+    /// {
     ///     print(error.validationKey ?? "", "needs a value")
     /// }
     /// ```
@@ -35,7 +39,8 @@ extension CocoaError {
         .validationRelationshipExceedsMaximumCount
     }
 
-    /// An object to delete still has destinations in a relationship whose delete rule is deny. (1600)
+    /// An object to delete still has destinations in a relationship whose delete rule is deny.
+    /// (1600)
     public static var validationRelationshipDeniedDelete: CocoaError.Code { .validationRelationshipDeniedDelete }
 
     /// A number is above its maximum. (1610)
@@ -68,34 +73,40 @@ extension CocoaError {
     /// A coordinator could not be locked. (132010)
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { .persistentStoreCoordinatorLocking }
 
-    /// The row behind a fault is not in the store any more. (133000)
+    /// The row of a fault is no longer in the store. (133000)
     ///
     /// ```swift
-    /// do { item = try context.existingObject(with: id) } catch CocoaError.managedObjectReferentialIntegrity { item = nil }
+    /// do {
+    ///     item = try context.existingObject(with: id)
+    /// } catch CocoaError.managedObjectReferentialIntegrity { item = nil }
     /// ```
     public static var managedObjectReferentialIntegrity: CocoaError.Code { .managedObjectReferentialIntegrity }
 
-    /// A relationship leads to an object of another store. (133010)
+    /// A relationship refers to an object of another store. (133010)
     public static var managedObjectExternalRelationship: CocoaError.Code { .managedObjectExternalRelationship }
 
-    /// Rows changed underneath a save and the merge policy did not resolve it. (133020)
+    /// Another writer changed rows of a save, and the merge policy did not resolve the conflict.
+    /// (133020)
     ///
     /// ```swift
     /// do { try context.save() } catch CocoaError.managedObjectMerge { context.rollback() }
     /// ```
     public static var managedObjectMerge: CocoaError.Code { .managedObjectMerge }
 
-    /// Uniqueness constraints are violated and the merge policy did not resolve it. (133021)
+    /// Uniqueness constraints are violated, and the merge policy did not resolve the conflict.
+    /// (133021)
     ///
     /// ```swift
-    /// do { try context.save() } catch CocoaError.managedObjectConstraintMerge { print("The code is taken.") }
+    /// do {
+    ///     try context.save()
+    /// } catch CocoaError.managedObjectConstraintMerge { print("The code is taken.") }
     /// ```
     public static var managedObjectConstraintMerge: CocoaError.Code { .managedObjectConstraintMerge }
 
     /// No store class is registered for a type, or a file is not of any known format. (134000)
     public static var persistentStoreInvalidType: CocoaError.Code { .persistentStoreInvalidType }
 
-    /// A store's type is not the one that was asked for. (134010)
+    /// A store's type is not the requested one. (134010)
     public static var persistentStoreTypeMismatch: CocoaError.Code { .persistentStoreTypeMismatch }
 
     /// The database lacks tables or columns of the model, or refuses access to them. (134020)
@@ -104,7 +115,8 @@ extension CocoaError {
     /// A save failed for a reason without a code of its own. (134030)
     public static var persistentStoreSave: CocoaError.Code { .persistentStoreSave }
 
-    /// Some of several stores failed to save; `NSAffectedStoresErrorKey` and `NSAffectedObjectsErrorKey` say which. (134040)
+    /// Some of several stores failed to save; `NSAffectedStoresErrorKey` and
+    /// `NSAffectedObjectsErrorKey` say which. (134040)
     public static var persistentStoreIncompleteSave: CocoaError.Code { .persistentStoreIncompleteSave }
 
     /// Merge conflicts remained; `NSPersistentStoreSaveConflictsErrorKey` holds them. (134050)
@@ -133,7 +145,10 @@ extension CocoaError {
     /// } catch CocoaError.persistentStoreIncompatibleVersionHash {
     ///     try coordinator.addPersistentStore(
     ///         type: .sqlite, at: url,
-    ///         options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+    ///         options: [
+    ///             NSMigratePersistentStoresAutomaticallyOption: true,
+    ///             NSInferMappingModelAutomaticallyOption: true
+    ///         ])
     /// }
     /// ```
     public static var persistentStoreIncompatibleVersionHash: CocoaError.Code {
@@ -146,10 +161,10 @@ extension CocoaError {
     /// A migration was cancelled. (134120)
     public static var migrationCancelled: CocoaError.Code { .migrationCancelled }
 
-    /// The model that a store was made with was not found. (134130)
+    /// The model with which a store was made was not found. (134130)
     public static var migrationMissingSourceModel: CocoaError.Code { .migrationMissingSourceModel }
 
-    /// No mapping model leads from a store's model to the current one. (134140)
+    /// There is no mapping model from a store's model to the current one. (134140)
     public static var migrationMissingMappingModel: CocoaError.Code { .migrationMissingMappingModel }
 
     /// A migration failed at its source store. (134150)
@@ -161,7 +176,8 @@ extension CocoaError {
     /// An entity migration policy failed. (134170)
     public static var entityMigrationPolicy: CocoaError.Code { .entityMigrationPolicy }
 
-    /// SQLite reported an error; its own code stands under `NSSQLiteErrorDomain`. (134180)
+    /// SQLite reported an error; its own code is in the userInfo under `NSSQLiteErrorDomain`.
+    /// (134180)
     public static var sqlite: CocoaError.Code { .sqlite }
 
     /// No mapping model could be inferred between two models. (134190)

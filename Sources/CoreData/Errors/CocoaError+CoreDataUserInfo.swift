@@ -1,6 +1,7 @@
 import Foundation
 
-// Typed views of the userInfo of Core Data errors; each is nil when the entry is absent or has another type.
+// Typed views of the userInfo of Core Data errors; each is nil when the entry is absent or has
+// another type.
 extension CocoaError {
     /// The object that failed a validation.
     public var validationObject: Any? { userInfo[NSValidationObjectErrorKey] }
@@ -9,7 +10,9 @@ extension CocoaError {
     ///
     /// ```swift
     /// do { try context.save() } catch let error as CocoaError {
-    ///     print((error.validationObject as? NSManagedObject)?.entity.name ?? "", error.validationKey ?? "")
+    ///     print(
+    ///         (error.validationObject as? NSManagedObject)?.entity.name ?? "",
+    ///         error.validationKey ?? "")
     /// }
     /// ```
     public var validationKey: String? { userInfo[NSValidationKeyErrorKey] as? String }
@@ -27,7 +30,9 @@ extension CocoaError {
     ///
     /// ```swift
     /// do { try context.save() } catch let error as CocoaError {
-    ///     for case let object as NSManagedObject in error.affectedObjects ?? [] { context.refresh(object, mergeChanges: false) }
+    ///     for case let object as NSManagedObject in error.affectedObjects ?? [] {
+    ///         context.refresh(object, mergeChanges: false)
+    ///     }
     /// }
     /// ```
     public var affectedObjects: [AnyObject]? { objects(NSAffectedObjectsErrorKey) }

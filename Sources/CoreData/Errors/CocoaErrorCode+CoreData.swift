@@ -6,7 +6,9 @@ extension CocoaError.Code {
     /// An object failed a validation that has no code of its own. (1550)
     ///
     /// ```swift
-    /// throw CocoaError(.managedObjectValidation, userInfo: [NSLocalizedDescriptionKey: "The end comes before the start."])
+    /// throw CocoaError(
+    ///     .managedObjectValidation,
+    ///     userInfo: [NSLocalizedDescriptionKey: "The end comes before the start."])
     /// ```
     public static var managedObjectValidation: CocoaError.Code { CocoaError.Code(rawValue: 1550) }
 
@@ -22,7 +24,8 @@ extension CocoaError.Code {
     /// A to-many relationship has more destinations than its maximum count. (1590)
     public static var validationRelationshipExceedsMaximumCount: CocoaError.Code { CocoaError.Code(rawValue: 1590) }
 
-    /// An object to delete still has destinations in a relationship whose delete rule is deny. (1600)
+    /// An object to delete still has destinations in a relationship whose delete rule is deny.
+    /// (1600)
     public static var validationRelationshipDeniedDelete: CocoaError.Code { CocoaError.Code(rawValue: 1600) }
 
     /// A number is above its maximum. (1610)
@@ -57,16 +60,18 @@ extension CocoaError.Code {
     /// A coordinator could not be locked. (132010)
     public static var persistentStoreCoordinatorLocking: CocoaError.Code { CocoaError.Code(rawValue: 132010) }
 
-    /// The row behind a fault is not in the store any more. (133000)
+    /// The row of a fault is no longer in the store. (133000)
     public static var managedObjectReferentialIntegrity: CocoaError.Code { CocoaError.Code(rawValue: 133000) }
 
-    /// A relationship leads to an object of another store. (133010)
+    /// A relationship refers to an object of another store. (133010)
     public static var managedObjectExternalRelationship: CocoaError.Code { CocoaError.Code(rawValue: 133010) }
 
-    /// Rows changed underneath a save and the merge policy did not resolve it. (133020)
+    /// Another writer changed rows of a save, and the merge policy did not resolve the conflict.
+    /// (133020)
     public static var managedObjectMerge: CocoaError.Code { CocoaError.Code(rawValue: 133020) }
 
-    /// Uniqueness constraints are violated and the merge policy did not resolve it. (133021)
+    /// Uniqueness constraints are violated, and the merge policy did not resolve the conflict.
+    /// (133021)
     public static var managedObjectConstraintMerge: CocoaError.Code { CocoaError.Code(rawValue: 133021) }
 
     // MARK: Stores
@@ -74,7 +79,7 @@ extension CocoaError.Code {
     /// No store class is registered for a type, or a file is not of any known format. (134000)
     public static var persistentStoreInvalidType: CocoaError.Code { CocoaError.Code(rawValue: 134000) }
 
-    /// A store's type is not the one that was asked for. (134010)
+    /// A store's type is not the requested one. (134010)
     public static var persistentStoreTypeMismatch: CocoaError.Code { CocoaError.Code(rawValue: 134010) }
 
     /// The database lacks tables or columns of the model, or refuses access to them. (134020)
@@ -83,7 +88,8 @@ extension CocoaError.Code {
     /// A save failed for a reason without a code of its own. (134030)
     public static var persistentStoreSave: CocoaError.Code { CocoaError.Code(rawValue: 134030) }
 
-    /// Some of several stores failed to save; `NSAffectedStoresErrorKey` and `NSAffectedObjectsErrorKey` say which. (134040)
+    /// Some of several stores failed to save; `NSAffectedStoresErrorKey` and
+    /// `NSAffectedObjectsErrorKey` say which. (134040)
     public static var persistentStoreIncompleteSave: CocoaError.Code { CocoaError.Code(rawValue: 134040) }
 
     /// Merge conflicts remained; `NSPersistentStoreSaveConflictsErrorKey` holds them. (134050)
@@ -115,10 +121,10 @@ extension CocoaError.Code {
     /// A migration was cancelled. (134120)
     public static var migrationCancelled: CocoaError.Code { CocoaError.Code(rawValue: 134120) }
 
-    /// The model that a store was made with was not found. (134130)
+    /// The model with which a store was made was not found. (134130)
     public static var migrationMissingSourceModel: CocoaError.Code { CocoaError.Code(rawValue: 134130) }
 
-    /// No mapping model leads from a store's model to the current one. (134140)
+    /// There is no mapping model from a store's model to the current one. (134140)
     public static var migrationMissingMappingModel: CocoaError.Code { CocoaError.Code(rawValue: 134140) }
 
     /// A migration failed at its source store. (134150)
@@ -130,7 +136,8 @@ extension CocoaError.Code {
     /// An entity migration policy failed. (134170)
     public static var entityMigrationPolicy: CocoaError.Code { CocoaError.Code(rawValue: 134170) }
 
-    /// SQLite reported an error; its own code stands under `NSSQLiteErrorDomain`. (134180)
+    /// SQLite reported an error; its own code is in the userInfo under `NSSQLiteErrorDomain`.
+    /// (134180)
     public static var sqlite: CocoaError.Code { CocoaError.Code(rawValue: 134180) }
 
     /// No mapping model could be inferred between two models. (134190)
@@ -140,7 +147,7 @@ extension CocoaError.Code {
     public static var externalRecordImport: CocoaError.Code { CocoaError.Code(rawValue: 134200) }
 }
 
-// Codes that Apple's Swift interface has no names for.
+// Codes without a name in Apple's Swift interface.
 extension CocoaError.Code {
     /// Uniqueness constraints are violated. (1551)
     static var managedObjectConstraintValidation: CocoaError.Code { CocoaError.Code(rawValue: 1551) }
@@ -154,10 +161,10 @@ extension CocoaError.Code {
     /// The history that a token refers to was deleted. (134301)
     static var persistentHistoryTokenExpired: CocoaError.Code { CocoaError.Code(rawValue: 134301) }
 
-    /// The model behind a model reference was not found. (134504)
+    /// The model of a model reference was not found. (134504)
     static var managedObjectModelReferenceNotFound: CocoaError.Code { CocoaError.Code(rawValue: 134504) }
 
-    /// A store's metadata lacks what staged migration needs. (134505)
+    /// A store's metadata lacks entries that staged migration needs. (134505)
     static var stagedMigrationFrameworkVersionMismatch: CocoaError.Code { CocoaError.Code(rawValue: 134505) }
 
     /// A store is newer than the last stage of a migration. (134506)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The class of the engine's errors, which print their descriptions: Foundation's on Linux print the failure reason.
+/// The class of the engine's errors, which print their descriptions: Foundation's on Linux print
+/// the failure reason.
 final class CoreDataError: NSError, @unchecked Sendable {
     // Sendable: as its superclass; nothing is added.
 

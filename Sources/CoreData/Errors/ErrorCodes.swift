@@ -60,16 +60,16 @@ public var NSManagedObjectContextLockingError: Int { 132000 }
 /// A coordinator could not be locked.
 public var NSPersistentStoreCoordinatorLockingError: Int { 132010 }
 
-/// The row behind a fault is not in the store any more.
+/// The row of a fault is no longer in the store.
 public var NSManagedObjectReferentialIntegrityError: Int { 133000 }
 
-/// A relationship leads to an object of another store.
+/// A relationship refers to an object of another store.
 public var NSManagedObjectExternalRelationshipError: Int { 133010 }
 
-/// Rows changed underneath a save and the merge policy did not resolve it.
+/// Another writer changed rows of a save, and the merge policy did not resolve the conflict.
 public var NSManagedObjectMergeError: Int { 133020 }
 
-/// Uniqueness constraints are violated and the merge policy did not resolve it.
+/// Uniqueness constraints are violated, and the merge policy did not resolve the conflict.
 public var NSManagedObjectConstraintMergeError: Int { 133021 }
 
 // MARK: Stores
@@ -77,7 +77,7 @@ public var NSManagedObjectConstraintMergeError: Int { 133021 }
 /// No store class is registered for a type, or a file is not of any known format.
 public var NSPersistentStoreInvalidTypeError: Int { 134000 }
 
-/// A store's type is not the one that was asked for.
+/// A store's type is not the requested one.
 public var NSPersistentStoreTypeMismatchError: Int { 134010 }
 
 /// The database lacks tables or columns of the model, or refuses access to them.
@@ -86,7 +86,8 @@ public var NSPersistentStoreIncompatibleSchemaError: Int { 134020 }
 /// A save failed for a reason without a code of its own.
 public var NSPersistentStoreSaveError: Int { 134030 }
 
-/// Some of several stores failed to save; `NSAffectedStoresErrorKey` and `NSAffectedObjectsErrorKey` say which.
+/// Some of several stores failed to save; `NSAffectedStoresErrorKey` and
+/// `NSAffectedObjectsErrorKey` say which.
 public var NSPersistentStoreIncompleteSaveError: Int { 134040 }
 
 /// Merge conflicts remained; `NSPersistentStoreSaveConflictsErrorKey` holds them.
@@ -121,10 +122,10 @@ public var NSMigrationConstraintViolationError: Int { 134111 }
 /// A migration was cancelled.
 public var NSMigrationCancelledError: Int { 134120 }
 
-/// The model that a store was made with was not found.
+/// The model with which a store was made was not found.
 public var NSMigrationMissingSourceModelError: Int { 134130 }
 
-/// No mapping model leads from a store's model to the current one.
+/// There is no mapping model from a store's model to the current one.
 public var NSMigrationMissingMappingModelError: Int { 134140 }
 
 /// A migration failed at its source store.
@@ -136,7 +137,7 @@ public var NSMigrationManagerDestinationStoreError: Int { 134160 }
 /// An entity migration policy failed.
 public var NSEntityMigrationPolicyError: Int { 134170 }
 
-/// SQLite reported an error; its own code stands under `NSSQLiteErrorDomain`.
+/// SQLite reported an error; its own code is in the userInfo under `NSSQLiteErrorDomain`.
 public var NSSQLiteError: Int { 134180 }
 
 /// No mapping model could be inferred between two models.
@@ -148,10 +149,10 @@ public var NSExternalRecordImportError: Int { 134200 }
 /// The history that a token refers to was deleted.
 public var NSPersistentHistoryTokenExpiredError: Int { 134301 }
 
-/// The model behind a model reference was not found.
+/// The model of a model reference was not found.
 public var NSManagedObjectModelReferenceNotFoundError: Int { 134504 }
 
-/// A store's metadata lacks what staged migration needs.
+/// A store's metadata lacks entries that staged migration needs.
 public var NSStagedMigrationFrameworkVersionMismatchError: Int { 134505 }
 
 /// A store is newer than the last stage of a migration.

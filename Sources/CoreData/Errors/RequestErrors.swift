@@ -1,17 +1,20 @@
 import Foundation
 
-// Requests, and other arguments, that make no sense whatever a store holds: code 134060.
+// Requests and other arguments that are invalid whatever a store contains: code 134060.
 //
-// Core Data has no code for them. On a Mac most of them are Objective-C exceptions, or 134060 around such an exception where it was raised
-// while a store answered; Swift can catch neither. A situation that has a code of its own is not made here.
+// Core Data has no code for them. On a Mac most of them are Objective-C exceptions, or 134060
+// around such an exception if it was raised while a store handled the request; Swift can catch
+// neither. Errors that have a code of their own are not made here.
 extension CoreDataErrors {
-    /// The error for all of them; the functions that name a situation call it.
+    /// The error for all of these cases; the functions for the single cases call it.
     static func misuse(_ message: String, recovery: String, userInfo: [String: Any] = [:]) -> NSError {
         make(.coreData, message, recovery: recovery, userInfo: userInfo)
     }
 
-    /// The error of a fetched property whose objects cannot be fetched: that of the store, or one that names the property where its request
-    /// asks for what no store could ever do.
+    /// The error of a fetched property whose objects cannot be fetched.
+    ///
+    /// It is the store's error, or, if the request can be evaluated by no store, an error that
+    /// names the property.
     static func unreadable(_ property: String, of entity: String, _ error: any Error) -> any Error {
         guard (error as? CocoaError)?.code == .coreData else { return error }
         return misuse(
@@ -43,19 +46,19 @@ extension CoreDataErrors {
 
     // MARK: Predicates, orders and columns
 
-    /// A fetch whose predicate could not be evaluated.
+    /// The error of a fetch whose predicate could not be evaluated.
     fileprivate static func make(_ predicate: NSPredicate, _ error: PredicateEvaluationError) -> NSError {
         misuse(
             "The predicate '\(predicate.predicateFormat)' cannot be evaluated: \(error)", recovery: "Correct the predicate.",
             userInfo: ["NSPredicateFormat": predicate.predicateFormat])
     }
 
-    /// A part of a request that a store has no answer to.
+    /// The error of a part of a request that a store cannot evaluate.
     ///
     /// - Parameters:
-    ///   - part: the predicate, the expression, or what it is sorted by.
-    ///   - store: the kind of store, in words.
-    ///   - advice: what to do, as a sentence.
+    ///   - part: The predicate, the expression, or the sort key.
+    ///   - store: The kind of store, in words.
+    ///   - advice: What to do, as a sentence.
     package static func unanswerable(_ part: String, by store: String, _ reason: String, advice: String = "Change the request.") -> NSError
     {
         misuse(
@@ -147,9 +150,9 @@ extension CoreDataErrors {
 }
 
 extension NSPredicate {
-    /// Whether an object, or what stands for one, meets the predicate of a request.
+    /// Whether an object, or a value in place of one, satisfies the predicate of a request.
     ///
-    /// - Throws: the request's error where the predicate cannot be evaluated.
+    /// - Throws: the request's error if the predicate cannot be evaluated.
     func isMet(by object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun) throws -> Bool {
         do throws(PredicateEvaluationError) {
             return try evaluate(with: object, substitutionVariables: variables, run: run)

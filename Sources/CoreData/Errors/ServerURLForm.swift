@@ -1,12 +1,13 @@
 import Foundation
 
-/// The form of URLs that name stores of one type on servers.
+/// The form of URLs of stores of one type on servers.
 package struct ServerURLForm: Sendable {
     /// The name of the stores' type.
     package let type: String
-    /// The schemes, in small letters.
+    /// The schemes, in lower case.
     package let schemes: Set<String>
-    /// The parameters that everybody may see. All others are left out of URLs that are shown: one that nobody knows may be a password.
+    /// The parameters that may be shown. All other parameters are left out of shown URLs: an
+    /// unknown one may be a password.
     package let shownParameters: Set<String>
 
     package init(type: String, schemes: Set<String>, shownParameters: Set<String>) {
@@ -17,7 +18,7 @@ package struct ServerURLForm: Sendable {
 
     package func covers(_ url: URL) -> Bool { url.scheme.map { schemes.contains($0.lowercased()) } ?? false }
 
-    /// The form that a URL has; nil for files, and where the program has no module for its scheme.
+    /// The form of a URL; nil for files, and if the program has no module for its scheme.
     static func of(_ url: URL) -> ServerURLForm? { url.isFileURL ? nil : all.first { $0.covers(url) } }
 
     private static let all = StoreModules.classes.compactMap { ($0 as? any ServerURLProvider.Type)?.serverURLs }
@@ -28,9 +29,11 @@ package protocol ServerURLProvider: AnyObject, SendableMetatype {
     static var serverURLs: ServerURLForm { get }
 }
 
-/// The modules of the program that have types of stores. Each has a class named `StoreModule`, which the Swift runtime knows: a program that
-/// links the module has its stores without a call.
+/// The modules of the program that define types of stores.
+///
+/// Each has a class named `StoreModule`, which the Swift runtime finds: a program that links the
+/// module has its stores without a call.
 enum StoreModules {
-    /// Found once: what is linked does not change.
+    /// Found once: the set of linked modules does not change.
     static let classes = ClassLookup.classes(named: "StoreModule", inheritingFrom: NSObject.self)
 }

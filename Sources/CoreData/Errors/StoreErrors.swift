@@ -1,6 +1,6 @@
 import Foundation
 
-/// How messages name a store.
+/// The names of stores in messages.
 package enum StoreName {
     static func text(type: String, url: URL?, configuration: String? = nil) -> String {
         var text = "\(path(url)) (type \(type)"
@@ -16,7 +16,7 @@ package enum StoreName {
     }
 }
 
-/// The entries that errors about a store have in common.
+/// The userInfo entries that errors about a store have in common.
 package enum StoreOpeningErrors {
     package static func userInfo(type: String?, url: URL?) -> [String: Any] {
         var entries: [String: Any] = [:]
@@ -29,7 +29,7 @@ package enum StoreOpeningErrors {
     }
 }
 
-// Why a store cannot be opened, or cannot do what it is asked to.
+// Errors of stores that cannot be opened, or cannot do what is requested.
 extension CoreDataErrors {
     package static func unknownConfiguration(_ name: String, among names: [String], type: String, url: URL?) -> NSError {
         let known = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
@@ -60,7 +60,8 @@ extension CoreDataErrors {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Two entities, or an entity and the store itself, would have the same table.
+    /// The error of two entities, or an entity and the store itself, that would have the same
+    /// table.
     static func tableIsTaken(_ table: String, of entity: String, by other: String, store: String) -> NSError {
         make(
             .persistentStoreOpen,
@@ -76,7 +77,8 @@ extension CoreDataErrors {
             recovery: "Change the attribute's derivation expression in the model.")
     }
 
-    /// The store has no table for an entity: its configuration lacks it.
+    /// The error of an entity for which the store has no table, because its configuration lacks the
+    /// entity.
     static func entityIsNotKept(_ entity: String) -> NSError {
         make(
             .persistentStoreIncompatibleSchema,

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A call of the operating system that failed: what it means for a file, in words and as one of Cocoa's codes.
+/// A failed call of the operating system, with its meaning for a file in words and as one of
+/// Cocoa's codes.
 struct SystemFailure: Error, Equatable {
     /// The value of `errno`.
     let number: Int32
@@ -13,10 +14,11 @@ struct SystemFailure: Error, Equatable {
     /// Whether the process or the system has no file descriptor left.
     var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 
-    /// Whether nothing stands at a path.
+    /// Whether a path does not exist.
     var isNoFile: Bool { number == ENOENT || number == ENOTDIR }
 
-    /// What happened and what to do about it; nil for failures that say nothing that a code of SQLite would not say.
+    /// The cause and what to do about it; nil for failures about which it would say no more than
+    /// SQLite's own code.
     var advice: String? {
         switch number {
         case ENOSPC: "There is no space left on its disk: free some and try again."
@@ -31,8 +33,8 @@ struct SystemFailure: Error, Equatable {
     /// An error about one file.
     ///
     /// - Parameters:
-    ///   - problem: the first sentence, which names the file.
-    ///   - code: the code for failures that have none of their own.
+    ///   - problem: The first sentence, which names the file.
+    ///   - code: The code for failures without a code of their own.
     func error(_ problem: String, path: String, otherwise code: CocoaError.Code) -> NSError {
         let reason = String(cString: strerror(number))
         let known: CocoaError.Code

@@ -1,7 +1,9 @@
 import Foundation
 
 extension URL {
-    /// The URL as everybody may see it: without the password that the URL of a server may have before the host or among its parameters.
+    /// The URL in the form that may be shown: without a password.
+    ///
+    /// The URL of a server may have a password before the host or among its parameters.
     package var withoutPassword: URL {
         if isFileURL { return self }
         var text = absoluteString
@@ -16,14 +18,15 @@ extension URL {
                 text = String(text[..<question]) + (shown.isEmpty ? "" : "?" + shown.joined(separator: "&"))
             }
         }
-        // Rather nothing of it than the password.
+        // If the shortened text is no URL, show almost nothing rather than the password.
         return URL(string: text) ?? URL(string: "\(scheme ?? "")://") ?? URL(fileURLWithPath: "/")
     }
 
-    /// Where a password stands before the host, with the colon before it.
+    /// The range of a password before the host, including the colon before it.
     ///
-    /// In the URL of a server it may have characters that end a host, where somebody has not escaped them: a client library may take all for
-    /// the user and the password that stands before an @ and has no slash, and what it refuses is shown, too.
+    /// In the URL of a server it may contain unescaped characters that normally end a host: a
+    /// client library may treat everything before an @ that contains no slash as user and password,
+    /// and a URL that it refuses is shown, too.
     private static func password(in text: String, isServer: Bool) -> Range<String.Index>? {
         guard let schemeEnd = text.firstIndex(of: ":") else { return nil }
         let rest = text[text.index(after: schemeEnd)...].drop { $0 == "/" }
@@ -34,7 +37,7 @@ extension URL {
         return nil
     }
 
-    /// Whether a parameter of a URL that no store has is a password.
+    /// Whether a parameter of a URL that belongs to no type of store is a password.
     private static func isSecret(_ parameter: Substring) -> Bool { name(parameter).lowercased().contains("password") }
 
     private static func name(_ parameter: Substring) -> String {

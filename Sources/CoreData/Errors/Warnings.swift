@@ -1,15 +1,18 @@
 import Foundation
 import Synchronization
 
-/// Sentences about what a program should know where the API has no error to throw: stored data that cannot be used, options without
-/// effect. Each is written to standard error once in the life of the program.
+/// Warnings in situations in which the API has no error to throw: stored data that cannot be used,
+/// options without effect.
+///
+/// Each is written to standard error once in the life of the program.
 package enum Warnings {
-    /// What has been said, by subject.
+    /// The warnings printed so far, by subject.
     private static let said = Mutex<[String: String]>([:])
 
-    /// Says a sentence, unless one about the same subject was said before.
+    /// Prints a warning, unless one about the same subject was printed before.
     ///
-    /// - Parameter subject: what it is about: names of the model, of classes or options, of which there is a limited number.
+    /// - Parameter subject: What it is about: names of the model, of classes or options, so that
+    ///   their number is limited.
     package static func sayOnce(about subject: String, _ sentence: () -> String) {
         let new: String? = said.withLock { said in
             guard said[subject] == nil else { return nil }
@@ -20,6 +23,6 @@ package enum Warnings {
         if let new { FileHandle.standardError.write(Data("CoreData: \(new)\n".utf8)) }
     }
 
-    /// The sentences that were said, in no particular order.
+    /// The printed warnings, in no particular order.
     package static var all: [String] { said.withLock { Array($0.values) } }
 }

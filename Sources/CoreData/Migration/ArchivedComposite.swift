@@ -1,9 +1,11 @@
 import Foundation
 
-/// Stores as this project made them before elements had columns: each composite attribute is an archived dictionary in one
-/// column. They are brought to the present form by an ordinary migration.
+/// The former form of composite attributes in stores: an archived dictionary in one column.
+///
+/// Earlier versions of this project made such stores, before elements had columns. An ordinary
+/// migration converts them to the present form.
 enum ArchivedComposite {
-    /// Whether version hashes are those of a model in that form.
+    /// Whether version hashes are those of a model in this form.
     static func isForm(of model: NSManagedObjectModel, _ hashes: [String: Data]) -> Bool {
         let entities = model.entitiesByName
         func hasComposites(_ entity: NSEntityDescription) -> Bool {
@@ -20,7 +22,7 @@ enum ArchivedComposite {
         return differs
     }
 
-    /// The value that the names of a path lead to, as SQL sees it; `.null` for none.
+    /// Returns the value at a path of names in the form that SQL uses; `.null` if there is none.
     static func value(at path: String, in archive: Data) -> StoredValue {
         var value = TransformableArchive.value(from: archive)
         for name in path.split(separator: ".") {
@@ -37,7 +39,7 @@ enum ArchivedComposite {
         case let number as NSNumber:
             let isFraction = ["d", "f"].contains(String(cString: number.objCType))
             return isFraction ? .double(number.doubleValue) : .integer(number.int64Value)
-        // A transformable element.
+        // Any other value is that of a transformable element.
         case let other?: return TransformableArchive.data(from: other).map(StoredValue.data) ?? .null
         case nil: return .null
         }

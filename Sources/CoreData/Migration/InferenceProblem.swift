@@ -1,22 +1,22 @@
 import Foundation
 
-/// One change between two models that no mapping can be inferred for.
+/// One change between two models for which no mapping can be inferred.
 struct InferenceProblem: Hashable {
     let entity: String
     let property: String?
-    /// What stands in the way, as a sentence.
+    /// The obstacle, as a sentence.
     let reason: String
-    /// What to do about it, as a sentence.
+    /// The remedy, as a sentence.
     let advice: String
 
     var text: String { "\(property.map { "\(entity).\($0)" } ?? entity): \(reason) \(advice)" }
 
-    /// One error for all problems.
+    /// Returns one error for all problems.
     ///
-    /// Its message lists them; each is one of the detailed errors, which have the keys `entity`, `property` and `reason`
-    /// that Core Data uses.
+    /// Its message lists them. Each is one of the detailed errors, which have the keys `entity`,
+    /// `property` and `reason` that Core Data uses.
     ///
-    /// - Parameter subject: what cannot be done, as the beginning of a sentence.
+    /// - Parameter subject: the failed operation, as the beginning of a sentence.
     static func error(for problems: [InferenceProblem], _ subject: String, userInfo: [String: Any] = [:]) -> NSError {
         let details = problems.map { problem in
             var entries: [String: Any] = ["entity": problem.entity, "reason": problem.reason]

@@ -1,9 +1,11 @@
-/// Composite attributes: their elements are matched and checked as attributes are.
+/// Composite attributes: their elements are matched and checked like attributes.
 extension MappingInference {
-    /// Where the elements of an entity's composite attributes come from, and attributes that were elements: by path.
+    /// Finds the sources of composite attributes' elements, and of attributes that were elements,
+    /// by path.
     ///
-    /// An element is found by its name or renaming identifier in the composite attribute that its own one was. An attribute that
-    /// became a composite one goes to the element of its name, and back. A renaming identifier with dots is a path.
+    /// An element is found by its name or renaming identifier in the former version of its
+    /// composite attribute. An attribute that became a composite one moves to the element of its
+    /// name, and back. A renaming identifier with dots is a path.
     static func matchElements(of entity: NSEntityDescription, _ pair: inout EntityPair) {
         let sources = pair.source.propertiesByName
         for case let attribute as NSAttributeDescription in entity.propertiesByName.values where isStored(attribute) {
@@ -52,12 +54,12 @@ extension MappingInference {
         }
     }
 
-    /// Whether an attribute was or became a composite one, so that it is checked here.
+    /// Whether an attribute is or was a composite one, so that it is checked here.
     static func concernsComposites(_ attribute: NSAttributeDescription, _ former: NSPropertyDescription?) -> Bool {
         attribute is NSCompositeAttributeDescription || former is NSCompositeAttributeDescription
     }
 
-    /// Says what of a composite attribute, or of an attribute that was one, cannot be inferred.
+    /// Adds the problems of a composite attribute, or of an attribute that was one.
     mutating func checkElements(
         of attribute: NSAttributeDescription, from former: NSPropertyDescription?, _ entity: NSEntityDescription, _ pair: EntityPair
     ) {
@@ -120,7 +122,8 @@ extension MappingInference {
 }
 
 extension NSCompositeAttributeDescription {
-    /// The default of an element: that in the composite attribute's own default, or the element's.
+    /// Returns the default of an element: from the composite attribute's own default, or else the
+    /// element's.
     fileprivate func defaultValue(at path: String, _ element: NSAttributeDescription) -> Any? {
         guard let defaultValue else { return element.defaultValue }
         return path.split(separator: ".").dropFirst().reduce(defaultValue as Any?) { value, name in

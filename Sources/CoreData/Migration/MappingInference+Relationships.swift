@@ -1,8 +1,9 @@
 import Foundation
 
-// Relationships: which links of the source become those of a destination relationship.
+// The sources of relationships' links.
 extension MappingInference {
-    /// Finds the source of a relationship's links, from its own predecessor or from its inverse's.
+    /// Finds the source of a relationship's links: its own predecessor, or the predecessor of its
+    /// inverse.
     mutating func matchLinks(of relationship: NSRelationshipDescription) {
         let own = predecessors(of: relationship)
         let inverse = relationship.inverseRelationship
@@ -14,7 +15,7 @@ extension MappingInference {
                 "Keep a relationship for each, or move the objects in the program.")
             return
         }
-        // Several predecessors of the inverse are reported there.
+        // The check of the inverse reports several predecessors.
         guard others.count <= 1 else { return }
         switch (own.first, others.first) {
         case (let source?, let other):
@@ -38,7 +39,7 @@ extension MappingInference {
         }
     }
 
-    /// The source relationships that the entities which have this one had in its place.
+    /// Returns the source relationships that the entities with this relationship had in its place.
     private func predecessors(of relationship: NSRelationshipDescription) -> [NSRelationshipDescription] {
         var found: [NSRelationshipDescription] = []
         for entity in destinationEntities where entity.propertiesByName[relationship.name] === relationship {
@@ -51,10 +52,10 @@ extension MappingInference {
         return found
     }
 
-    /// Refuses links that the destination's relationship cannot hold.
+    /// Adds problems for links that the destination's relationship cannot hold.
     mutating func checkLinks(of relationship: NSRelationshipDescription) {
         guard let links = links[ObjectIdentifier(relationship)] else { return }
-        // One that is new, and has its links from its inverse, takes one object of several.
+        // A new relationship that gets its links from its inverse takes one object of several.
         if case .relationship(let source) = links, source.isToMany, !relationship.isToMany,
             predecessors(of: relationship).contains(where: { $0 === source })
         {
@@ -65,7 +66,7 @@ extension MappingInference {
         checkDestination(of: relationship, links)
     }
 
-    /// All objects that the source's links lead to must be of the new destination entity.
+    /// Checks that all objects at the ends of the source's links are of the new destination entity.
     private mutating func checkDestination(of relationship: NSRelationshipDescription, _ links: LinkSource) {
         guard case .relationship(let source) = links, let former = source.destinationEntity,
             let destination = relationship.destinationEntity
@@ -77,7 +78,7 @@ extension MappingInference {
         let isRelated = counterpart.map { $0.isKindOf(entity: destination) || destination.isKindOf(entity: $0) } ?? true
         for entity in sourceEntities where entity.isKindOf(entity: former) && !entity.isAbstract {
             guard let now = self.destination(of: entity), !now.isKindOf(entity: destination) else { continue }
-            // What has lost its side of the relationship has lost the links with it.
+            // Objects that lost their side of the relationship lost the links with it.
             if isRelated, let inverse = source.inverseRelationship, let pair = now.name.flatMap({ pairs[$0] }),
                 !pair.sourceNames.values.contains(inverse.name)
             {

@@ -1,23 +1,25 @@
 import Foundation
 
-/// What becomes of the entities and properties of one version of a model in another.
+/// The mapping of the entities and properties of one model version to those of another.
 ///
-/// Inference is over names and descriptions alone and touches no store.
+/// Inference uses only names and descriptions, and reads no store.
 package struct MappingInference {
     /// A destination entity whose objects were objects of a source entity.
     package struct EntityPair {
         package let source: NSEntityDescription
         let destination: NSEntityDescription
-        /// For each stored attribute and relationship of the destination, inherited ones included, its name in the source. The
-        /// elements of composite attributes are named by their paths.
+        /// The name in the source of each stored attribute and relationship of the destination,
+        /// including inherited ones.
+        ///
+        /// The elements of composite attributes are named by their paths.
         var sourceNames: [String: String] = [:]
     }
 
-    /// Where the links of a destination relationship come from.
+    /// The source of a destination relationship's links.
     enum LinkSource {
-        /// A source relationship that leads the same way.
+        /// A source relationship in the same direction.
         case relationship(NSRelationshipDescription)
-        /// A source relationship without an inverse that leads the other way.
+        /// A source relationship without an inverse in the other direction.
         case reversed(NSRelationshipDescription)
 
         /// Whether an object may have had several links.
@@ -31,13 +33,14 @@ package struct MappingInference {
 
     let sourceEntities: [NSEntityDescription]
     let destinationEntities: [NSEntityDescription]
-    /// By the name of the destination entity.
+    /// The pairs by the name of the destination entity.
     package private(set) var pairs: [String: EntityPair] = [:]
-    /// The destination's name by the source's.
+    /// The destination entity's name by the source entity's name.
     private(set) var destinationNames: [String: String] = [:]
-    /// By relationship of the destination, as its entity declares it; nil for those that have no links yet.
+    /// The link sources by destination relationship, as its entity declares it; nil for
+    /// relationships without links yet.
     private(set) var links: [ObjectIdentifier: LinkSource] = [:]
-    /// Everything that cannot be inferred.
+    /// All changes that cannot be inferred.
     private(set) var problems: [InferenceProblem] = []
 
     init(from sources: [NSEntityDescription], to destinations: [NSEntityDescription]) {
@@ -60,7 +63,8 @@ package struct MappingInference {
         !property.isTransient && !(property is NSFetchedPropertyDescription)
     }
 
-    /// The entities and those that they inherit from: a configuration may have subentities without these.
+    /// Returns the entities and those that they inherit from. A configuration may have subentities
+    /// without these.
     private static func declaring(_ entities: [NSEntityDescription]) -> [NSEntityDescription] {
         var all = entities
         var known = Set(entities.map { ObjectIdentifier($0) })
@@ -77,13 +81,14 @@ package struct MappingInference {
     mutating func add(
         _ entity: NSEntityDescription, _ property: NSPropertyDescription?, _ reason: String, _ advice: String
     ) {
-        // An inherited property is named where it is declared, once.
+        // An inherited property is reported once, at the entity that declares it.
         let owner = property?.owningEntity ?? entity
         problems.append(
             InferenceProblem(entity: owner.name ?? "", property: property?.name, reason: reason, advice: advice))
     }
 
-    /// The destination entity that a source entity's objects belong to; nil when the entity was removed.
+    /// Returns the destination entity to which a source entity's objects belong; nil when the
+    /// entity was removed.
     func destination(of source: NSEntityDescription) -> NSEntityDescription? {
         source.name.flatMap { destinationNames[$0] }.flatMap { pairs[$0]?.destination }
     }
@@ -134,7 +139,7 @@ package struct MappingInference {
 
     // MARK: Checks
 
-    /// Two entities without a common ancestor in the source must not have one in the destination.
+    /// Checks that entities without a common ancestor in the source have none in the destination.
     private mutating func checkHierarchies() {
         var former: [String: (root: String, member: String)] = [:]
         for entity in destinationEntities {
@@ -176,7 +181,7 @@ package struct MappingInference {
             if let source = source as? NSAttributeDescription {
                 checkType(of: attribute, from: source, entity)
             }
-            // Whether there are objects without a value that is required now, the migration sees.
+            // The migration itself checks for objects without a value that is required now.
         }
     }
 
@@ -192,12 +197,14 @@ package struct MappingInference {
         }
     }
 
-    /// Whether the values of one type are values of another: the same type, or a wider one of numbers.
+    /// Whether the values of one type are also values of another: the same type, or a wider numeric
+    /// type.
     static func holds(_ wider: NSAttributeType, all type: NSAttributeType) -> Bool {
         wider == type || widerTypes[type]?.contains(wider) == true
     }
 
-    /// The types of numbers that hold those of others. A double holds integers up to 2^53 exactly and the rest of them nearly, as on a Mac.
+    /// The numeric types that can hold the values of others. A double holds integers up to 2^53
+    /// exactly and larger ones approximately, as on a Mac.
     private static let widerTypes: [NSAttributeType: Set<NSAttributeType>] = {
         let any: Set<NSAttributeType> = [.doubleAttributeType, .decimalAttributeType]
         return [

@@ -1,4 +1,4 @@
-/// Tells how far a migration has come.
+/// Reports the progress of a migration.
 package struct MigrationProgress: Sendable {
     let handler: (@Sendable (Double) -> Void)?
 
@@ -6,6 +6,6 @@ package struct MigrationProgress: Sendable {
         self.handler = handler
     }
 
-    /// - Parameter fraction: from 0 to 1, and never less than before.
+    /// - Parameter fraction: from 0 to 1, and never less than in an earlier report.
     package func report(_ fraction: Double) { handler?(fraction) }
 }

@@ -1,18 +1,18 @@
 import Foundation
 
-/// What a migration does with the objects of an entity.
+/// The kind of change that a migration makes to the objects of an entity.
 ///
 /// ```swift
 /// let removed = mapping.entityMappings.filter { $0.mappingType == .removeEntityMappingType }.compactMap(\.sourceEntityName)
 /// ```
 public enum NSEntityMappingType: UInt, Sendable, Hashable {
-    /// Not said: the destination entity's properties are set by the mapping's expressions.
+    /// Not specified: the mapping's expressions set the destination entity's properties.
     case undefinedEntityMappingType = 0
-    /// The program's own policy makes the objects.
+    /// The program's own policy creates the objects.
     case customEntityMappingType = 1
     /// The entity is new: it has no objects.
     case addEntityMappingType = 2
-    /// The entity is gone, and its objects with it.
+    /// The entity was removed, and its objects with it.
     case removeEntityMappingType = 3
     /// The entity is the same in both models.
     case copyEntityMappingType = 4
@@ -20,7 +20,7 @@ public enum NSEntityMappingType: UInt, Sendable, Hashable {
     case transformEntityMappingType = 5
 }
 
-/// How the objects of a source entity become objects of a destination entity.
+/// A mapping from the objects of a source entity to objects of a destination entity.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsentitymapping>
 ///
@@ -37,7 +37,7 @@ open class NSEntityMapping: NSObject {
         set { givenName = newValue }
     }
 
-    /// What is done with the source's objects.
+    /// The kind of change that is made to the source's objects.
     open var mappingType: NSEntityMappingType = .undefinedEntityMappingType
 
     /// The entity of the older model; nil when the destination entity is new.
@@ -52,23 +52,26 @@ open class NSEntityMapping: NSObject {
     /// The version hash of the destination entity.
     open var destinationEntityVersionHash: Data?
 
-    /// How the destination's attributes get their values, by name.
+    /// The mappings of the destination's attributes, by name.
     open var attributeMappings: [NSPropertyMapping]?
 
-    /// How the destination's relationships get their objects, by name.
+    /// The mappings of the destination's relationships, by name.
     open var relationshipMappings: [NSPropertyMapping]?
 
-    /// The expression for the source objects. An inferred mapping has none: all objects of the source entity take part.
+    /// The expression for the source objects. An inferred mapping has none: it applies to all
+    /// objects of the source entity.
     open var sourceExpression: NSExpression?
 
-    /// The name of the class that makes the destination's objects. An inferred mapping has none.
+    /// The name of the class that creates the destination's objects. An inferred mapping has none.
     open var entityMigrationPolicyClassName: String?
 
-    /// Facts about the mapping. An inferred one of an entity in both models has sets of names: `mappedProperties` and `addedProperties` of the
-    /// newer entity, `removedProperties` of the older one.
+    /// Facts about the mapping.
+    ///
+    /// An inferred mapping of an entity in both models has sets of names: `mappedProperties` and
+    /// `addedProperties` of the newer entity, `removedProperties` of the older one.
     open var userInfo: [AnyHashable: Any]?
 
-    /// Makes a mapping of no entities.
+    /// Creates a mapping without entities.
     public override init() {
         super.init()
     }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// How the objects of a store made with one version of a model become objects of another version.
+/// A mapping from the objects of a store made with one version of a model to objects of another
+/// version.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmappingmodel>
 ///
@@ -9,23 +10,23 @@ import Foundation
 /// for entity in mapping.entityMappings { print(entity.name ?? "", entity.mappingType) }
 /// ```
 open class NSMappingModel: NSObject {
-    /// The mappings in the order in which they are processed.
+    /// The entity mappings in the order in which they are processed.
     open var entityMappings: [NSEntityMapping]! = []
 
-    /// The mappings by name. O(number of mappings).
+    /// The entity mappings by name. O(number of mappings).
     open var entityMappingsByName: [String: NSEntityMapping] {
         Dictionary((entityMappings ?? []).map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Makes a model without mappings.
+    /// Creates a model without mappings.
     public override init() {
         super.init()
     }
 
     /// Infers the mapping between two versions of a model, as a lightweight migration does.
     ///
-    /// Entities and properties are matched by renaming identifier or name. It answers without touching any store; the models
-    /// may be in use. O(size of both models).
+    /// Entities and properties are matched by renaming identifier or name. The inference accesses
+    /// no store; the models may be in use. O(size of both models).
     ///
     /// ```swift
     /// do {
@@ -35,9 +36,10 @@ open class NSMappingModel: NSObject {
     /// }
     /// ```
     ///
-    /// - Throws: `CocoaError.inferredMappingModel` (134190) when changes do not follow a pattern that is inferred. The message
-    ///   lists every reason, with the entity, the property and what to do; `NSDetailedErrorsKey` has one error for each, with
-    ///   the keys `entity`, `property` and `reason`.
+    /// - Throws: `CocoaError.inferredMappingModel` (134190) when changes do not follow a pattern
+    ///   that can be inferred. The message lists every reason, with the entity, the property and a
+    ///   remedy; `NSDetailedErrorsKey` has one error for each, with the keys `entity`, `property`
+    ///   and `reason`.
     open class func inferredMappingModel(
         forSourceModel source: NSManagedObjectModel, destinationModel destination: NSManagedObjectModel
     ) throws -> NSMappingModel {
@@ -58,7 +60,7 @@ open class NSMappingModel: NSObject {
 }
 
 extension MappingInference {
-    /// The mappings for people and programs to look at: removed, new, unchanged, then changed entities.
+    /// Returns the mappings for inspection: removed, new, unchanged, then changed entities.
     func entityMappings() -> [NSEntityMapping] {
         var removed: [NSEntityMapping] = []
         for entity in sourceEntities where destinationNames[entity.name ?? ""] == nil {
@@ -99,7 +101,8 @@ extension MappingInference {
         return removed + added + copied + transformed
     }
 
-    /// The names of the destination's properties that have a source and that are new, and those of the source's that are gone.
+    /// Returns the names of the destination's properties with a source, of those that are new, and
+    /// of the source's properties that were removed.
     private static func userInfo(of pair: EntityPair) -> [AnyHashable: Any] {
         func names(_ entity: NSEntityDescription) -> Set<String> { Set(entity.propertiesByName.values.filter(isStored).map(\.name)) }
         let present = names(pair.destination)
@@ -121,7 +124,8 @@ extension MappingInference {
         }
     }
 
-    /// The destination objects that the mapping of the relationship's destination made of the source's related objects.
+    /// Returns an expression for the destination objects that were made from the source's related
+    /// objects, by the entity mapping of the relationship's destination.
     private func expression(of relationship: NSRelationshipDescription, from name: String) -> NSExpression? {
         guard let destination = relationship.destinationEntity, let pair = destination.name.flatMap({ pairs[$0] }) else { return nil }
         return NSExpression(

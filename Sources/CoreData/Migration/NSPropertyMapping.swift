@@ -1,6 +1,6 @@
 import Foundation
 
-/// How one property of a destination entity gets its value.
+/// A mapping that gives one property of a destination entity its value.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspropertymapping>
 ///
@@ -11,13 +11,14 @@ open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.
     open var name: String?
 
-    /// The expression for the value, in which `$source` is the source object. nil: the property keeps its default.
+    /// The expression for the value, in which `$source` is the source object. If nil, the property
+    /// keeps its default.
     open var valueExpression: NSExpression?
 
-    /// Facts of the application's own about the mapping.
+    /// Custom information of the application about the mapping.
     open var userInfo: [AnyHashable: Any]?
 
-    /// Makes a mapping without name and expression.
+    /// Creates a mapping without name and expression.
     public override init() {
         super.init()
     }

@@ -1,12 +1,13 @@
-/// Finds for each name of a new model the name that it had in an older one.
+/// Finds the older name of each name in a new model.
 ///
-/// A renaming identifier is a canonical name: it says what a thing was called in the first version that had it, and stays
-/// the same through all later ones. Where an identifier does not follow that rule, the older model's own names are tried.
+/// A renaming identifier is a canonical name: the name of the item in the first version that had
+/// it. It stays the same through all later versions. Where an identifier does not follow that rule,
+/// the older model's own names are tried.
 struct RenamingMatch {
     /// An entity or property by name and renaming identifier.
     struct Item {
         let name: String
-        /// The renaming identifier, which is the name unless set.
+        /// The renaming identifier; the name itself unless it is set.
         let identifier: String
 
         init(name: String, identifier: String?) {
@@ -17,9 +18,10 @@ struct RenamingMatch {
         var isRenamed: Bool { identifier != name }
     }
 
-    /// The older name by new name. What was added has none.
+    /// The older name by new name. New items have none.
     private(set) var sourceNames: [String: String] = [:]
-    /// New names whose renaming identifier leads to something that another one stands for already.
+    /// New names whose renaming identifier refers to an older item that another new item matches
+    /// already.
     private(set) var contested: [(name: String, identifier: String, other: String)] = []
 
     init(from sources: [Item], to destinations: [Item]) {
@@ -36,7 +38,7 @@ struct RenamingMatch {
                 }
             }
         }
-        // Those that say what they were come first: a new thing may bear the old name of a renamed one.
+        // Renamed items come first, because a new item may have the old name of a renamed one.
         pass(destinations.filter(\.isRenamed)) { $0.name == $1.name && $0.identifier == $1.identifier }
         pass(waiting) { $0.identifier == $1.identifier }
         pass(waiting) { $0.name == $1.identifier }

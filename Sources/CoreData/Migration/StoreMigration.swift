@@ -1,6 +1,6 @@
 import Foundation
 
-/// A migration that can be made: from what the store holds to the entities of the model's configuration.
+/// A possible migration: from the contents of a store to the entities of the model's configuration.
 package struct StoreMigration {
     /// The version hashes of the store.
     package let storedHashes: [String: Data]
@@ -10,7 +10,7 @@ package struct StoreMigration {
     package let inference: MappingInference
     package var progress = MigrationProgress(nil)
 
-    /// Whether the store has its composite attributes as archived dictionaries.
+    /// Whether the store keeps its composite attributes as archived dictionaries.
     var compositesAreArchived: Bool { ArchivedComposite.isForm(of: sourceModel, storedHashes) }
 
     /// The version hashes that the store will have.
@@ -21,32 +21,37 @@ package struct StoreMigration {
 
 /// Finds the model that a store was made with.
 enum SourceModelSearch {
-    /// How a model has a store's version hashes, the surest way first.
+    /// The extent to which a model's version hashes match a store's, the most reliable match first.
     private enum Fit {
-        /// They are those of all its entities.
+        /// The store has the hashes of all entities of the model.
         case whole
-        /// They are those of the entities of one of its configurations.
+        /// The store has the hashes of the entities of one of the model's configurations.
         case configuration
-        /// They are those of some of its hierarchies.
+        /// The store has the hashes of some of the model's hierarchies.
         case part
     }
 
-    /// The model with a store's version hashes: among the versions of the destination model's file, among those of the
-    /// program's bundles, or in the store itself. One that has more entities than the store counts only where none has the same.
+    /// Returns the model with a store's version hashes.
     ///
-    /// Hashes do not tell renaming identifiers. Those of the file at hand were written for this migration; those in the store are
-    /// what was known when it was made.
+    /// It is searched among the versions of the destination model's file, among the models of the
+    /// program's bundles, and in the store itself. A model with more entities than the store is
+    /// used only if no model has exactly the same entities.
+    ///
+    /// Hashes do not include renaming identifiers. The models in the destination's file were
+    /// written for this migration; the model in the store shows only what was known when the store
+    /// was made.
     ///
     /// - Parameters:
-    ///   - note: is told why models cannot be read, where no version of the destination model's file fits.
-    ///   - storedModel: gives the model that the store keeps in itself, if any.
+    ///   - note: receives the reasons why models cannot be read, if no version of the destination
+    ///     model's file fits.
+    ///   - storedModel: returns the model that the store contains, if any.
     static func model(
         fitting hashes: [String: Data], metadata: [String: Any], destination: NSManagedObjectModel,
         bundles: [Bundle] = [Bundle.main] + Bundle.allBundles + Bundle.allFrameworks,
         noting note: (ModelReadingError) -> Void = { _ in }, storedModel: () -> NSManagedObjectModel?
     ) -> NSManagedObjectModel? {
         var others: [(model: NSManagedObjectModel, fit: Fit)] = []
-        /// The first model that fits as a whole; notes those that fit otherwise.
+        /// Returns the first model that fits as a whole; notes those that fit otherwise.
         func whole(_ models: [NSManagedObjectModel?]) -> NSManagedObjectModel? {
             for case let model? in models {
                 switch fit(of: model, to: hashes) {
@@ -60,14 +65,15 @@ enum SourceModelSearch {
         var unreadable: [ModelReadingError] = []
         if let found = whole(versions(besides: destination, &unreadable)) { return found }
         unreadable.forEach(note)
-        // Merging works on copies, so that freezing the result leaves the program's models alone.
+        // Merging uses copies, so that freezing the result does not affect the program's models.
         let merged = NSManagedObjectModel.mergedModel(from: bundles, forStoreMetadata: metadata, noting: note)
         if let found = whole([merged]) { return found }
         if let found = whole([storedModel()]) { return found }
         return (others.first { $0.fit == .configuration } ?? others.first)?.model
     }
 
-    /// The versions in the destination model's file, from the earliest name to the latest; what is the destination itself comes last.
+    /// Returns the versions in the destination model's file, sorted by name. The version that
+    /// equals the destination comes last.
     private static func versions(
         besides destination: NSManagedObjectModel, _ unreadable: inout [ModelReadingError]
     ) -> [NSManagedObjectModel] {
@@ -97,12 +103,16 @@ enum SourceModelSearch {
     }
 
     private static func problems(of model: NSManagedObjectModel) -> [String] {
-        // No objects are made of the former entities. Their classes may be gone, or describe the new version.
+        // No objects are created from the former entities. Their classes may not exist now, or
+        // describe the new version.
         for entity in model.entities { entity.managedObjectClassName = nil }
         return model.consistencyProblems()
     }
 
-    /// How a model has a store's hashes; nil where it has not, or is not sound: a file may hold anything.
+    /// Returns the extent to which a model's hashes match a store's.
+    ///
+    /// - Returns: nil where they do not match, or where the model is not consistent: a file may
+    ///   contain anything.
     private static func fit(of model: NSManagedObjectModel, to hashes: [String: Data]) -> Fit? {
         guard problems(of: model).isEmpty else { return nil }
         let entities = model.entitiesByName
@@ -115,7 +125,7 @@ enum SourceModelSearch {
             model.heldEntities(forConfigurationName: name)?.fit(stored) == true
         }
         if isConfiguration { return .configuration }
-        // A hash does not tell subentities, for which a table has columns.
+        // A hash does not cover subentities, for which a table has columns.
         let roots = Set(entities.values.filter { stored.contains($0.name ?? "") }.map { ObjectIdentifier($0.rootEntity) })
         let isPart = entities.values.allSatisfy { stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier($0.rootEntity)) }
         return isPart ? .part : nil

@@ -1,10 +1,13 @@
 import Synchronization
 
-/// A table from the addresses of property name literals to slots: a few instructions for each access, compiled into the
-/// modules that declare the properties.
+/// A table that maps the addresses of property name literals to slots.
 ///
-/// An accessor's literal has one address for the life of the program. Entries are single atomic words, and writing one
-/// twice gives the same word. The owner, an `EntityLayout`, frees the table; objects copy the pointer.
+/// A look-up takes a few instructions, which are compiled into the modules that declare the
+/// properties.
+///
+/// An accessor's literal has one address for the life of the program. Entries are single atomic
+/// words, and writing one twice gives the same word. The owner, an `EntityLayout`, frees the table;
+/// objects copy the pointer.
 @usableFromInline
 struct AccessorTable: @unchecked Sendable {
     // Sendable: the mask never changes, and entries are atomic.
@@ -34,11 +37,12 @@ struct AccessorTable: @unchecked Sendable {
         @inlinable @inline(__always) var isText: Bool { bits & 31 == 8 || bits & 31 == 11 }
     }
 
-    /// The mask in the lower half and the hooks in the upper one; the address of the layout; then the entries.
+    /// The mask in the lower half and the hooks in the upper one; then the layout's address; then
+    /// the entries.
     @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
     @usableFromInline static var headerCount: Int { 2 }
 
-    /// What must be called for an object with this table.
+    /// The methods that must be called for an object with this table.
     @inline(__always) var hooks: ObjectHooks {
         ObjectHooks(rawValue: UInt8(truncatingIfNeeded: words[0].load(ordering: .relaxed) >> 32))
     }
@@ -51,7 +55,7 @@ struct AccessorTable: @unchecked Sendable {
         for position in 1..<capacity + Self.headerCount { (words + position).initialize(to: Atomic(0)) }
     }
 
-    /// Tells the table whose it is, before anyone else has it.
+    /// Sets the layout that owns the table. Called before the table is shared.
     func setOwner(_ layout: EntityLayout) {
         words[1].store(UInt64(UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())), ordering: .relaxed)
     }
@@ -75,17 +79,19 @@ struct AccessorTable: @unchecked Sendable {
 
     @inlinable @inline(__always)
     static func address(_ literal: StaticString) -> UInt64 {
-        // A literal of one character may be a scalar instead of a pointer; such accessors are resolved by name each time.
+        // A literal of one character may be a scalar instead of a pointer; such accessors are
+        // resolved by name each time.
         literal.hasPointerRepresentation ? UInt64(UInt(bitPattern: literal.utf8Start)) : 0
     }
 
-    /// The first place of an address.
+    /// The position at which the search for an address begins.
     @inlinable @inline(__always)
     static func home(_ address: UInt64, mask: Int) -> Int {
         Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
     }
 
-    /// The entry of a literal if it stands in its first place, where nearly all do; otherwise no entry.
+    /// The entry of a literal if it is stored at its first position, as nearly all are; otherwise
+    /// no entry.
     @inlinable @inline(__always)
     func first(_ literal: StaticString) -> Entry {
         let address = Self.address(literal)
@@ -110,7 +116,7 @@ struct AccessorTable: @unchecked Sendable {
 
     func insert(_ entry: Entry) {
         let address = entry.bits >> 16
-        // With an empty table every accessor takes the way that checks the queue.
+        // With an empty table every accessor takes the path that checks the queue.
         guard address != 0, entry.slot < 0x7ff, !ConcurrencyDebug.isOn else { return }
         let mask = mask
         var position = Self.home(address, mask: mask)

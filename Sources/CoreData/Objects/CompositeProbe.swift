@@ -2,12 +2,13 @@ import Foundation
 
 /// Finds the elements of a composite value that a key path reads: `city` of `\Order.address.city`.
 ///
-/// Swift's description of a key path names its stored properties, those of a composite's type among them. Each name is checked by reading
-/// the property of the value that the probe gave.
+/// Swift's description of a key path names its stored properties, including those of a composite's
+/// type. Each name is checked by reading that property from the value that the probe returned.
 enum CompositeProbe {
-    /// The names that lead from the value of a property to that of a key path: none where both are the same.
+    /// The element names on the way from a property's value to a key path's value; none if the
+    /// values are the same.
     ///
-    /// - Returns: nil where the key path computes something else of the property's value.
+    /// - Returns: nil if the key path computes something else from the property's value.
     static func elements(from property: Any?, to value: Any, by keyPath: AnyKeyPath, of name: String) -> [String]? {
         if ProbeValues.areSame(value, property) { return [] }
         guard let composite = PropertyConversion.unwrapped(property) as? any PredicateComposite else { return nil }
@@ -22,8 +23,8 @@ enum CompositeProbe {
         return type.hasElement(at: names.first ?? "") && ProbeValues.areSame(value, current) ? names : nil
     }
 
-    /// The names of the stored properties that a key path reads last: those of `\Order.address.city` are described as
-    /// `\Order.<computed 0x… (Address)>.city`.
+    /// The names of the stored properties at the end of a key path: `city` for
+    /// `\Order.address.city`, whose description is `\Order.<computed 0x… (Address)>.city`.
     private static func storedProperties(atEndOf keyPath: AnyKeyPath) -> [String] {
         let names = "\(keyPath)".split(separator: ">").last ?? ""
         return names.filter { $0 != "?" && $0 != "!" }.split(separator: ".").map(String.init)

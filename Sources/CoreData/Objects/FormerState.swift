@@ -1,6 +1,8 @@
 import Foundation
 
-/// An object with unsaved changes as it was when an event began. What it does not have was as in the store.
+/// The state of an object with unsaved changes at the beginning of an event.
+///
+/// Values that it does not contain were the same as in the store.
 final class FormerState {
     private(set) var isDeleted = false
     /// Unsaved values of stored slots.
@@ -11,7 +13,7 @@ final class FormerState {
 
     init() {}
 
-    /// An object as it is now.
+    /// Copies the current state of an object.
     init(of object: NSManagedObject) {
         isDeleted = object.isDeleted
         if object.hasPendingValues { pending = object.pending?.copyOfValues() }
@@ -23,13 +25,13 @@ final class FormerState {
         }
     }
 
-    /// An object with the values of now that was deleted.
+    /// Copies the current values of an object that was deleted.
     convenience init(ofDeleted object: NSManagedObject) {
         self.init(of: object)
         isDeleted = true
     }
 
-    /// Takes the values that another state of the object has.
+    /// Adopts the values of another state of the object.
     func take(_ other: FormerState) {
         if let values = other.pending {
             let pending = pending ?? PendingValues.make(slotCount: values.slotCount, propertyCount: 0)
@@ -48,16 +50,16 @@ final class FormerState {
     }
 }
 
-/// What observers of an event are told of an object that has changed again meanwhile.
+/// The changes of an object in an event, kept for observers after the object has changed again.
 struct ToldState {
     let object: NSManagedObject
-    /// As it was when the event began; nil where it had no unsaved values.
+    /// The state when the event began; nil if the object had no unsaved values.
     let former: FormerState?
     /// The properties that changed in the event.
     let properties: SlotMask
 }
 
-/// A changed to-many relationship as it was.
+/// The former state of a changed to-many relationship.
 struct FormerMembers {
     let slot: Int
     var added: ContiguousArray<NSManagedObject> = []
@@ -75,20 +77,21 @@ struct FormerMembers {
     }
 }
 
-/// How a to-many relationship differs from what it was.
+/// The difference between a to-many relationship and its former state.
 struct ChangedMembers {
     let slot: Int
-    /// Members that it has got since.
+    /// Members that it has gained since.
     var gained: ContiguousArray<NSManagedObject> = []
-    /// Members that it has lost.
+    /// Members that it has lost since.
     var lost: ContiguousArray<NSManagedObject> = []
     /// The former order of an ordered relationship.
     var order: ContiguousArray<NSManagedObject>?
 }
 
-// What was not changed yet, of which there is no former state, was as the store has it.
+// A property without a former state had not been changed: its former value is the value in the
+// store.
 extension NSManagedObject {
-    /// What an attribute or a to-one relationship was.
+    /// The former value of an attribute or a to-one relationship.
     final func formerValue(_ slot: Int, _ former: FormerState?) -> PropertyValue {
         if slot >= layout.storedCount {
             if let transient = former?.transient, transient.has(slot) { return transient.value(slot) }
@@ -98,11 +101,11 @@ extension NSManagedObject {
         guard committedRow != nil else { return layout.defaultValue(slot) }
         let committed = committedValue(slot)
         guard case .reference(let reference) = committed else { return .stored(committed) }
-        // The object itself, whatever becomes of its row.
+        // The object itself, whatever happens to its row.
         return registry?.object(for: reference, near: self).map(PropertyValue.object) ?? .null
     }
 
-    /// Whether an attribute or a to-one relationship is what it was.
+    /// Whether an attribute or a to-one relationship has its former value.
     final func hasFormerValue(_ slot: PropertySlot, _ former: FormerState?) -> Bool {
         switch (formerValue(slot.index, former), currentValue(slot.index)) {
         case (.custom(let former), .custom(let value)): former === value
@@ -111,7 +114,7 @@ extension NSManagedObject {
         }
     }
 
-    /// What has changed in a to-many relationship; nil for nothing.
+    /// The changes of a to-many relationship since its former state; nil if there are none.
     final func changedMembers(_ slot: PropertySlot, since former: FormerMembers) -> ChangedMembers? {
         guard let state = extras?.toMany(slot.index) else { return nil }
         var members = ChangedMembers(slot: slot.index)
@@ -128,7 +131,8 @@ extension NSManagedObject {
         return members
     }
 
-    /// The order of a relationship that had no changes before, or was not read: that of the store, then what was added.
+    /// The former order of a relationship that had no changes or was not read: the store's order,
+    /// then the added members.
     private func formerOrder(_ state: ToManyState, _ former: FormerMembers) -> ContiguousArray<NSManagedObject> {
         let stored = state.committedOrder.map { ContiguousArray($0) } ?? state.members.objects.filter { !state.added.contains($0) }
         if former.added.isEmpty, former.removed.isEmpty { return stored }
@@ -136,7 +140,7 @@ extension NSManagedObject {
         return stored.filter { !removed.contains($0) } + former.added
     }
 
-    /// A property as users saw it.
+    /// The former value of a property, in the form that users see.
     fileprivate final func formerObjectValue(_ slot: PropertySlot, _ former: FormerState?) -> Any? {
         switch slot.kind {
         case .toOne: return formerValue(slot.index, former).destination
@@ -161,19 +165,23 @@ extension NSManagedObject {
         }
     }
 
-    /// Persistent properties that have changed since the last time that pending changes were processed, with the values that they had then
-    /// (NSNull for nil). Observers of `didChangeObjects` and delegates of results controllers are told what has changed in the event that
-    /// they hear of.
+    /// Returns the persistent properties that changed since pending changes were last processed,
+    /// with their values at that time (NSNull for nil).
     ///
-    /// Of a deleted object these are the to-one relationships that its delete rules have nullified. A changed to-many relationship is read
-    /// for it, any other is not.
+    /// Observers of `didChangeObjects` and delegates of results controllers learn from it what
+    /// changed in the event that they are notified of.
+    ///
+    /// For a deleted object, the result also contains the to-one relationships that its delete
+    /// rules have nullified. A changed to-many relationship is read for this; other to-many
+    /// relationships are not.
     ///
     /// ```swift
-    /// let former = item.changedValuesForCurrentEvent()["name"] as? String     // item.name is the new one
+    /// // item.name is the new one
+    /// let former = item.changedValuesForCurrentEvent()["name"] as? String
     /// ```
     public final func changedValuesForCurrentEvent() -> [String: Any] {
         guard flags.contains(.inEvent) || registry?.isTellingChanges == true else { return [:] }
-        // Of one that was saved since, nobody knows what it was.
+        // For an object that was saved since then, the former values are not known.
         let told = flags.contains(.inEvent) ? registry?.toldState(of: self) : nil
         let mask = told?.properties ?? pending?.eventMask
         let isDeleted = !flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
@@ -183,13 +191,14 @@ extension NSManagedObject {
         for slot in layout.propertySlots where !slot.isTransient && slot.kind != .fetched {
             if mask.map(slot.isIn) == true {
                 if slot.kind.isToMany, !isNewOrUnmanaged {
-                    // One that is neither read nor changed is not read for this.
+                    // A relationship that is neither read nor changed is not read for this.
                     let state = extras?.toMany(slot.index)
                     if state?.isLoaded != true, state?.hasChanges != true { continue }
                 }
                 result[slot.name] = formerObjectValue(slot, former) ?? NSNull()
             } else if isDeleted, slot.kind == .toOne, slot.deleteRule == .nullifyDeleteRule {
-                // What has not changed in this event is what it was when the event began.
+                // A value that has not changed in this event is the value that it had when the
+                // event began.
                 result[slot.name] = pending?.has(slot.index) == true ? toOne(slot.index) : formerObjectValue(slot, former)
             }
         }

@@ -1,27 +1,31 @@
-/// A relationship without an inverse that led to an object whose deletion was saved.
+/// A relationship without an inverse that referred to an object whose deletion was saved.
 struct LostReference {
     let owner: NSManagedObject
     let slot: Int
-    /// The members of an ordered relationship, the object among them.
+    /// The members of an ordered relationship, including the object.
     var order: ContiguousArray<NSManagedObject>?
 }
 
-/// The references of an object that left its context, held by an undo action that can bring the object back.
+/// The references of an object that left its context, held by an undo action that can bring it
+/// back.
 ///
-/// The object itself gives them up: two objects that left together would keep each other alive for ever.
+/// The object itself releases these references: two objects that left together would otherwise keep
+/// each other alive forever.
 final class KeptReferences {
     /// Unsaved destinations of to-one relationships, of stored slots and of transient ones.
     fileprivate var unsaved: [(slot: Int, object: NSManagedObject)] = []
     fileprivate var transient: [(slot: Int, object: NSManagedObject)] = []
-    /// Destinations that the row leads to.
+    /// Destinations that the row refers to.
     fileprivate var destinations = SlotObjects<NSManagedObject>()
     fileprivate var toMany: [(slot: Int, state: ToManyState)] = []
-    /// What led to the object.
+    /// Relationships that referred to the object.
     var lost: [LostReference] = []
 }
 
 extension NSManagedObject {
-    /// The holder of the object's references after it has left its context. Dropped when no undo action holds it.
+    /// Returns the holder of the object's references after it has left its context.
+    ///
+    /// The holder is released when no undo action holds it.
     final func makeKeptReferences() -> KeptReferences {
         let extras = makeExtras()
         if let kept = extras.kept { return kept }
@@ -30,9 +34,11 @@ extension NSManagedObject {
         return kept
     }
 
-    /// Drops the references to other objects, or hands them to the undo action that can bring the object back. Attributes stay.
+    /// Releases the references to other objects, or moves them to the undo action that can bring
+    /// the object back.
     ///
-    /// An object whose row was deleted keeps the keys of its destinations; a new one has nothing but its attributes.
+    /// Attributes stay. An object whose row was deleted keeps the keys of its destinations; a new
+    /// object keeps only its attributes.
     final func giveUpReferences() {
         let kept = extras?.kept
         let hasRow = flags.contains(.deletionSaved)
@@ -49,7 +55,7 @@ extension NSManagedObject {
         if !given.toMany.isEmpty { kept.toMany = given.toMany }
     }
 
-    /// Takes the references back that an undo action has kept.
+    /// Restores the references that an undo action has kept.
     final func takeBackReferences() {
         guard let extras, let kept = extras.kept else { return }
         for (slot, object) in kept.unsaved { withPending { $0.set(slot, .object(object)) } }

@@ -1,29 +1,31 @@
 import Foundation
 import Synchronization
 
-/// Finds the name of the property that a key path reads, by reading it from an object that only records.
+/// Finds the name of the property that a key path reads, by reading it from an object that only
+/// records.
 ///
-/// Swift key paths of computed properties carry no name. A probe is an object of the class without context or values: its
-/// accessors note the literal they were called with and give a placeholder. A property of the class's own that computes
-/// something from managed ones has no name; it shows by giving something else than the placeholder, so every key path is read
-/// twice, with different placeholders.
+/// Swift key paths of computed properties carry no name. A probe is an object of the class without
+/// context or values: its accessors record the literal with which they were called and return a
+/// placeholder. A property that the class itself declares and that computes its value from managed
+/// properties has no name. Such a property returns something other than the placeholder, so every
+/// key path is read twice, with different placeholders.
 final class KeyPathProbe {
-    /// Which placeholders the accessors give.
+    /// The set of placeholders that the accessors return.
     enum Round {
         case first
-        /// Other values, and nil for optionals.
+        /// Other placeholders, and nil for optionals.
         case second
     }
 
     private let round: Round
     private var components: [String] = []
     private var retained: [NSManagedObject] = []
-    /// The object whose property would make the path longer.
+    /// The object at the end of the path: a property read from it extends the path.
     private var current: NSManagedObject?
-    /// What the last accessor gave.
+    /// The value that the last accessor returned.
     private var last: Any?
     private var lastIsOptional = false
-    /// Whether a property without Optional filled in for nil.
+    /// Whether a property that is not Optional returned its default for nil.
     private var filledIn = false
     private var passedOptional = false
     private var isComputed = false
@@ -42,7 +44,7 @@ final class KeyPathProbe {
         return value
     }
 
-    /// A relationship was read: the path goes on at its destination.
+    /// A relationship was read: the path continues at its destination.
     func record<Destination: NSManagedObject>(
         _ name: String, on object: NSManagedObject, to type: Destination.Type, isOptional: Bool
     ) -> Destination {
@@ -54,14 +56,15 @@ final class KeyPathProbe {
         return destination
     }
 
-    /// The last value was an integer that is no raw value of the property's type.
+    /// Replaces the last value, an integer that is not a raw value of the property's type.
     func replaceLast<Value>() -> Value? {
         let value = ProbeValues.placeholder(of: Value.self, round)
         last = value
         return value
     }
 
-    /// The last value was none of the property's type: one of these stands for it; nil when there is none.
+    /// Replaces the last value, which did not have the property's type, by one of these; nil if
+    /// there are none.
     func replaceLast<Value>(among values: [Value]) -> Value? {
         guard let value = round == .first ? values.first : values.last else { return nil }
         last = value
@@ -69,7 +72,7 @@ final class KeyPathProbe {
         return value
     }
 
-    /// A property whose type is not Optional gave its default for nil.
+    /// Records that a property whose type is not Optional returned its default for nil.
     func recordDefault() { filledIn = true }
 
     private func follow(_ name: String, on object: NSManagedObject) {
@@ -78,7 +81,7 @@ final class KeyPathProbe {
         components.append(name)
     }
 
-    /// A recording object of a class.
+    /// Creates a recording object of a class.
     func probeDestination<Object: NSManagedObject>(_ objectClass: Object.Type) -> Object {
         // The class that was passed, which may be a subclass of `Object`.
         let object = objectClass.init(entity: ProbeModel.shared.entity, insertInto: nil)
@@ -90,9 +93,11 @@ final class KeyPathProbe {
 
     // MARK: Naming
 
-    /// The name of the property, or the dotted path; nil when the path reads no managed property, or computes with it.
+    /// The name of the property, or the dotted path.
     ///
-    /// Cost: some microseconds for the first time, then a look-up.
+    /// Nil if the path reads no managed property, or computes something from one.
+    ///
+    /// Cost: some microseconds the first time, then a look-up.
     static func name(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
         let key = CacheKey(keyPath: keyPath, objectClass: ObjectIdentifier(objectClass))
         if let known = names.withLock({ $0[key] }) { return known.isEmpty ? nil : known }
@@ -102,20 +107,21 @@ final class KeyPathProbe {
     }
 
     private struct CacheKey: Hashable, @unchecked Sendable {
-        // Sendable: key paths are immutable; those with captured values are compared by these.
+        // Sendable: key paths are immutable; those with captured values are compared by these
+        // values.
         let keyPath: AnyKeyPath
         let objectClass: ObjectIdentifier
     }
 
-    /// Guards the names found so far; empty for key paths without one.
+    /// Guards the names found so far; the name is empty for a key path without one.
     private static let names = Mutex<[CacheKey: String]>([:])
 
-    /// What one round of reading found.
+    /// The result of one round of reading.
     private struct Reading {
         let properties: [String]
-        /// The elements that lead from the last property, a composite one, to the value.
+        /// The elements on the way from the last property, a composite one, to the value.
         var elements: [String] = []
-        /// Whether the last property was nil, from which no elements lead on.
+        /// Whether the last property was nil and therefore has no elements.
         var isNil = false
     }
 
@@ -127,8 +133,10 @@ final class KeyPathProbe {
         return (first.properties + first.elements).joined(separator: ".")
     }
 
-    /// Whether a key path goes on inside of a text, data or a list, as `\\Person.tags[0]` does. No property is found there, and reading it would
-    /// ask a placeholder for what it may not have. The text of a key path tells the type of each step.
+    /// Whether a key path continues inside a text, data or a list, as `\\Person.tags[0]` does.
+    ///
+    /// No property is found there, and reading it would ask a placeholder for elements that it may
+    /// not have. The text of a key path contains the type of each step.
     private static func entersValue(_ keyPath: AnyKeyPath) -> Bool {
         let steps = "\(keyPath)".components(separatedBy: ".<computed ").dropFirst().dropLast()
         return steps.contains { step in
@@ -156,7 +164,8 @@ final class KeyPathProbe {
             let elements = CompositeProbe.elements(from: probe.last, to: value, by: keyPath, of: probe.components.last ?? "")
         else { return nil }
         if !isOptional {
-            // Something filled in for nil: the accessor of the property itself, or code that computes.
+            // A default replaced nil: it comes from the accessor of the property itself, or from
+            // code that computes.
             if round == .second, probe.lastIsOptional, !probe.filledIn { return nil }
             if probe.passedOptional, !"\(keyPath)".contains("!") { return nil }
         }

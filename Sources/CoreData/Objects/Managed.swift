@@ -9,9 +9,9 @@
 /// }
 /// ```
 ///
-/// The macro turns the property into a computed one that reads and writes the object's storage, so the property needs
-/// its type written out and has no initial value: set the default in the model or in `awakeFromInsert()`. Properties
-/// may stand in the class or in an extension of it.
+/// The macro turns the property into a computed one that reads and writes the object's storage, so
+/// the property needs its type written out and has no initial value: set the default in the model
+/// or in `awakeFromInsert()`. Properties may be declared in the class or in an extension of it.
 @attached(accessor, names: named(get), named(set))
 public macro Managed() = #externalMacro(module: "CoreDataMacros", type: "ManagedMacro")
 
@@ -27,8 +27,8 @@ public macro Managed(key: StaticString) = #externalMacro(module: "CoreDataMacros
 
 /// Writes the body of a method that changes a to-many relationship.
 ///
-/// The methods are those that Xcode writes for a model's classes. A macro that writes accessors cannot be attached to
-/// a method, so where Xcode writes `@NSManaged` a second name stands here:
+/// The methods are those that Xcode writes for a model's classes. A macro that writes accessors
+/// cannot be attached to a method, so this macro replaces the `@NSManaged` that Xcode writes there:
 ///
 /// ```swift
 /// @ManagedAccessor public func addToChildren(_ value: Person)
@@ -39,11 +39,12 @@ public macro Managed(key: StaticString) = #externalMacro(module: "CoreDataMacros
 /// @ManagedAccessor public func replaceChildren(at index: Int, with value: Person)
 /// ```
 ///
-/// The relationship's name is what follows the verb, with its first letter in lower case.
+/// The relationship's name follows the verb, with its first letter in lower case.
 @attached(body)
 public macro ManagedAccessor() = #externalMacro(module: "CoreDataMacros", type: "ManagedAccessorMacro")
 
-/// Writes the body of a method that changes a to-many relationship whose name does not follow from the method's.
+/// Writes the body of a method that changes a to-many relationship whose name does not follow from
+/// the method's.
 ///
 /// ```swift
 /// @ManagedAccessor(key: "people") public func addToChildren(_ value: Person)

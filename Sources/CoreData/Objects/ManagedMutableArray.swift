@@ -1,9 +1,9 @@
 import Foundation
 
-/// The array that `mutableArrayValue(forKey:)` gives: reads and writes the property itself, an ordered relationship or an attribute whose
-/// values are arrays.
+/// The array that `mutableArrayValue(forKey:)` returns. It reads and writes the property itself: an
+/// ordered relationship or an attribute whose values are arrays.
 ///
-/// A relationship has each of its objects once: what is a member already is not added again.
+/// A relationship contains each object once: an object that is a member already is not added again.
 final class ManagedMutableArray: NSMutableArray {
     private let owner: NSManagedObject
     private let slot: Int
@@ -45,7 +45,7 @@ final class ManagedMutableArray: NSMutableArray {
         return values
     }
 
-    /// Changes an attribute's array, as its accessor would.
+    /// Changes an attribute's array, as the attribute's accessor would.
     private func change(_ change: (inout [Any]) -> Void) {
         var values = values
         change(&values)
@@ -125,7 +125,8 @@ final class ManagedMutableArray: NSMutableArray {
         related.remove(at: indexes)
     }
 
-    // What follows is put together from the array that there would be, as a relationship has no two places for one object meanwhile.
+    // The following methods change a copy of the array and then set it, as an intermediate state
+    // may contain an object twice, which a relationship cannot.
 
     private func changeAll(_ change: (NSMutableArray) -> Void) {
         let changed = NSMutableArray(array: all)

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The ordered set that `mutableOrderedSetValue(forKey:)` gives, and `primitiveValue(forKey:)`: reads and writes the relationship
-/// itself.
+/// The ordered set that `mutableOrderedSetValue(forKey:)` and `primitiveValue(forKey:)` return. It
+/// reads and writes the relationship itself.
 ///
-/// Foundation's `NSOrderedSet` has members that cannot be overridden and that look at its own array only: iteration, `array`, `set`,
-/// `firstObject`, `lastObject`, `reversed`, `sort(using:)`. That array is a live view of the relationship, too (`OrderedSetArray`).
+/// Some members of Foundation's `NSOrderedSet` cannot be overridden and read only its own array:
+/// iteration, `array`, `set`, `firstObject`, `lastObject`, `reversed`, `sort(using:)`. That array
+/// is therefore a live view of the relationship, too (`OrderedSetArray`).
 final class ManagedMutableOrderedSet: NSMutableOrderedSet {
     private let members: OrderedMembers
 
@@ -71,7 +72,7 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     override func moveObjects(at indexes: IndexSet, to index: Int) { members.move(at: indexes, to: index) }
 
-    // `sort(comparator:)` leads here.
+    // `sort(comparator:)` calls this method.
     override func sortRange(
         _ range: NSRange, options: NSSortOptions = [], usingComparator compare: (Any, Any) -> ComparisonResult
     ) {
@@ -88,7 +89,7 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 struct OrderedMembers {
     let owner: NSManagedObject
     let slot: Int
-    /// Whether changes are neither tracked nor told to the other side.
+    /// Whether changes are neither tracked nor applied to the inverse.
     let isPrimitive: Bool
 
     var list: ObjectList { owner.toManyMembers(slot) }
@@ -99,10 +100,10 @@ struct OrderedMembers {
 
     func contains(_ value: Any) -> Bool { (value as? NSManagedObject).map { owner.isMember($0, slot: slot) } ?? false }
 
-    /// Adds an object at the end, or notes that it was added again.
+    /// Adds an object at the end; records a change even if it is a member already.
     func add(_ object: NSManagedObject) { include(object, at: nil) }
 
-    /// Inserts an object that is no member yet.
+    /// Inserts an object that is not a member yet.
     func insert(_ object: NSManagedObject, at index: Int) { if !contains(object) { include(object, at: index) } }
 
     private func include(_ object: NSManagedObject, at index: Int?) {
@@ -152,12 +153,15 @@ struct OrderedMembers {
 
 /// The array in which `NSMutableOrderedSet` keeps its members in order.
 private enum OrderedSetArray {
-    /// Where an ordered set has its two references to the array. They are private, and nothing else in an empty set is a mutable array.
+    /// The offsets of an ordered set's two references to its array.
+    ///
+    /// They are private, and nothing else in an empty set is a mutable array.
     private static let offsets: [Int] = {
         let sample = NSMutableOrderedSet(capacity: 0)
         let start = UnsafeRawPointer(Unmanaged.passUnretained(sample).toOpaque())
         let word = MemoryLayout<UInt>.size
-        // Safe: all that the two classes declare are references to objects, which begin with their class (see `ClassLayout`).
+        // Safe: both classes declare only references to objects, and an object begins with its
+        // class (see `ClassLayout`).
         let found = withExtendedLifetime(sample) {
             stride(from: 2 * word, to: instanceSize(of: NSMutableOrderedSet.self), by: word).filter { offset in
                 let object = start.load(fromByteOffset: offset, as: UnsafeRawPointer?.self)
@@ -168,7 +172,7 @@ private enum OrderedSetArray {
         return found
     }()
 
-    /// Has an ordered set that nobody uses yet keep its members in another array.
+    /// Makes an ordered set that is not in use yet keep its members in another array.
     static func replace(in set: NSMutableOrderedSet, by array: NSMutableArray) {
         let start = Unmanaged.passUnretained(set).toOpaque()
         for offset in offsets { (start + offset).assumingMemoryBound(to: NSMutableArray.self).pointee = array }

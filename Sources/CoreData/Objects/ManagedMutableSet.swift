@@ -1,6 +1,6 @@
 import Foundation
 
-/// The set that `mutableSetValue(forKey:)` gives: reads and writes the relationship itself.
+/// The set that `mutableSetValue(forKey:)` returns. It reads and writes the relationship itself.
 final class ManagedMutableSet: NSMutableSet {
     private let owner: NSManagedObject
     private let slot: Int

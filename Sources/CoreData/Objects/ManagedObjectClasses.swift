@@ -1,9 +1,11 @@
 import Foundation
 
-/// Which class the objects of an entity are of.
+/// Finds the class of an entity's objects.
 enum ManagedObjectClasses {
-    /// The class that an entity names, found at run time; `NSManagedObject` where it names none or one that the program
-    /// does not have (as Core Data does).
+    /// The class that an entity names, found at run time.
+    ///
+    /// `NSManagedObject` if the entity names none, or one that the program does not have (as Core
+    /// Data does).
     static func managedObjectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
         if let givenClass = entity.givenClass as? NSManagedObject.Type { return givenClass }
         let found = namedClass(of: entity)
@@ -26,10 +28,11 @@ enum ManagedObjectClasses {
         }
     }
 
-    /// Whether a class that was found by its name is the entity's.
+    /// Whether a class that was found by its name is meant by the entity.
     ///
-    /// A model from elsewhere may name a class that only this program has by chance as well: one that knows what its entity
-    /// is like, and is not named with its module, must fit.
+    /// A model from another program may name a class whose name this program uses by chance for
+    /// something else. So a class that describes its entity must fit the entity, unless the model
+    /// gives the class name with its module.
     static func isMeant(_ objectClass: NSManagedObject.Type, by entity: NSEntityDescription) -> Bool {
         guard let describing = objectClass as? any _SelfDescribingClass.Type,
             ClassLookup.name(of: objectClass) != entity.managedObjectClassName
@@ -37,7 +40,8 @@ enum ManagedObjectClasses {
         return describing._differences(from: entity).isEmpty
     }
 
-    /// Why objects of a class cannot be made of a model's entities that name it; empty when none does.
+    /// The reasons why objects of a class cannot be made from a model's entities that name it;
+    /// empty if there are none.
     static func misfits(of objectClass: NSManagedObject.Type, in entities: [NSEntityDescription]) -> [String] {
         guard let describing = objectClass as? any _SelfDescribingClass.Type else { return [] }
         let name = ClassLookup.name(of: objectClass).split(separator: ".").last

@@ -1,4 +1,4 @@
-/// Methods that the framework need not call for every object of a class that leaves them as they are.
+/// Methods that the framework need not call for objects of a class that does not override them.
 struct ObjectHooks: OptionSet {
     let rawValue: UInt8
     static let awakeFromFetch = ObjectHooks(rawValue: 1 << 0)
@@ -19,11 +19,14 @@ struct ObjectHooks: OptionSet {
     }
 }
 
-/// Tells whether a class overrides a method that the framework would otherwise call for every object for nothing, as
-/// `validateValue(_:forKey:)`, for which every value must be boxed, or `willSave()`.
+/// Finds whether a class overrides a method, so that the framework can skip calls that would have
+/// no effect.
 ///
-/// A method's place in the class metadata is where a class that overrides only this method differs from one that
-/// overrides nothing. If that place cannot be found, every class counts as overriding.
+/// Examples: `validateValue(_:forKey:)`, for which every value must be boxed, and `willSave()`.
+///
+/// A method's offset in the class metadata is the place at which a class that overrides only this
+/// method differs from one that overrides nothing. If that place cannot be found, every class
+/// counts as overriding.
 struct MethodOverride {
     private final class Plain: NSManagedObject {}
     private final class Validating: NSManagedObject {
@@ -68,7 +71,7 @@ struct MethodOverride {
         return metadata[wordOffset] != base[wordOffset]
     }
 
-    /// Word offset of the one method that a probe overrides; nil when it cannot be told.
+    /// The word offset of the one method that a probe overrides; nil if it cannot be found.
     private static func offset(of probe: NSManagedObject.Type) -> Int? {
         let plain = words(of: Plain.self)
         let overriding = words(of: probe)
@@ -81,8 +84,9 @@ struct MethodOverride {
     /// The metadata of a class from its address point to its end, as words.
     private static func words(of objectClass: AnyClass) -> [UInt] {
         let metadata = unsafeBitCast(objectClass, to: UnsafeRawPointer.self)
-        // Class metadata without Objective-C: kind, superclass, flags (4 bytes), address point of instances (4), instance
-        // size (4), alignment mask (2), reserved (2), size of the metadata (4), its address point (4), descriptor, …
+        // Class metadata without Objective-C: kind, superclass, flags (4 bytes), address point of
+        // instances (4), instance size (4), alignment mask (2), reserved (2), size of the metadata
+        // (4), its address point (4), descriptor, …
         let size = metadata.load(fromByteOffset: 32, as: UInt32.self)
         let addressPoint = metadata.load(fromByteOffset: 36, as: UInt32.self)
         guard size > addressPoint, size < 1 << 16 else { return [] }

@@ -19,7 +19,7 @@ final class ModelRegistry: Sendable {
         }
     }
 
-    /// The entity of the model used last that the class alone stands for.
+    /// The entity whose class this is, if one entity alone has it, in the most recently used model.
     func entity(for objectClass: NSManagedObject.Type) -> NSEntityDescription? {
         let alive = layouts.withLock { $0.compactMap(\.layout) }
         for layout in alive.reversed() {
@@ -32,7 +32,7 @@ final class ModelRegistry: Sendable {
 }
 
 extension NSEntityDescription {
-    /// The layouts of the entity's model, which live as long as somebody keeps them.
+    /// The layouts of the entity's model. They live only as long as a caller keeps them.
     var modelLayouts: ModelLayout {
         guard let model = owningModel else {
             preconditionFailure("The entity \(name ?? "without a name") belongs to no model: add it to one before making objects.")
@@ -40,26 +40,27 @@ extension NSEntityDescription {
         return model.objectLayouts()
     }
 
-    /// What objects keep of the entity, unretained; nil until the model's layouts were made ready for objects.
+    /// The layout that objects refer to, unretained; nil until the model's layouts were made ready
+    /// for objects.
     @inline(__always)
     final var objectLayoutReference: Unmanaged<ObjectLayout>? {
         guard let layoutReference else { return nil }
         return layoutReference._withUnsafeGuaranteedRef { layout -> Unmanaged<ObjectLayout>? in
-            // Nothing but layouts is ever put there, and nothing but object layouts attached to them.
+            // Only layouts are ever stored there, and only object layouts are attached to them.
             guard let companion = unsafeDowncast(layout, to: EntityLayout.self).companion else { return nil }
             return .fromOpaque(companion.toOpaque())
         }
     }
 
     /// Makes the model's layouts ready for objects.
-    // Never inlined: few objects come here, and all others would pay for its variables.
+    // Never inlined: few objects come here, and all other objects would pay for its variables.
     @inline(never)
     final func makeObjectLayout(keptAliveBy layouts: inout ModelLayout?) -> Unmanaged<ObjectLayout> {
         layouts = modelLayouts
         return .passUnretained(resolvedLayout.objects)
     }
 
-    /// The class of the entity's objects, found by its name where it was not given.
+    /// The class of the entity's objects; found by its name if it was not set.
     package var objectClass: NSManagedObject.Type {
         objectLayoutReference?.takeUnretainedValue().managedObjectClass ?? ManagedObjectClasses.managedObjectClass(for: self)
     }
@@ -67,7 +68,7 @@ extension NSEntityDescription {
     /// Sets the class of the entity's objects, and with it `managedObjectClassName`.
     package func setManagedObjectClass(_ objectClass: NSManagedObject.Type) { give(objectClass) }
 
-    /// The entity's layout; makes the model's layouts, and with them freezes the model, on first use.
+    /// The entity's layout. On first use makes the model's layouts, which freezes the model.
     var resolvedLayout: EntityLayout {
         if let layout = cachedLayout, layout.companion != nil { return layout }
         guard let layout = modelLayouts.layoutByName[name ?? ""] else {

@@ -1,4 +1,4 @@
-/// What is done to a set, as key-value observing on a Mac is told. Here nobody asks.
+/// The kind of a change of a set. Key-value observing on a Mac receives it; here nothing uses it.
 public enum NSKeyValueSetMutationKind: UInt, Sendable {
     /// Objects are added.
     case union = 1

@@ -1,6 +1,6 @@
 import Foundation
 
-// What the overloads of the accessors share.
+// Functions that the overloads of the accessors share.
 
 extension NSManagedObject {
     final func integerValue(_ slot: Int) -> Int64? {
@@ -17,7 +17,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether an integer is nil, as all are of an object whose row or context is gone.
+    /// Whether an integer is nil, as every integer is in an object whose row or context is gone.
     final func hasNoInteger(_ name: StaticString) -> Bool {
         layout.objects.slot(forLiteral: name).map { integerValue($0.slot) == nil } ?? false
     }
@@ -36,7 +36,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Any property as any type, by way of key-value coding; nil for nil.
+    /// Returns any property as any type, by key-value coding; nil for nil.
     final func general<Value>(_ slot: Int, _ name: StaticString) -> Value? {
         guard let object = objectValue(slot) else { return nil }
         if let value = object as? Value { return value }
@@ -59,7 +59,7 @@ extension NSManagedObject {
 
     final func setDouble(_ value: Double, _ name: StaticString) {
         let resolved = entry(name)
-        // A date may be declared as the seconds that it has.
+        // A date may be declared as its seconds.
         guard resolved.isFound, resolved.kind == .double || resolved.kind == .float || resolved.kind == .date else {
             return setGeneral(value, name)
         }
@@ -74,7 +74,8 @@ extension NSManagedObject {
         setTracked(.null, slot: resolved.slot)
     }
 
-    /// The place of a property named by an accessor's literal; not found when the entity has no such property.
+    /// The table entry of a property named by an accessor's literal; not found if the entity has no
+    /// such property.
     @inline(__always)
     final func entry(_ name: StaticString) -> AccessorTable.Entry {
         let known = accessorTable.find(name)
@@ -99,8 +100,10 @@ extension NSManagedObject {
         setObjectValue(value, slot: resolved.slot)
     }
 
-    /// An accessor of a property that the entity does not have: a probe records it, the name of a primitive accessor
-    /// reads the storage, anything else is a mistake.
+    /// Handles an accessor of a property that the entity does not have.
+    ///
+    /// A probe records the property, the name of a primitive accessor reads the storage, and any
+    /// other name is a programmer's error.
     final func undeclared<Value>(_ name: StaticString, default value: Value) -> Value {
         guard flags.contains(.probe), let probe = extras?.probe else {
             guard layout.keyOfPrimitive(name) != nil else { return undeclaredStop(name) }
@@ -111,7 +114,7 @@ extension NSManagedObject {
         return recorded ?? value
     }
 
-    /// The same for a relationship.
+    /// Handles an accessor of a relationship that the entity does not have; a probe records it.
     final func probeDestination<Destination: NSManagedObject>(
         _ name: StaticString, _ type: Destination.Type, isOptional: Bool
     ) -> Destination {
@@ -119,15 +122,17 @@ extension NSManagedObject {
         return probe.record(name.description, on: self, to: type, isOptional: isOptional)
     }
 
-    /// Notes that a property of a probe is read. Gives a placeholder, or one of the values where the type has none.
+    /// Records that a property of a probe is read. Returns a placeholder, or one of the values if
+    /// the type has none.
     public final func _recordProbe<Value>(_ name: StaticString, among values: @autoclosure () -> [Value]) -> Value? {
         extras?.probe?.record(name.description, on: self) ?? _replaceProbeValue(among: values())
     }
 
-    /// Notes that the property of a probe which was read last gives one of these values, as its placeholder is none of its type.
+    /// Records that the property of a probe that was read last returns one of these values, as its
+    /// placeholder does not have the property's type.
     public final func _replaceProbeValue<Value>(among values: [Value]) -> Value? { extras?.probe?.replaceLast(among: values) }
 
-    /// What a property that is not Optional gives for nil.
+    /// Returns the default of a property that is not Optional, which stands for nil.
     final func filledIn<Value>(_ value: Value) -> Value {
         if flags.contains(.probe) { extras?.probe?.recordDefault() }
         return value
@@ -137,7 +142,8 @@ extension NSManagedObject {
         !flags.contains(.probe) && layout.keyOfPrimitive(name) != nil
     }
 
-    /// The stored value of `x` for a property declared as `primitiveX`; nil for nil, and for any other name.
+    /// The stored value of `x` for a property declared as `primitiveX`; nil for nil and for any
+    /// other name.
     final func primitive<Value>(_ name: StaticString) -> Value? {
         guard let key = layout.keyOfPrimitive(name), let slot = layout.slotByName[key], !flags.contains(.fault),
             let object = objectValue(slot)
@@ -150,7 +156,8 @@ extension NSManagedObject {
                 + "\(Swift.type(of: object)).")
     }
 
-    /// A property that is not Optional is nil, and nothing stands for nil among the values of its type.
+    /// Stops the program: a property that is not Optional is nil, and no value of its type can
+    /// stand for nil.
     final func missingStop<Value>(_ name: StaticString, _ type: Value.Type) -> Never {
         let property = layout.slotByName[name.description].map { layout.slots[$0] }
         let cause =
@@ -162,7 +169,7 @@ extension NSManagedObject {
                 + "value(forKey:) gives nil for it, and validateForUpdate() throws where it is required; or declare the property optional.")
     }
 
-    /// A probe has no placeholder of a property's type.
+    /// Stops the program: a probe has no placeholder of a property's type.
     final func probeStop<Value>(_ name: StaticString) -> Value {
         preconditionFailure(
             "A key path cannot name \(Swift.type(of: self)).\(name), as no \(Value.self) could be made up to read: write the name in a "

@@ -1,12 +1,14 @@
 import Foundation
 
-// What `@Managed` properties expand to. The compiler picks the overload by the property's type, so that no value is boxed.
-// A property whose type does not fit the model's attribute takes the slower general path, which converts or explains.
+// `@Managed` properties expand to calls of these methods. The compiler chooses the overload by the
+// property's type, so that no value is boxed. A property whose type does not fit the model's
+// attribute takes the slower general path, which converts the value or explains the error.
 
 extension NSManagedObject {
     // MARK: Integers
 
-    // Always inlined: a function that reads many properties, through views above all, would soon be too large for the optimizer.
+    // Always inlined: otherwise a function that reads many properties, especially through views,
+    // would soon be too large for the optimizer.
     @inlinable @inline(__always)
     public final func _managedValue(forSlotNamed name: StaticString) -> Int64 {
         if let row {
@@ -45,7 +47,7 @@ extension NSManagedObject {
     }
     @inline(never) @usableFromInline
     final func readBool(_ name: StaticString) -> Bool {
-        // A probe must know that a truth value was asked for.
+        // A probe must know that a Boolean was requested.
         flags.contains(.probe) ? undeclared(name, default: false) : readInteger(name) != 0
     }
     public final func _managedValue<Integer: FixedWidthInteger>(forSlotNamed name: StaticString) -> Integer {
@@ -145,7 +147,8 @@ extension NSManagedObject {
     }
     @inline(__always)
     private final func string(_ row: RowPointer, _ slot: Int) -> String? {
-        // A word of 0 is a nil or an empty text at the start of the heap; every other text is not nil.
+        // A word of 0 is nil or an empty text at the start of the heap; every other word is a text
+        // that is not nil.
         if row[slot] == 0, layout.isNull(row, slot) { return nil }
         let bytes = row.rowPage._withUnsafeGuaranteedRef { $0.bytes(row, slot) }
         return String(decoding: bytes, as: UTF8.self)
@@ -264,7 +267,8 @@ extension NSManagedObject {
         }
         let members = toManySet(resolved.slot)
         if members.isInstances(of: Destination.self) {
-            // Sets of classes that inherit their hash and their equality from one class are laid out alike.
+            // Sets of classes that inherit their hash and their equality from one class are laid
+            // out alike.
             return unsafeBitCast(members.set, to: Set<Destination>.self)
         }
         return Set(members.set.lazy.compactMap { $0 as? Destination })
@@ -290,11 +294,13 @@ extension NSManagedObject {
         setToMany(value, slot: resolved.slot)
     }
 
-    // MARK: Everything else: NSNumber, NSSet, NSOrderedSet, NSDecimalNumber, transformable types, enumerations
+    // MARK: Everything else: NSNumber, NSSet, NSOrderedSet, NSDecimalNumber, transformable types,
+    // enumerations
 
     @_disfavoredOverload
     public final func _managedValue<Value>(forSlotNamed name: StaticString) -> Value { anyValue(name) }
-    // For the types that a managed object has as well: otherwise the compiler takes the overloads of relationships.
+    // For types that are also superclasses of managed objects: otherwise the compiler chooses the
+    // overloads of relationships.
     public final func _managedValue(forSlotNamed name: StaticString) -> NSObject? { anyValue(name) }
     public final func _managedValue(forSlotNamed name: StaticString) -> NSObject { anyValue(name) }
     public final func _managedValue(forSlotNamed name: StaticString) -> Any? { anyValue(name) }

@@ -1,17 +1,18 @@
 import Foundation
 
-// Composite attributes: dictionaries to users, the slots of their elements below.
+// Composite attributes: dictionaries for users, stored in the slots of their elements.
 
 extension NSManagedObject {
-    /// The dictionary of a composite attribute's elements as they are now; fires the fault.
+    /// The dictionary of a composite attribute's current elements; fires the fault.
     final func compositeValue(_ composite: CompositeLayout) -> [String: Any]? {
         fireFaultIfNeeded(composite.slots.first ?? -1)
         return composite.dictionary { objectValue($0) }
     }
 
-    /// Sets every element of a composite attribute: those that the dictionary does not have become nil.
+    /// Sets every element of a composite attribute. Elements that the dictionary does not contain
+    /// become nil.
     ///
-    /// - Parameter isTracked: whether the change is noticed.
+    /// - Parameter isTracked: Whether the change is recorded.
     final func setComposite(_ value: Any?, _ composite: CompositeLayout, isTracked: Bool = true) {
         let elements: [(slot: Int, value: AttributeValue)]
         do {
@@ -27,10 +28,10 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets the property at the end of a path of names, also an element of a composite attribute: `address.city`. Does nothing
-    /// when an object on the way is nil.
+    /// Sets the property at the end of a path of names; the property may be an element of a
+    /// composite attribute: `address.city`. Does nothing if an object on the path is nil.
     ///
-    /// A composite attribute that is nil gets its other elements as nil.
+    /// If a composite attribute is nil, its other elements become nil.
     ///
     /// ```swift
     /// order.setValue("Graz", forKeyPath: "address.city")      // the other elements stay

@@ -3,14 +3,17 @@ import Foundation
 // The order of the members of ordered relationships.
 
 extension NSManagedObject {
-    /// Gives an ordered relationship a new order of the same members, as the user asks: tracked.
+    /// Gives the same members of an ordered relationship a new order, as the user requests:
+    /// tracked.
     final func reorder(to order: ContiguousArray<NSManagedObject>, slot: Int) {
         if setOrder(order, slot: slot) { noteChange(slot) }
     }
 
-    /// Gives an ordered relationship a new order of the same members, without tracking. One that could not be read stays as it is.
+    /// Gives the same members of an ordered relationship a new order, without tracking.
     ///
-    /// - Returns: whether they had another one.
+    /// Does nothing for a relationship that could not be read.
+    ///
+    /// - Returns: whether the order changed.
     @discardableResult
     final func setOrder(_ order: ContiguousArray<NSManagedObject>, slot: Int) -> Bool {
         let state = toManyState(slot)
@@ -20,10 +23,12 @@ extension NSManagedObject {
         return true
     }
 
-    /// Moves members of an ordered relationship, without tracking. One that could not be read stays as it is.
+    /// Moves members of an ordered relationship, without tracking.
     ///
-    /// - Parameter index: the place of the first of them among the others.
-    /// - Returns: whether the order is another one.
+    /// Does nothing for a relationship that could not be read.
+    ///
+    /// - Parameter index: the position of the first moved member among the others.
+    /// - Returns: whether the order changed.
     final func moveMembers(at indexes: IndexSet, to index: Int, slot: Int) -> Bool {
         _ = toManyMembers(slot)
         let state = toManyState(slot)
@@ -37,7 +42,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// Exchanges two members of an ordered relationship, as `moveMembers`.
+    /// Exchanges two members of an ordered relationship, under the rules of `moveMembers`.
     final func exchangeMembers(_ first: Int, _ second: Int, slot: Int) -> Bool {
         let (low, high) = (min(first, second), max(first, second))
         if low == high || !moveMembers(at: [high], to: low, slot: slot) { return false }
@@ -45,7 +50,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// Keeps the order that the store has before it is changed.
+    /// Remembers the store's order before the first change of it.
     final func rememberOrder(_ state: ToManyState, _ slot: Int, without added: NSManagedObject? = nil) {
         guard layout.slots[slot].kind == .orderedToMany else { return }
         state.orderChanged = true

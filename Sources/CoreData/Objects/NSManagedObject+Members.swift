@@ -6,7 +6,7 @@ extension NSManagedObject {
         let state = toManyState(slot)
         if state.removed.contains(object) {
             let isOrdered = layout.slots[slot].kind == .orderedToMany
-            // Where it comes back to in the order depends on the others.
+            // Its place in the order depends on the other members, so they must be loaded.
             if isOrdered { _ = toManyMembers(slot) }
             state.removed.removeOrdered(object)
             if state.isLoaded {
@@ -51,8 +51,8 @@ extension NSManagedObject {
 
     /// Removes a member from the additions of an unread relationship if the store has it already.
     ///
-    /// With a to-one inverse the member's row is known, and additions are certain. Otherwise the other side tells if it is loaded; if not,
-    /// this one is loaded.
+    /// With a to-one inverse the member's row is known, and additions are certain. Otherwise the
+    /// inverse shows it if it is loaded; if not, this side is loaded.
     private func verifyAddition(_ object: NSManagedObject, _ state: ToManyState, _ slot: Int) {
         let property = layout.slots[slot]
         if property.inverseSlot >= 0 {

@@ -1,9 +1,10 @@
 import Foundation
 
-// Relationships changed by primitive setters: one side only, until `didChangeValue(forKey:)` or a save tells the other one.
+// Relationships changed by primitive setters on one side only, until `didChangeValue(forKey:)` or a
+// save updates the inverse.
 
 extension NSManagedObject {
-    /// Whether primitive setters may have changed a relationship whose other side does not know of it.
+    /// Whether primitive setters may have changed a relationship whose inverse was not updated yet.
     @inline(__always)
     final var hasOneSidedChanges: Bool {
         extrasReference?._withUnsafeGuaranteedRef { $0.oneSided.map { !$0.isEmpty } ?? false } ?? false
@@ -36,7 +37,7 @@ extension NSManagedObject {
 
     /// Adds a member without tracking or inverse.
     ///
-    /// - Returns: whether it was none before.
+    /// - Returns: whether it was not a member before.
     @discardableResult
     final func addPrimitiveMember(_ object: NSManagedObject, slot: Int, at index: Int? = nil) -> Bool {
         guard let state = stateWithout(object, slot) else { return false }
@@ -48,7 +49,7 @@ extension NSManagedObject {
 
     /// Removes a member without tracking or inverse.
     ///
-    /// - Returns: whether it was one.
+    /// - Returns: whether it was a member.
     @discardableResult
     final func removePrimitiveMember(_ object: NSManagedObject, slot: Int) -> Bool {
         if stateWithout(object, slot) != nil { return false }
@@ -57,7 +58,7 @@ extension NSManagedObject {
         return true
     }
 
-    /// The state of a to-many relationship, which is read; nil if it has the object.
+    /// The state of a to-many relationship, which is read first; nil if the object is a member.
     private func stateWithout(_ object: NSManagedObject, _ slot: Int) -> ToManyState? {
         fireFaultIfNeeded(slot)
         let state = toManyState(slot)
@@ -77,10 +78,12 @@ extension NSManagedObject {
         return changes
     }
 
-    // MARK: Sets that the program changes
+    // MARK: Mutable sets that the program changes
 
-    /// The members of a relationship in a set that the program may change: one of Foundation's own, as Swift's sets are made of no other. It
-    /// is the same one until another is set.
+    /// Returns the members of a relationship in a set that the program may change.
+    ///
+    /// It is one of Foundation's own sets, as Swift's sets are bridged from no other. The same set
+    /// is returned until another value is set.
     final func primitiveSet(_ slot: Int) -> NSMutableSet {
         let members = toManyMembers(slot).objects
         let changes = makeOneSided()
@@ -93,9 +96,11 @@ extension NSManagedObject {
         return set
     }
 
-    /// Has the relationship have the members of the set that the program has got, as if these had been set by a primitive setter.
+    /// Sets the relationship to the members of the mutable set that the program received, as a
+    /// primitive setter would.
     ///
-    /// - Parameter announced: the members that are said to have come or gone: the others are looked at only if it is not these alone.
+    /// - Parameter announced: the members that are announced as added or removed. The other members
+    ///   are compared only if the announced ones do not explain the change.
     final func takeOverSet(_ slot: Int, announced: Set<AnyHashable> = []) {
         guard let changes = extras?.oneSided, let known = changes.handedOut[slot] else { return }
         let isCurrent = known.isMade(of: toManyMembers(slot).objects)
@@ -120,15 +125,17 @@ extension NSManagedObject {
             known.set.addObjects(from: Array(members))
         }
         changes.handOut(slot, .init(set: known.set, members: members))
-        // What is tracked otherwise, and only read here, stays tracked.
+        // A slot that was only read here, and whose changes were tracked, stays tracked.
         if isChanged { noteUntracked(layout.slots[slot]) }
     }
 
-    // MARK: Telling the other side
+    // MARK: Updating the inverse
 
-    /// Has the destinations of a relationship know what primitive setters have done to it. What they know already is no change.
+    /// Updates the inverse in the destinations of a relationship that primitive setters have
+    /// changed. A destination whose inverse is right already does not change.
     ///
-    /// - Parameter mayChange: asked before a destination is changed; one that it refuses stays as it is.
+    /// - Parameter mayChange: called before a destination is changed; a destination for which it
+    ///   returns false stays as it is.
     final func maintainInverse(_ slot: Int, where mayChange: (NSManagedObject) throws -> Bool) rethrows {
         guard let changes = extras?.oneSided, !flags.contains(.silent) else { return }
         let (gained, lost) = changes.take(slot)
@@ -144,7 +151,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Has the destinations of its relationships to one lead back to an object that has come back.
+    /// Adds an object that has come back to the inverses in the destinations of its to-one
+    /// relationships.
     final func joinDestinations() {
         for slot in layout.relationshipSlots where layout.slots[slot].kind == .toOne && layout.slots[slot].inverseSlot >= 0 {
             let property = layout.slots[slot]
@@ -155,14 +163,16 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a relationship has an object, as far as that is known without reading it.
+    /// Whether an object is in a relationship, as far as that is known without reading the
+    /// relationship.
     private func leads(to object: NSManagedObject, _ slot: Int) -> Bool {
         if !layout.slots[slot].kind.isToMany { return toOne(slot) === object }
         let state = toManyState(slot)
         return state.isLoaded ? state.members.contains(object) : state.added.contains(object)
     }
 
-    /// Whether the inverse of an object's relationship may have that object. One that was not read may.
+    /// Whether the inverse of an object's relationship may contain that object; true for an inverse
+    /// that was not read.
     private func mayLead(to object: NSManagedObject, _ relationship: PropertySlot) -> Bool {
         prepareForChange()
         let slot = relationship.inverseSlot(in: layout)

@@ -3,11 +3,13 @@ import Foundation
 // Primitive values, and the notifications around their changes.
 
 extension NSManagedObject {
-    /// The value of a property in the object's storage, without access notification: nil in a fault, which does not fire.
+    /// The value of a property in the object's storage, without access notification. Nil in a
+    /// fault, which does not fire.
     ///
-    /// A custom accessor calls `willAccessValue(forKey:)` first. The value of a to-many relationship is an `NSMutableSet` or an
-    /// `NSMutableOrderedSet`: changing it is like setting another one with `setPrimitiveValue(_:forKey:)`. Accessors see what was changed in
-    /// an `NSMutableSet` after `didChangeValue`.
+    /// A custom accessor calls `willAccessValue(forKey:)` first. The value of a to-many
+    /// relationship is an `NSMutableSet` or an `NSMutableOrderedSet`: changing it has the effect of
+    /// setting another one with `setPrimitiveValue(_:forKey:)`. Accessors see changes of an
+    /// `NSMutableSet` after `didChangeValue`.
     ///
     /// ```swift
     /// func add(_ item: Item) {
@@ -26,11 +28,15 @@ extension NSManagedObject {
         }
     }
 
-    /// Stores a value without change tracking: `hasChanges`, `changedValues()` and inverses are left alone. In an object
-    /// that is saved anyway the value is saved with it, and a new object lists it in `changedValues()`.
+    /// Stores a value without change tracking: `hasChanges`, `changedValues()` and inverses do not
+    /// change.
     ///
-    /// Between `willChangeValue(forKey:)` and `didChangeValue(forKey:)` it is a change like that of any setter, and the inverse of a
-    /// relationship follows. One that was set without them has its inverse follow in the save of the object.
+    /// If the object is saved for another reason, the value is saved with it. A new object lists
+    /// the value in `changedValues()`.
+    ///
+    /// Between `willChangeValue(forKey:)` and `didChangeValue(forKey:)` it is a change like that of
+    /// any setter, and the inverse of a relationship follows. For a relationship set without these
+    /// calls, the inverse follows when the object is saved.
     public final func setPrimitiveValue(_ value: Any?, forKey key: String) {
         guard let slot = layout.slotByName[key] else {
             setValue(value, forUndefinedKey: key)
@@ -59,7 +65,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether the context wants to know former values, as it does for undo.
+    /// Whether the context needs former values, as it does for undo.
     @inline(__always)
     private final var hasTrackedFormerValues: Bool { heldRegistry?._withUnsafeGuaranteedRef { $0.tracksFormerValues } ?? false }
 
@@ -68,7 +74,8 @@ extension NSManagedObject {
         for slot in property.composite?.slots ?? [property.index] { registry.noteUntracked(self, slot: slot) }
     }
 
-    /// What primitive setters have set in a slot is a change, which the other side of a relationship follows.
+    /// Records the values that primitive setters have stored in a slot as a change, and updates the
+    /// inverse of a relationship.
     @inline(never)
     private final func takeOver(_ slot: Int, announced: Set<AnyHashable>) {
         takeOverSet(slot, announced: announced)
@@ -91,8 +98,9 @@ extension NSManagedObject {
         prepareForChange()
     }
 
-    /// Records a change that was made with primitive setters since `willChangeValue(forKey:)`. The inverse of a relationship follows, as it
-    /// follows other setters.
+    /// Records a change that was made with primitive setters since `willChangeValue(forKey:)`.
+    ///
+    /// The inverse of a relationship follows, as it does for other setters.
     public final func didChangeValue(forKey key: String) { didChange(key, announced: []) }
 
     @inline(__always)

@@ -1,4 +1,4 @@
-// Reading the state of an object, whose parts `ObjectState` explains.
+// Read access to the state of an object; `ObjectState` explains its parts.
 
 extension NSManagedObject {
     @inlinable @inline(__always) final var row: RowPointer? { state.row }
@@ -11,7 +11,7 @@ extension NSManagedObject {
     @inline(__always) final var extrasReference: Unmanaged<ObjectExtras>? { state.extrasReference }
     @inline(__always) final var heldRegistry: Unmanaged<ObjectRegistry>? { state.heldRegistry }
 
-    /// Where the object's properties lie.
+    /// The layout of the object's properties.
     @inline(__always)
     final var layout: EntityLayout { state.accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
 
@@ -21,11 +21,12 @@ extension NSManagedObject {
     /// The registry of the object's context.
     final var registry: ObjectRegistry? { state.heldRegistry?.takeUnretainedValue() }
 
-    /// Unsaved values of stored properties, in memory form; in a new object a missing slot has its default value.
+    /// Unsaved values of stored properties, in memory form; in a new object, a missing slot has its
+    /// default value.
     @inline(__always)
     final var pending: PendingValues? { state.pendingReference?.takeUnretainedValue() }
 
-    /// What an object needs only once its relationships or its temporary ID are used.
+    /// The state that an object needs only once its relationships or its temporary ID are used.
     @inline(__always)
     final var extras: ObjectExtras? { state.extrasReference?.takeUnretainedValue() }
 }

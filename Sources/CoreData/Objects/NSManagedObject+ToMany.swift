@@ -3,7 +3,8 @@ import Foundation
 // To-many relationships: loading, pending additions and removals, inverses.
 
 extension NSManagedObject {
-    /// The state of a to-many slot, made on first use; a new object's is complete from the start.
+    /// The state of a to-many slot, made on first use; the state of a new object is complete from
+    /// the start.
     final func toManyState(_ slot: Int) -> ToManyState {
         let extras = makeExtras()
         if let state = extras.toMany(slot) { return state }
@@ -29,7 +30,7 @@ extension NSManagedObject {
         return state.members.set()
     }
 
-    /// The place of a member of an ordered relationship.
+    /// The position of a member in an ordered relationship.
     final func position(of object: NSManagedObject, slot: Int) -> Int? {
         _ = toManyMembers(slot)
         return toManyState(slot).members.position(of: object)
@@ -41,13 +42,13 @@ extension NSManagedObject {
         switch registry.relatedObjects(to: self, slot: slot) {
         case .noContext: break
         case .unknown:
-            // Empty for now: it is read again when it is next asked for.
+            // Empty for now: it is read again at the next access.
             state.isLoaded = false
         case .objects(let stored, let mayBeDeleted): mergeLoaded(stored, into: slot, state, mayBeDeleted: mayBeDeleted)
         }
     }
 
-    /// Combines what the store has with pending additions and removals.
+    /// Combines the store's members with pending additions and removals.
     final func mergeLoaded(
         _ stored: ContiguousArray<NSManagedObject>, into slot: Int, _ state: ToManyState, mayBeDeleted: Bool
     ) {
@@ -59,15 +60,17 @@ extension NSManagedObject {
         let members = Set(state.members.objects)
         let placed = wanted.filter(members.contains)
         let known = Set(placed)
-        // What others have added meanwhile stays, at the end.
+        // Members that another context or program added meanwhile stay, at the end.
         state.members.replaceAll(placed + state.members.objects.filter { !known.contains($0) })
     }
 
     private final func combine(
         _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int, mayBeDeleted: Bool
     ) {
-        // What is deleted has left the relationships of all others, whose inverses have told them. Without an inverse nobody does: it stays
-        // until the deletion is saved. Objects that are deleted together keep each other, as undo brings them back.
+        // A deleted object has left the relationships of all other objects, as its inverses were
+        // updated. A relationship without an inverse is not updated: it keeps the object until the
+        // deletion is saved. Objects that are deleted together keep each other, as undo brings them
+        // back.
         let keepsDeleted = flags.contains(.deleted) || layout.slots[slot].inverseSlot < 0
         func hasLeft(_ member: NSManagedObject) -> Bool { !keepsDeleted && member.flags.contains(.propagated) }
         if isOrderChanged || !state.removed.isEmpty && layout.slots[slot].kind == .orderedToMany {
@@ -83,8 +86,9 @@ extension NSManagedObject {
         }
         state.members.replaceAll(stored.filter { !state.removed.contains($0) })
         if state.added.isEmpty { return }
-        // Objects added to an unread relationship may be in the store already: these are no additions. An object whose own row was read
-        // before others added it stays an addition.
+        // Objects added to an unread relationship may be in the store already: these are not
+        // additions. An object whose own row was read before another context or program added it
+        // remains an addition.
         let property = layout.slots[slot]
         func isAddition(_ member: NSManagedObject) -> Bool {
             if !state.members.contains(member) { return true }
@@ -95,7 +99,7 @@ extension NSManagedObject {
         for object in state.added.objects { state.members.append(object) }
     }
 
-    /// The members that the store has.
+    /// The members in the store.
     final func committedMembers(_ slot: Int) -> [NSManagedObject] {
         guard committedRow != nil || flags.contains(.fault) else { return [] }
         _ = toManyMembers(slot)
@@ -106,7 +110,7 @@ extension NSManagedObject {
         return committed + state.removed.objects
     }
 
-    /// Adds an object as the user asks: both sides, tracked.
+    /// Adds an object as the user requests: both sides, tracked.
     final func addRelated(_ object: NSManagedObject, slot: Int, at index: Int? = nil) {
         prepareForChange()
         let property = layout.slots[slot]
@@ -122,9 +126,10 @@ extension NSManagedObject {
             registry == nil || object.registry == nil || registry === object.registry,
             "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in different contexts."
         )
-        // A place is one among all members.
+        // An index counts all members, so they must be loaded.
         if index != nil { _ = toManyMembers(slot) }
-        // What is not known is found out when the relationship is read, and does not matter to a store.
+        // An unknown membership is resolved when the relationship is read, and makes no difference
+        // to a store.
         if knownMembership(of: object, slot: slot) == true {
             noteChange(slot)
             return
@@ -134,7 +139,7 @@ extension NSManagedObject {
         if property.inverseSlot >= 0, !flags.contains(.silent) { object.addToInverse(of: property, self) }
     }
 
-    /// Removes an object as the user asks: both sides, tracked.
+    /// Removes an object as the user requests: both sides, tracked.
     final func removeRelated(_ object: NSManagedObject, slot: Int) {
         prepareForChange()
         let property = layout.slots[slot]
@@ -150,7 +155,8 @@ extension NSManagedObject {
         if hasInverse { object.removeFromInverse(of: property, self) }
     }
 
-    /// Whether an object is a member now. This loads the relationship where the object does not know.
+    /// Whether an object is a member now. Loads the relationship if the member itself does not show
+    /// it.
     final func isMember(_ object: NSManagedObject, slot: Int) -> Bool {
         knownMembership(of: object, slot: slot) ?? (position(of: object, slot: slot) != nil)
     }
@@ -170,7 +176,7 @@ extension NSManagedObject {
         }
         object.fireFaultIfNeeded()
         guard object.toOne(inverse) === self else { return false }
-        // Led here by a primitive setter, which adds it to nothing.
+        // A primitive setter set the to-one inverse: that adds the object to no members.
         return !object.hasOneSidedChanges || object.extras?.oneSided?.hasGained(self, slot: inverse) != true
     }
 
@@ -189,7 +195,8 @@ extension NSManagedObject {
 
     // MARK: Public
 
-    /// Whether a relationship is still a fault: not read since the object was loaded. Never fires it.
+    /// Whether a relationship is still a fault: not read since the object was loaded. Never fires
+    /// it.
     ///
     /// Cost: O(1).
     ///
@@ -209,7 +216,8 @@ extension NSManagedObject {
 
     /// The IDs of related objects, without firing them; empty when nothing is related.
     ///
-    /// Cost: one statement where the relationship is a fault, otherwise O(number of related objects).
+    /// Cost: one statement where the relationship is a fault, otherwise O(number of related
+    /// objects).
     ///
     /// ```swift
     /// let ids = item.objectIDs(forRelationshipNamed: "tags")
@@ -222,7 +230,8 @@ extension NSManagedObject {
         return toManyMembers(slot).objects.map(\.objectID)
     }
 
-    /// A live view of a to-many relationship: adding and removing through it is tracked and maintains the inverse.
+    /// A live view of a to-many relationship: adding and removing through it is tracked and
+    /// maintains the inverse.
     ///
     /// ```swift
     /// item.mutableSetValue(forKey: "tags").add(tag)           // tag.items has the item, too
@@ -240,10 +249,11 @@ extension NSManagedObject {
         ManagedMutableOrderedSet(owner: self, slot: requireToMany(key, ordered: true))
     }
 
-    /// A live view of an ordered to-many relationship, or of an attribute whose values are arrays: adding and removing through it is tracked.
+    /// A live view of an ordered to-many relationship, or of an attribute whose values are arrays.
+    /// Adding and removing through it is tracked.
     ///
-    /// A relationship has each object once: adding what is there already changes nothing. A change of an attribute sets a new array, which
-    /// costs O(n).
+    /// A relationship contains each object once: adding a member again changes nothing. A change of
+    /// an attribute sets a new array, which costs O(n).
     ///
     /// ```swift
     /// order.mutableArrayValue(forKey: "lines").removeObject(at: 0)
@@ -258,29 +268,31 @@ extension NSManagedObject {
 
     /// A live view of the to-many relationship at the end of a path through to-one relationships.
     ///
-    /// - Precondition: the path leads to an object that has such a relationship.
+    /// - Precondition: the path ends at an object that has such a relationship.
     public final func mutableSetValue(forKeyPath keyPath: String) -> NSMutableSet {
         let (owner, key) = relationshipOwner(at: keyPath)
         return owner.mutableSetValue(forKey: key)
     }
 
-    /// A live view of the ordered to-many relationship at the end of a path through to-one relationships.
+    /// A live view of the ordered to-many relationship at the end of a path through to-one
+    /// relationships.
     ///
-    /// - Precondition: the path leads to an object that has such a relationship.
+    /// - Precondition: the path ends at an object that has such a relationship.
     public final func mutableOrderedSetValue(forKeyPath keyPath: String) -> NSMutableOrderedSet {
         let (owner, key) = relationshipOwner(at: keyPath)
         return owner.mutableOrderedSetValue(forKey: key)
     }
 
-    /// A live view of the ordered to-many relationship, or of the array attribute, at the end of a path through to-one relationships.
+    /// A live view of the ordered to-many relationship, or of the array attribute, at the end of a
+    /// path through to-one relationships.
     ///
-    /// - Precondition: the path leads to an object that has such a property.
+    /// - Precondition: the path ends at an object that has such a property.
     public final func mutableArrayValue(forKeyPath keyPath: String) -> NSMutableArray {
         let (owner, key) = relationshipOwner(at: keyPath)
         return owner.mutableArrayValue(forKey: key)
     }
 
-    /// The object that a key path's last key is asked of, and that key.
+    /// The object that owns the last key of a key path, and that key.
     private func relationshipOwner(at keyPath: String) -> (owner: NSManagedObject, key: String) {
         guard let dot = keyPath.lastIndex(of: ".") else { return (self, keyPath) }
         let path = String(keyPath[..<dot])

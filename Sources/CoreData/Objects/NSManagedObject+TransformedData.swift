@@ -1,9 +1,11 @@
 import Foundation
 
 extension NSManagedObject {
-    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil, and where the transformer gives nil.
+    /// The bytes of a transformable attribute's value, as a store keeps them; nil for nil, and if
+    /// the transformer returns nil.
     ///
-    /// - Throws: code 1550 when the attribute's transformer is missing or gives something else than data.
+    /// - Throws: code 1550 if the attribute's transformer is missing or returns something other
+    ///   than data.
     package final func transformedData(forKey key: String) throws -> Data? {
         guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return nil }
         fireFaultIfNeeded(slot)
@@ -14,7 +16,9 @@ extension NSManagedObject {
         }
     }
 
-    /// The same where nothing can be thrown: nil for a value that gives no bytes, which is said once for each attribute. A save throws why.
+    /// Returns the same bytes without throwing: nil for a value that cannot be transformed.
+    ///
+    /// A warning is printed once for each attribute. A save throws the cause.
     package final func transformedDataIfAny(forKey key: String) -> Data? {
         do {
             return try transformedData(forKey: key)
@@ -27,8 +31,10 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a transformable attribute to the value that bytes stand for, or to the bytes themselves where they cannot be read
-    /// here: they read as nil then, but are stored.
+    /// Sets a transformable attribute to the value that the bytes encode.
+    ///
+    /// If they cannot be decoded here, the bytes themselves are stored, and the attribute reads as
+    /// nil.
     package final func setTransformedData(_ data: Data?, forKey key: String) {
         guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return }
         let value = data.flatMap { Transformation.value(from: $0, attribute: attribute) }

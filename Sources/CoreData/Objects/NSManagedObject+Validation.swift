@@ -3,9 +3,10 @@ import Foundation
 // Validation of an object against its entity's description.
 
 extension NSManagedObject {
-    /// Validates every property; an override of `validateValue(_:forKey:)` is asked for each. A save leaves out attributes and to-many
-    /// relationships that were not touched since they were read, unless there is such an override: to check them all would take as long as
-    /// to write the row.
+    /// Validates every property; calls an override of `validateValue(_:forKey:)` for each.
+    ///
+    /// Without such an override, a save leaves out attributes and to-many relationships that were
+    /// not changed since they were read: to check them all would take as long as to write the row.
     final func validateProperties() throws {
         var errors: [any Error] = []
         let hasOverride = layout.objects.overridesValidateValue(Swift.type(of: self))
@@ -28,7 +29,8 @@ extension NSManagedObject {
         try throwCombined(errors)
     }
 
-    /// Reads what is still a fault. False for an object that has no row any more: there is nothing to check.
+    /// Loads the object if it is still a fault. False for an object whose row is gone: there is
+    /// nothing to check.
     ///
     /// - Throws: errors of the store.
     private func readForValidation() throws -> Bool {
@@ -48,14 +50,14 @@ extension NSManagedObject {
         }
     }
 
-    /// Throws one error as itself, several as code 1560.
+    /// Throws one error as it is, several as code 1560.
     final func throwCombined(_ errors: [any Error]) throws {
         if errors.isEmpty { return }
         if errors.count == 1 { throw errors[0] }
         throw ValidationErrors.combined(errors)
     }
 
-    /// Checks one property of the object as it is now.
+    /// Checks the current value of one property.
     private func validate(_ slot: PropertySlot, isForSave: Bool) throws {
         switch slot.kind {
         case .toOne:
@@ -100,7 +102,7 @@ extension NSManagedObject {
         try throwCombined(elementErrors(slot, composite) { self.objectValue($0) })
     }
 
-    /// Checks a dictionary for a composite attribute.
+    /// Checks a dictionary as the value of a composite attribute.
     private func validate(_ object: Any, of slot: PropertySlot, _ composite: CompositeLayout) throws {
         let elements: [(slot: Int, value: AttributeValue)]
         do {
@@ -122,8 +124,9 @@ extension NSManagedObject {
             })
     }
 
-    /// What is wrong with the elements of a composite attribute that has a value. The errors are the attribute's, their texts
-    /// name the elements.
+    /// The errors in the elements of a composite attribute that has a value.
+    ///
+    /// The errors are reported for the attribute; their texts name the elements.
     private func elementErrors(_ slot: PropertySlot, _ composite: CompositeLayout, _ value: (Int) -> Any?) -> [NSError] {
         var errors: [NSError] = []
         for part in composite.parts {
@@ -160,7 +163,8 @@ extension NSManagedObject {
     }
 
     private func validateCount(_ count: Int, _ slot: PropertySlot, _ relationship: NSRelationshipDescription) throws {
-        // A to-many relationship is never nil: what it must hold is for the minimum to say.
+        // A to-many relationship is never nil: the minimum count says how many objects it must
+        // hold.
         if count == 0, slot.isOptional { return }
         if count < relationship.minCount {
             throw ValidationErrors.make(
@@ -176,7 +180,7 @@ extension NSManagedObject {
         }
     }
 
-    /// - Parameter element: what is missing of a composite attribute.
+    /// - Parameter element: the missing element of a composite attribute.
     private func missing(_ slot: PropertySlot, _ element: PropertySlot? = nil, isNotANumber: Bool = false) -> NSError {
         ValidationErrors.make(
             .validationMissingMandatoryProperty, self, slot, nil,
@@ -185,7 +189,7 @@ extension NSManagedObject {
             form: ValidationText.missing((element ?? slot).name))
     }
 
-    /// - Parameter element: what is checked of a composite attribute.
+    /// - Parameter element: the checked element of a composite attribute.
     private func check(
         _ value: Any?, _ slot: PropertySlot, _ rules: [ValidationRule], _ element: PropertySlot? = nil
     ) throws {
@@ -202,7 +206,7 @@ extension NSManagedObject {
         try throwCombined(errors)
     }
 
-    /// What `validateValue(_:forKey:)` checks by default: type, presence, rules.
+    /// The default checks of `validateValue(_:forKey:)`: type, presence, rules.
     final func validateAgainstDescription(_ value: AnyObject?, forKey key: String) throws {
         guard let index = layout.slotByName[key] else { return }
         let slot = layout.slots[index]
@@ -231,7 +235,8 @@ extension NSManagedObject {
     }
 
     private func fits(_ object: Any, _ kind: ValueKind) -> Bool {
-        // A boolean for a number and the like are accepted as NSNumber does; a number for a text is not.
+        // Numbers are converted as NSNumber does, a Boolean for a number included; a number for a
+        // text is refused.
         !(kind == .string && !(object is String))
     }
 
@@ -264,14 +269,15 @@ extension NSManagedObject {
     }
 }
 
-/// A condition that a property's value must meet, with the error code and the message for when it does not.
+/// A condition that a property's value must satisfy, with the error code and the message for a
+/// violation.
 struct ValidationRule {
-    /// As the model has it.
+    /// The predicate in the model.
     let predicate: NSPredicate
-    /// The same condition as it is evaluated and told.
+    /// The same condition in the form that is evaluated and shown in messages.
     let checked: NSPredicate
     let code: CocoaError.Code
-    /// The model's own warning, nil when the warning is an error code.
+    /// The model's own warning text; nil if the warning is an error code.
     let message: String?
 }
 
@@ -296,8 +302,8 @@ extension ValidationRule {
 /// Validation errors with Core Data's user info.
 enum ValidationErrors {
     /// - Parameters:
-    ///   - message: for a log.
-    ///   - form: for the user of a form: the failure reason.
+    ///   - message: The text for a log.
+    ///   - form: The failure reason, for the user of a form.
     static func make(
         _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String, form: String,
         recovery: String? = nil, extra: [String: Any] = [:]
@@ -323,8 +329,10 @@ enum ValidationErrors {
             ])
     }
 
-    /// An error as one of several. Without the Objective-C runtime an `NSError` made of a Swift error does not lead back to it, so it is kept
-    /// as the underlying one.
+    /// Returns an error as one of several.
+    ///
+    /// Without the Objective-C runtime, an `NSError` made from a Swift error cannot be cast back to
+    /// it, so the Swift error is kept as the underlying error.
     private static func detail(_ error: any Error) -> NSError {
         let detail = error as NSError
         if type(of: error) is NSError.Type || error is CocoaError { return detail }

@@ -1,9 +1,9 @@
 import Foundation
 
-// Reading and writing of slots: the code below the accessors and key-value coding.
+// Reading of slots: the code below the accessors and key-value coding.
 
 extension NSManagedObject {
-    /// Works on the extras, which are made where there are none, without counting references.
+    /// Runs a block with the extras, which are made if there are none, without counting references.
     @inline(__always)
     final func withExtras<Result>(_ body: (ObjectExtras) -> Result) -> Result {
         if extrasReference == nil { _ = makeExtras() }
@@ -11,7 +11,8 @@ extension NSManagedObject {
         return extrasReference._withUnsafeGuaranteedRef(body)
     }
 
-    /// Works on the unsaved values, which are made where there are none, without counting references.
+    /// Runs a block with the unsaved values, which are made if there are none, without counting
+    /// references.
     @inline(__always)
     final func withPending<Result>(_ body: (PendingValues) -> Result) -> Result {
         if pendingReference == nil { makePending() }
@@ -22,16 +23,18 @@ extension NSManagedObject {
     /// Whether values of stored properties are unsaved; they may all equal the committed ones.
     final var hasPendingValues: Bool { pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false }
 
-    /// Whether unsaved values stand on a committed row, or there is no row yet.
+    /// Whether the object has no committed row and is not a fault: it is new, or belongs to no
+    /// context.
     final var isNewOrUnmanaged: Bool { committedRow == nil && !flags.contains(.fault) }
 
     // MARK: Reading
 
     /// The value of an attribute or to-one slot, pending or committed, without firing a fault.
     ///
-    /// `.object` for a pending to-one destination, a reference for a committed one; transformables in memory form when
-    /// pending, as bytes when committed. A transient attribute that was not set has its default value, also in an object that
-    /// was fetched: a required one would make every fetched object invalid otherwise.
+    /// `.object` for a pending to-one destination, a reference for a committed one; transformables
+    /// in memory form when pending, as bytes when committed. A transient attribute that was not set
+    /// has its default value, even in an object that was fetched: a required one would otherwise
+    /// make every fetched object invalid.
     final func currentValue(_ slot: Int) -> PropertyValue {
         if slot >= layout.storedCount {
             if let composite = layout.slots[slot].composite {
@@ -47,13 +50,13 @@ extension NSManagedObject {
         return isNewOrUnmanaged ? layout.defaultValue(slot) : .null
     }
 
-    /// The value that the last fetch or save left in the store; `.null` for a new object.
+    /// The value in the store as of the last fetch or save; `.null` for a new object.
     final func committedValue(_ slot: Int) -> StoredValue {
         guard let committedRow, slot < layout.storedCount else { return .null }
         return Snapshot(retaining: committedRow).value(slot)
     }
 
-    /// Loads the object if it is a fault, for the value of a slot unless that is -1.
+    /// Loads the object if it is a fault. The slot is the one whose value is needed; -1 for none.
     @inline(__always)
     final func fireFaultIfNeeded(_ slot: Int = -1) {
         if !flags.isDisjoint(with: .attention) { fireFault(slot) }
@@ -73,12 +76,13 @@ extension NSManagedObject {
             return
         }
         if flags.contains(.invalid) || registry?.fulfillFault(self, triggeredBy: slot) != true {
-            // As on Apple's platforms an object whose context was reset or deallocated reads as nil.
+            // As on Apple's platforms an object whose context was reset or deallocated reads as
+            // nil.
             becomeInaccessible()
         }
     }
 
-    /// A value as key-value coding gives it; fires the fault.
+    /// The value in the form of key-value coding; fires the fault.
     final func objectValue(_ slot: Int) -> Any? {
         let property = layout.slots[slot]
         switch property.kind {
@@ -138,10 +142,12 @@ extension NSManagedObject {
 
     // MARK: Changes
 
-    /// Persistent properties that changed since the last fetch or save, with their new values (NSNull for nil).
+    /// Returns the persistent properties that changed since the last fetch or save, with their new
+    /// values (NSNull for nil).
     ///
-    /// An object that was never saved lists every value that was set, also those set by primitive setters, as in
-    /// `awakeFromInsert`; the defaults of the model are no changes. So does a saved one that something else was changed in: a save writes
+    /// An object that was never saved lists every value that was set, also those set by primitive
+    /// setters, as in `awakeFromInsert`; the defaults of the model are not changes. A saved object
+    /// in which another value was changed lists values set by primitive setters, too: a save writes
     /// them as well.
     ///
     /// Cost: O(number of properties).
@@ -161,7 +167,8 @@ extension NSManagedObject {
         return result
     }
 
-    /// The values that were last fetched or saved, NSNull for nil. Keys nil means all persistent properties.
+    /// Returns the values that were last fetched or saved, NSNull for nil. Nil for the keys means
+    /// all persistent properties.
     ///
     /// Fires a fault. Empty for an object that was never saved.
     ///
@@ -198,13 +205,13 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether a changed slot now has another value than the store.
+    /// Whether a changed slot now has a value other than the store's.
     final func differsFromCommitted(_ slot: PropertySlot) -> Bool {
         if slot.kind.isToMany { return extras?.toMany(slot.index)?.hasChanges ?? false }
         if let composite = slot.composite { return composite.slots.contains { differsFromCommitted(layout.slots[$0]) } }
         guard slot.index < layout.storedCount, let pending, pending.has(slot.index) else { return false }
         if committedRow == nil {
-            // A new object: nil is what it would have anyway.
+            // A new object is nil there without the change.
             return !pending.value(slot.index).isNull || !layout.defaultValue(slot.index).isNull
         }
         return !equals(pending.value(slot.index), .stored(committedValue(slot.index)), slot)
@@ -216,7 +223,8 @@ extension NSManagedObject {
         return registry?.object(for: reference, near: self)
     }
 
-    /// Whether a member's committed row leads here. A relationship that was read before that row does not list the member.
+    /// Whether a member's committed row refers to this object. A relationship read before that row
+    /// does not list the member.
     final func isCommittedOwner(of member: NSManagedObject, slot: Int) -> Bool {
         let property = layout.slots[slot]
         if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { return false }
@@ -225,7 +233,7 @@ extension NSManagedObject {
 
     final var hasPersistentChanges: Bool {
         guard let tracked = pending?.tracked else { return false }
-        // Only the slots that changed: each look at a property counts references.
+        // Only the changed slots: each access to a property counts references.
         return tracked.contains(below: layout.slots.count) { index in
             let slot = layout.slots[index]
             return !slot.isTransient && slot.kind != .fetched && differsFromCommitted(slot)
@@ -240,7 +248,7 @@ extension NSManagedObject {
         case (.stored(let new), .stored(let old)): return equals(new, old) || slot.isJSON && new.isSameJSON(as: old)
         case (.object(let object), .stored(.reference(let reference))):
             let reference = latest(reference)
-            // One that takes the place of its deleted row has its key.
+            // An object that replaces its deleted row has that row's key.
             return (!object.flags.contains(.inserted) || object.extras?.deletedRow != nil) && object.key == reference.key
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old
@@ -266,7 +274,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObject {
-    /// A reference by the permanent key, where that has taken the place of a provisional one in the context.
+    /// The reference with its permanent key, if that has replaced a provisional key in the context.
     private final func latest(_ reference: RowReference) -> RowReference {
         guard reference.key < 0, let registry else { return reference }
         return RowReference(key: registry.currentKey(reference.key), layoutIndex: reference.layoutIndex)
@@ -281,9 +289,9 @@ extension EntityLayout {
     }
 }
 
-/// Objects in a value that a to-many property is set to.
+/// Reads the objects in a value to which a to-many property is set.
 enum RelationshipValues {
-    /// The objects in a set, ordered set or array, in its order; nil if there is anything else in it.
+    /// The objects in a set, ordered set or array, in its order; nil if it contains anything else.
     static func objects(in value: Any?) -> [NSManagedObject]? {
         guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return [] }
         switch value {

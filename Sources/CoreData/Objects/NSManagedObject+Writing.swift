@@ -1,6 +1,6 @@
 import Foundation
 
-// Writing of slots, with changes tracked and inverse relationships kept.
+// Writing of slots, with change tracking and maintenance of inverse relationships.
 
 extension NSManagedObject {
     /// Sets a value through an accessor: tracked, with the inverse maintained.
@@ -17,7 +17,7 @@ extension NSManagedObject {
         noteChange(slot)
     }
 
-    /// Puts a value in its place without noticing a change.
+    /// Stores a value without recording a change.
     @inline(__always)
     final func store(_ value: PropertyValue, slot: Int) {
         if slot < layout.storedCount {
@@ -31,12 +31,14 @@ extension NSManagedObject {
         }
     }
 
-    /// Puts the value of a plain attribute in its place and notes the change: `store` and `noteChange` in one step.
+    /// Stores the value of a plain attribute and records the change: `store` and `noteChange` in
+    /// one step.
     ///
-    /// - Parameter slot: of an attribute whose values are no objects.
+    /// - Parameter slot: the slot of an attribute whose values are not objects.
     @inline(__always)
     final func storeTracked(_ value: StoredValue, slot: Int) {
-        // Without counting references: this is the path of every setter but an object's first.
+        // Without counting references: this is the path of every setter call except the first on an
+        // object.
         let isStored =
             flags.contains(.inEvent) && !flags.contains(.silent)
             && pendingReference?._withUnsafeGuaranteedRef { pending in
@@ -53,19 +55,20 @@ extension NSManagedObject {
         }
     }
 
-    /// Loads the object before its first change: committed values are needed for conflicts and undo. What has unsaved values is remembered
-    /// as it is now.
+    /// Loads the object before its first change: committed values are needed for conflicts and
+    /// undo. If it has unsaved values, its current state is remembered.
     @inline(__always)
     final func prepareForChange() {
         if !flags.isDisjoint(with: .attention) { fireFault() }
         if needsFormerState { registry?.keepFormerState(of: self) }
     }
 
-    /// Whether what the object is must be remembered before it changes: it is in no event yet, and not what its store has.
+    /// Whether the current state must be remembered before a change: the object has no changes in
+    /// this event yet, and differs from its store.
     @inline(__always)
     final var needsFormerState: Bool { !flags.contains(.inEvent) && (pendingReference != nil || flags.contains(.deleted)) }
 
-    /// Remembers that a slot changed, and tells the context.
+    /// Records that a slot changed, and notifies the context.
     @inline(__always)
     final func noteChange(_ slot: Int) {
         if flags.contains(.silent) { return }
@@ -73,12 +76,12 @@ extension NSManagedObject {
         noteObjectChange()
     }
 
-    /// Tells the context that the object has changed in some way.
+    /// Notifies the context that the object has changed in some way.
     @inline(__always)
     final func noteObjectChange() {
         if flags.contains(.silent) { return }
         markChangedInSave()
-        // Within an event an object may be saved or refreshed, and then change again.
+        // Within an event an object may be saved or refreshed, and then changed again.
         if flags.contains(.inEvent), !flags.isDisjoint(with: .known) { return }
         registry?.noteChanged(self)
     }
@@ -97,7 +100,7 @@ extension NSManagedObject {
         new?.addToInverse(of: property, self)
     }
 
-    /// The other side of a relationship let go of this object.
+    /// Removes this object's reference to an object that no longer refers to it.
     ///
     /// - Parameter relationship: the property of `object`, whose inverse changes here.
     final func removeFromInverse(of relationship: PropertySlot, _ object: NSManagedObject) {
@@ -112,7 +115,7 @@ extension NSManagedObject {
         noteChange(slot)
     }
 
-    /// The other side of a relationship now names this object.
+    /// Adds a reference to an object that now refers to this one.
     ///
     /// - Parameter relationship: the property of `object`, whose inverse changes here.
     final func addToInverse(of relationship: PropertySlot, _ object: NSManagedObject) {
@@ -128,7 +131,7 @@ extension NSManagedObject {
         store(.object(object), slot: slot)
         extras?.setToOne(slot, nil)
         noteChange(slot)
-        // One-to-one: the former partner, which may be this object, loses its side.
+        // One-to-one: the former partner, which may be this object, loses its reference.
         if let previous, previous !== object, property.inverseSlot >= 0 { previous.removeFromInverse(of: property, self) }
     }
 
@@ -171,7 +174,8 @@ extension NSManagedObject {
         }
     }
 
-    /// A value that shall become a member of a relationship; stops the program where it is no object.
+    /// Returns a value that is to become a member of a relationship; stops the program if it is not
+    /// an object.
     final func member(_ value: Any, slot: Int) -> NSManagedObject {
         guard let object = value as? NSManagedObject else { preconditionFailure(wrongType(value, layout.slots[slot])) }
         return object

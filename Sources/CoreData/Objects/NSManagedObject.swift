@@ -1,55 +1,54 @@
 import CSwiftRuntime
 import Foundation
 
-/// An object of a Core Data graph: one row of a store as it is in one context, with its unsaved changes.
+/// An object of a Core Data graph: one row of a store in one context, with its unsaved changes.
 ///
-/// An object that is not loaded is a *fault*; it loads its row when a property is read. Reading a property of a loaded,
-/// unchanged object costs a few nanoseconds. Objects belong to the queue of their context and must not be used from
-/// another one.
+/// An object that is not loaded is a *fault*; it loads its row when a property is read. Reading a property of a loaded, unchanged object
+/// costs a few nanoseconds. Objects belong to the queue of their context and must not be used from another one.
 ///
 /// Subclasses declare properties with `@Managed`. A subclass that adds designated initializers must also implement
 /// `init(entity:insertInto:)`, with which the framework makes its objects.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
 open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPathNaming {
-    // Dynamic exclusivity checks are off: objects are confined to one queue, and no accessor keeps the state open while it calls
-    // other code.
+    // Dynamic exclusivity checks are off: objects are confined to one queue, and no accessor keeps the state open while it calls other
+    // code.
 
-    /// What every property access reads, changed by transitions only (see `ObjectState`).
+    /// The state that every property access reads. Only transitions change it (see `ObjectState`).
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
     /// Position in the context's list of inserted, updated or deleted objects, kept by that list.
     @exclusivity(unchecked) final var listIndex: Int32 = -1
-    /// Place among the registry's waiting objects, guarded by the registry's lock; -1 for an object that does not wait.
+    /// The position among the registry's waiting objects, guarded by the registry's lock; -1 for an object that is not waiting.
     @exclusivity(unchecked) final var registryPlace: Int32 = -1
 
     // MARK: - Making objects
 
     /// Makes an object of an entity and, with a context, inserts it there.
     ///
-    /// On an entity whose class adds no stored properties to the class this is called on, the result is of the entity's
+    /// If the entity's class adds no stored properties to the class on which this is called, the result is an instance of the entity's
     /// class, as on Apple's systems.
-    // Never inlined: `reclassify` may change the class of the object, which the optimizer must not think it knows.
+    // Never inlined: `reclassify` may change the class of the object, so the optimizer must not assume the class.
     @inline(never)
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
-        // Nobody but this object may want the layouts: they must live until it keeps them.
+        // Only this object may need the layouts: they must live until it retains them.
         var layouts: ModelLayout?
         defer { withExtendedLifetime(layouts) {} }
         let objects = entity.objectLayoutReference ?? entity.makeObjectLayout(keptAliveBy: &layouts)
         state = objects._withUnsafeGuaranteedRef { ObjectState(accessorTable: $0.accessorTable, flags: $0.initialFlags) }
-        // For a context nothing is left to do. Using the object here would cost two changes of its reference count.
+        // An object made for a context is complete here. Using it here would cost two changes of its reference count.
         let isForContext =
             context == nil && opencoredata_makesObjectForContext(Unmanaged.passUnretained(entity).toOpaque()) != 0
         super.init()
         if !isForContext { begin(in: context) }
     }
 
-    // Never inlined: `reclassify` may change the class of the object, which the optimizer must not think it knows.
+    // Never inlined: `reclassify` may change the class of the object, so the optimizer must not assume the class.
     @inline(never)
     private final func begin(in context: NSManagedObjectContext?) {
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
         guard let context else {
             if !isOfEntityClass { useAccessors(of: Swift.type(of: self)) }
-            // An object of the program's own, outside any context, keeps its model alive itself.
+            // An object that the program makes outside any context keeps its model alive itself.
             _ = makeExtras()
             return
         }
@@ -63,8 +62,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         }
     }
 
-    /// Makes an object of an entity's class for a context, which gives it its registry, and with it its model, at once. The
-    /// retained entity is consumed.
+    /// Makes an object of an entity's class for a context.
+    ///
+    /// The context at once gives the object its registry, and with it its model. The retained entity is consumed.
     @inline(__always)
     static func makeForContext(
         _ objectClass: NSManagedObject.Type, consuming entity: Unmanaged<NSEntityDescription>
@@ -73,7 +73,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         return objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
     }
 
-    /// Makes an object for a context, which gives it its registry, and with it its model, at once. Called on the entity's class.
+    /// Makes an object for a context, which at once gives it its registry, and with it its model. Called on the entity's class.
     @inline(__always)
     final class func forContext(_ entity: NSEntityDescription) -> Self {
         opencoredata_willMakeObjectForContext(Unmanaged.passUnretained(entity).toOpaque())
@@ -82,14 +82,13 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     /// Makes an object of the class's entity and inserts it into the context.
     ///
-    /// The class must stand for exactly one entity of the context's model.
-    // Required, so that generic code can call it on a class that is not known until run time, as it can on a Mac.
+    /// The class must belong to exactly one entity of the context's model.
+    // Required, so that generic code can call it on a class that is known only at run time, as it can on a Mac.
     public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self._entity(in: context), insertInto: context)
     }
 
-    /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the initial values that the
-    /// class declares.
+    /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the initial values that the class declares.
     open func _setInitialValues() {}
 
     /// Called in the place of `_setInitialValues()` when a generated initializer inserts the object: generated code sets the
@@ -101,10 +100,10 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         state.releaseAll()
     }
 
-    /// The entity that the class stands for, found in the models that coordinators use.
+    /// The entity of the class, found in the models that coordinators use.
     ///
-    /// The class should stand for exactly one entity of exactly one model in use. Otherwise the result is an entity without a
-    /// name that belongs to no model, of which no object can be made, and a message says so.
+    /// The class should belong to exactly one entity of exactly one model in use. Otherwise the result is an entity without a name that
+    /// belongs to no model, from which no object can be made, and a message says so.
     open class func entity() -> NSEntityDescription {
         if let entity = ModelRegistry.shared.entity(for: self) { return entity }
         Warnings.sayOnce(about: "entity of \(String(reflecting: self))") {
@@ -117,7 +116,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         return entity
     }
 
-    /// A fetch request for the entity that the class stands for.
+    /// A fetch request for the entity of the class.
     @_disfavoredOverload
     open class func fetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>()
@@ -157,7 +156,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
             return registry.identities.objectID(ofSerial: 0 &- key, layout)
         }
         guard let store = registry?.store(number: Int(storeNumber)) else {
-            // An object keeps its identity whatever became of its store.
+            // An object keeps its identity whatever happened to its store.
             guard let token = registry?.formerStoreToken(number: Int(storeNumber)) else {
                 preconditionFailure("\(layout.name) object p\(key) belongs to no store.")
             }
@@ -167,8 +166,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     }
 
     public final override func isEqual(_ object: Any?) -> Bool {
-        // Sets compare often, and a cast costs more. An `Any` has the type that it was made of in its fourth word and, if that is a
-        // class, the reference in its first. `==` of objects makes it of an `NSObject`.
+        // Sets compare often, and a cast costs more. An `Any` holds its type in its fourth word and, if that type is a class, the reference
+        // in its first. `==` of objects makes the `Any` from an `NSObject`.
         let (reference, type) = withUnsafeBytes(of: object) {
             ($0.load(as: UInt.self), $0.load(fromByteOffset: 3 * MemoryLayout<UInt>.stride, as: UInt.self))
         }
@@ -183,7 +182,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4
     }
 
-    /// Entity, identity and, for a loaded object, its values. Does not fire the fault.
+    /// The entity, the identity and, for a loaded object, the values. Does not fire the fault.
     open override var description: String {
         if flags.contains(.probe) { return "<\(layout.name) probe>" }
         let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
@@ -212,7 +211,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         return head + "; data: {\(values.joined(separator: "; "))})"
     }
 
-    /// The URI of the identity, without making one for an object whose store is gone.
+    /// The URI of the identity; does not make an ID for an object whose store is gone.
     final var descriptionOfIdentity: String {
         if storeNumber >= 0, registry?.store(number: Int(storeNumber)) == nil { return "\(layout.name)/p\(key)" }
         return objectID.description
@@ -220,7 +219,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // MARK: - State
 
-    /// Whether the object's values are not loaded yet. True also of an object whose deletion was saved, which keeps those that it has.
+    /// Whether the object's values are not loaded yet. True also for an object whose deletion was saved, which keeps the values that it
+    /// has.
     public final var isFault: Bool { !flags.isDisjoint(with: [.fault, .deletionSaved]) }
 
     /// Whether the object is new in its context and not saved yet.
@@ -246,7 +246,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// 0 for a loaded object that is not being turned into a fault, another number otherwise.
     public final var faultingState: Int { isFault ? 1 : 0 }
 
-    /// Whether changes of properties that the model does not describe leave `hasChanges` alone.
+    /// Whether a change of a property that the model does not describe leaves `hasChanges` as it is.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     // MARK: - Life cycle
@@ -260,10 +260,10 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// Called when the object's values were replaced by undo, rollback, refresh or a merge policy.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
-    /// Called before a save for every inserted, updated or deleted object, and again for those that change meanwhile.
+    /// Called before a save for every inserted, updated or deleted object, and again for objects that change meanwhile.
     open func willSave() {}
 
-    /// Called after a save for every object that took part, also deleted ones.
+    /// Called after a save for every object that took part, including deleted ones.
     open func didSave() {}
 
     /// Called when the object is about to be deleted, while all its relationships are intact.
@@ -277,19 +277,21 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // MARK: - Validation
 
-    /// Checks whether the object may be deleted: its relationships with the deny rule must be empty. Throws 1600, several as 1560.
+    /// Checks whether the object may be deleted: its relationships with the deny rule must be empty. Throws 1600, or 1560 for several
+    /// errors.
     open func validateForDelete() throws {
         try throwCombined(validationErrorsForDelete())
     }
 
-    /// Checks the object before it is saved for the first time: every property against its description. Throws 1550 to 1680.
+    /// Checks every property against its description before the object is first saved. Throws 1550 to 1680.
     ///
-    /// An override calls `super` and combines its errors with those of `super`. A program may call it as well, also of a fault, which fires.
+    /// An override calls `super` and combines its errors with those of `super`. A program may also call the method itself, even on a fault,
+    /// which fires.
     open func validateForInsert() throws {
         try validateProperties()
     }
 
-    /// Checks every property against its description; a save, only what was touched. Throws 1550 to 1680, and errors of the store.
+    /// Checks every property against its description; a save checks only the changed ones. Throws 1550 to 1680, and errors of the store.
     open func validateForUpdate() throws {
         try validateProperties()
     }
@@ -304,7 +306,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // MARK: - Key-value coding
 
-    /// The value of a property by name: NSNumber, String, Date, …, an object or a set of objects; nil for nil.
+    /// Returns the value of a property by name: NSNumber, String, Date, …, an object or a set of objects; nil for nil.
     ///
     /// An unknown key is a programming error and stops the program with a message that names entity and key.
     open func value(forKey key: String) -> Any? {
@@ -314,8 +316,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     /// Sets a property by name, as its accessor would.
     ///
-    /// A value of the wrong type is a programming error and stops the program with a message that names entity, key, the
-    /// type expected and the one given. `validateValue(_:forKey:)` tells beforehand.
+    /// A value of the wrong type is a programming error and stops the program with a message that names entity, key, the expected type and
+    /// the given one. `validateValue(_:forKey:)` checks a value beforehand.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let slot = layout.slotByName[key] else {
             setValue(value, forUndefinedKey: key)
@@ -325,10 +327,10 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         setObjectValue(value, slot: slot)
     }
 
-    /// Called by `setValue(_:forKey:)` for nil in the place of a number or a truth value, which a class may have as a scalar (`Int32`, `Bool`).
-    /// An override may set something else, such as 0, with `setValue(_:forKey:)`.
+    /// Called by `setValue(_:forKey:)` for nil in place of a number or a Boolean, which a class may declare as a scalar (`Int32`, `Bool`).
+    /// An override may set another value, such as 0, with `setValue(_:forKey:)`.
     ///
-    /// The default sets nil: how a class declares a property is not known when the program runs. A scalar property reads 0 or false then,
+    /// The default sets nil: how a class declares a property is not known when the program runs. A scalar property then reads 0 or false,
     /// and a required attribute is missing when the object is saved.
     open func setNilValueForKey(_ key: String) {
         guard let slot = layout.slotByName[key] else { return setValue(nil, forUndefinedKey: key) }
@@ -372,12 +374,12 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         set { setValue(newValue, forKey: key) }
     }
 
-    /// Whether the object only records which properties a key path reads, and has no values.
+    /// Whether the object has no values and only records which properties a key path reads.
     public final var _isKeyPathProbe: Bool { flags.contains(.probe) }
 
     // MARK: - Predicates
 
-    /// Objects equal their IDs in predicates.
+    /// Whether the values are equal in predicates, where an object equals its ID.
     public final func isEqualInPredicate(to other: Any) -> Bool {
         switch other {
         case let object as NSManagedObject: self === object || objectID == object.objectID

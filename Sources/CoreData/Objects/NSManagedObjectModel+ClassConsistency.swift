@@ -1,9 +1,10 @@
 extension NSManagedObjectModel {
-    /// Everything that keeps objects of the model from being made: what keeps the model from being used, or how entities differ
-    /// from what their classes say about them. Classes that say nothing differ in nothing.
+    /// The problems that prevent making objects of the model: those that make the model unusable,
+    /// or the differences between entities and the descriptions of their classes. A class without a
+    /// description has no differences.
     ///
-    /// - Parameter checksAllClasses: whether classes that are named without their module, and may be named by chance, must
-    ///   fit as well.
+    /// - Parameter checksAllClasses: whether to check also classes that are named without their
+    ///   module, which may have the entity's class name by chance.
     func objectProblems(checksAllClasses: Bool = false) -> [String] {
         let problems = consistencyProblems()
         return problems.isEmpty ? classDifferences(checksAllClasses: checksAllClasses) : problems
@@ -11,7 +12,8 @@ extension NSManagedObjectModel {
 
     private func classDifferences(checksAllClasses: Bool) -> [String] {
         entities.flatMap { entity -> [String] in
-            // The class that made the entity, which may have been changed since, or one that a model from elsewhere names.
+            // The class that made the entity, which may have been changed since, or a class named
+            // by a model from another program.
             let found = entity.givenClass as? NSManagedObject.Type ?? ManagedObjectClasses.namedClass(of: entity)
             guard entity.givenClass != nil || checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else { return [] }
             return (found as? any _SelfDescribingClass.Type)?._differences(from: entity) ?? []

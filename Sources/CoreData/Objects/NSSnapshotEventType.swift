@@ -1,4 +1,4 @@
-/// Why an object's values were replaced, for `awake(fromSnapshotEvents:)`.
+/// The reason why an object's values were replaced, for `awake(fromSnapshotEvents:)`.
 ///
 /// ```swift
 /// override func awake(fromSnapshotEvents flags: NSSnapshotEventType) {

@@ -1,7 +1,8 @@
-// Arrays of objects, without counting references to each.
+// Arrays of objects: access without counting references to each object.
 
 extension ContiguousArray where Element == NSManagedObject {
-    /// Calls the block with each object, without counting references: the array keeps the objects alive.
+    /// Calls the block with each object, without counting references: the array keeps the objects
+    /// alive.
     @inline(__always)
     func forEachUnretained(in range: Range<Int>? = nil, _ body: (NSManagedObject) throws -> Void) rethrows {
         try withUnsafeBufferPointer { buffer in
@@ -12,7 +13,7 @@ extension ContiguousArray where Element == NSManagedObject {
         }
     }
 
-    /// Appends objects; to an empty array without copying.
+    /// Appends objects; an empty array adopts them without copying.
     mutating func appendOrAdopt(_ objects: ContiguousArray<NSManagedObject>) {
         if isEmpty { self = objects } else { append(contentsOf: objects) }
     }

@@ -1,6 +1,8 @@
-/// A long list of objects in blocks, so that an insertion or removal anywhere moves a few hundred objects and not all behind it.
+/// A long list of objects in blocks, so that an insertion or removal moves a few hundred objects
+/// and not all objects behind it.
 ///
-/// Cost of a change, of a look-up by place and of the place of an object: O(block size + number of blocks). Membership is O(1).
+/// Cost of a change, of access by index and of finding an object's index: O(block size + number of
+/// blocks). Membership is O(1).
 final class ObjectBlocks {
     private final class Block {
         var objects: ContiguousArray<NSManagedObject>
@@ -9,14 +11,16 @@ final class ObjectBlocks {
     }
 
     private var blocks: ContiguousArray<Block> = []
-    /// The numbers of objects in the blocks, together so that the search for a place reads little memory.
+    /// The numbers of objects in the blocks, stored together so that the search for an index reads
+    /// little memory.
     private var counts: ContiguousArray<Int> = []
     /// The block of each object. `blocks` keeps them alive.
     private var blockOfObject: [ObjectIdentifier: Unmanaged<Block>]
-    /// All objects in order, once somebody has asked for them since the last change.
+    /// All objects in order, once requested since the last change.
     private var joined: ContiguousArray<NSManagedObject>?
 
-    /// A block is split at this size: about as many objects as a list of a million has blocks.
+    /// The size at which a block is split: about the number of blocks of a list of a million
+    /// objects.
     private static let limit = 2048
 
     init(_ objects: ContiguousArray<NSManagedObject>) {

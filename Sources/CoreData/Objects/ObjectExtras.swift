@@ -1,8 +1,9 @@
 import Foundation
 
-/// What an object needs only once its relationships or its temporary ID are used.
+/// The state that an object needs only once its relationships or its temporary ID are used.
 final class ObjectExtras {
-    /// Whether the object keeps its place in a store though it is not saved there: its ID is permanent, or it comes back as a deleted row.
+    /// Whether the object keeps its store and key though it is not saved there: its ID is
+    /// permanent, or it will be saved again in place of its deleted row.
     var keepsPlace: Bool { objectID?.isTemporaryID == false || deletedRow != nil || isRevived }
 
     // Collections are nil instead of empty, so that making and freeing extras counts no references.
@@ -23,7 +24,7 @@ final class ObjectExtras {
         self.modelLayout = modelLayout
     }
 
-    /// What hardly any object has.
+    /// State that hardly any object has.
     private final class Rarities {
         var deletedRow: Snapshot?
         var isRevived = false
@@ -38,26 +39,28 @@ final class ObjectExtras {
         return made
     }
 
-    /// The row that another writer deleted, of an object that is to be saved as a new row with the same key. The completion of a save, in
-    /// the layer above, takes it away.
+    /// The row that another writer deleted, of an object that is to be saved as a new row with the
+    /// same key. Completing a save, in the layer above, resets it.
     var deletedRow: Snapshot? {
         get { rarities?.deletedRow }
         set { if rarities != nil || newValue != nil { makeRarities().deletedRow = newValue } }
     }
 
-    /// Whether that was the object's own deletion, which was saved and then undone: deleting it again leaves nothing to be written.
+    /// Whether that deletion was the object's own, saved and then undone: deleting the object again
+    /// leaves nothing to write.
     var isRevived: Bool {
         get { rarities?.isRevived ?? false }
         set { if rarities != nil || newValue { makeRarities().isRevived = newValue } }
     }
 
-    /// What primitive setters have done to relationships, as far as the other sides do not know of it.
+    /// Changes of relationships by primitive setters of which the inverses were not updated yet.
     var oneSided: OneSidedChanges? {
         get { rarities?.oneSided }
         set { if rarities != nil || newValue != nil { makeRarities().oneSided = newValue } }
     }
 
-    /// What holds the references of an object that left its context; nil where nobody can bring it back.
+    /// The holder of the references of an object that left its context; nil if no undo action can
+    /// bring the object back.
     var kept: KeptReferences? {
         get { rarities?.kept }
         set { makeRarities().kept = newValue }
@@ -112,7 +115,7 @@ final class ObjectExtras {
         toOneObjects = SlotObjects()
     }
 
-    /// Gives away what the object is related to.
+    /// Releases the related objects and returns them to the caller.
     func takeRelations() -> (toOne: SlotObjects<NSManagedObject>, toMany: [(slot: Int, state: ToManyState)]) {
         defer {
             forgetDestinations()
@@ -132,26 +135,28 @@ final class ObjectExtras {
     }
 }
 
-/// The state of one to-many relationship of one object: a fault until it is read, with pending additions and removals.
+/// The state of one to-many relationship of one object: a fault until it is read, with pending
+/// additions and removals.
 final class ToManyState {
     /// Whether `members` is complete. Until then it is empty.
     @exclusivity(unchecked) var isLoaded = false
     /// Current members, in order for an ordered relationship.
     @exclusivity(unchecked) var members = ObjectList()
-    /// Members that the store does not have yet, and ones that it still has.
+    /// Members that the store does not have yet, and below, members that it still has.
     @exclusivity(unchecked) var added = ObjectList()
     @exclusivity(unchecked) var removed = ObjectList()
-    /// Whether primitive setters have put in members that may not lead back to the owner.
+    /// Whether primitive setters have added members that may not refer back to the owner.
     @exclusivity(unchecked) var mayHaveOneSidedMembers = false
     /// The order in the store, once it was changed; nil otherwise.
     @exclusivity(unchecked) var committedOrder: [NSManagedObject]?
-    /// Additions made in order at the end of an ordered relationship that is not loaded do not count as reordering.
+    /// Whether the order was changed. Additions at the end of an ordered relationship that is not
+    /// loaded do not count.
     @exclusivity(unchecked) var orderChanged = false
-    /// The changed order of members that are to be read again, which they get then.
+    /// The changed order of members that are to be read again; it is applied when they are read.
     @exclusivity(unchecked) var wantedOrder: ContiguousArray<NSManagedObject>?
 
-    /// Whether the members, or the order of an ordered relationship, differ from the store's. Takes a look at each member
-    /// when only the order may have changed.
+    /// Whether the members, or the order of an ordered relationship, differ from the store's.
+    /// Compares each member if only the order may have changed.
     var hasChanges: Bool { !added.isEmpty || !removed.isEmpty || orderChanged && !isInCommittedOrder }
 
     private var isInCommittedOrder: Bool {
@@ -159,7 +164,7 @@ final class ToManyState {
         return members.objects.elementsEqual(committedOrder) { $0 === $1 }
     }
 
-    /// Takes what there is now for what the store has.
+    /// Treats the current members as the store's.
     func changesWereSaved() {
         added.removeAll()
         removed.removeAll()

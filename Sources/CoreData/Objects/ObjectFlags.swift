@@ -1,4 +1,5 @@
-/// What is to be known of an object at each access: whether it is loaded, changed, new or deleted.
+/// Facts about an object that are needed at each access: whether it is loaded, changed, new or
+/// deleted.
 struct ObjectFlags: OptionSet {
     let rawValue: UInt16
 
@@ -14,7 +15,7 @@ struct ObjectFlags: OptionSet {
     static let inEvent = ObjectFlags(rawValue: 1 << 4)
     /// Change tracking is off: in `awakeFromFetch`, and while the framework sets values.
     static let silent = ObjectFlags(rawValue: 1 << 5)
-    /// Its row is gone; reads give nil.
+    /// Its row is gone; reads return nil.
     static let inaccessible = ObjectFlags(rawValue: 1 << 6)
     /// Only records which properties are read (see `KeyPathProbe`).
     static let probe = ObjectFlags(rawValue: 1 << 7)
@@ -30,21 +31,22 @@ struct ObjectFlags: OptionSet {
     static let insertedInEvent = ObjectFlags(rawValue: 1 << 12)
     /// Deletion was committed.
     static let deletionSaved = ObjectFlags(rawValue: 1 << 13)
-    /// Deleted by another context, whose save was merged: pending here, but nothing is left to write.
+    /// Deleted by another context, whose save was merged: pending here, but nothing is left to
+    /// write.
     static let deletedElsewhere = ObjectFlags(rawValue: 1 << 14)
     /// Each access checks the queue (see `ConcurrencyDebug`).
     static let checked = ObjectFlags(rawValue: 1 << 15)
 
-    /// Any of them says that the context knows of a change.
+    /// Each of these flags means that the context knows of a change.
     static let known: ObjectFlags = [.inserted, .updated, .deleted, .discarded]
     /// The row is gone: a save of the deletion has nothing to write.
     static let rowIsGone: ObjectFlags = [.inaccessible, .deletedElsewhere]
-    /// A save has nothing to write of the deletion.
+    /// A save has nothing to write for the deletion.
     static let unwritten: ObjectFlags = [.rowIsGone, .discarded]
-    /// Either of them says that a value cannot just be read.
+    /// Each of these flags means that a value cannot simply be read.
     static let attention: ObjectFlags = [.fault, .checked]
 
-    /// Whether the object was inserted in the current event and is still to be.
+    /// Whether the object was inserted in the current event and is still new.
     @inline(__always)
     var isNew: Bool {
         rawValue & (Self.insertedInEvent.rawValue | Self.discarded.rawValue | Self.deleted.rawValue) == Self.insertedInEvent.rawValue

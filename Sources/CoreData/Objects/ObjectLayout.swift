@@ -1,6 +1,7 @@
 import Foundation
 
-/// What objects add to the layout of an entity: their class, the table of their accessors, their validation.
+/// The parts of an entity's layout that objects need: their class, their accessor table, their
+/// validation.
 final class ObjectLayout: @unchecked Sendable {
     // Sendable: all properties are constants, except the accessor tables, which are atomic.
 
@@ -15,9 +16,9 @@ final class ObjectLayout: @unchecked Sendable {
 
     /// Maps property name literals to slots for accessors of the entity's class.
     let accessorTable: AccessorTable
-    /// The same for objects of any other class.
+    /// The accessor table for objects of any other class.
     private let tableOfOtherClasses: AccessorTable
-    /// What new instances start with.
+    /// The flags of new instances.
     let initialFlags: ObjectFlags = ConcurrencyDebug.isOn ? .checked : []
 
     init(_ layout: EntityLayout) {
@@ -39,7 +40,8 @@ final class ObjectLayout: @unchecked Sendable {
         tableOfOtherClasses.deallocate()
     }
 
-    /// The table for an object: the one of the entity's class, or one that supposes that every hook is overridden.
+    /// The table for an object: that of the entity's class, or one that assumes that every hook is
+    /// overridden.
     func accessorTable(for objectClass: NSManagedObject.Type) -> AccessorTable {
         objectClass == managedObjectClass ? accessorTable : tableOfOtherClasses
     }
@@ -49,7 +51,8 @@ final class ObjectLayout: @unchecked Sendable {
         objectClass == managedObjectClass ? classOverridesValidateValue : MethodOverride.ofValidateValue.exists(in: objectClass)
     }
 
-    /// The slot of a property named by a literal in an accessor; nil when the entity has no such property.
+    /// The slot of a property named by a literal in an accessor; nil if the entity has no such
+    /// property.
     func slot(forLiteral literal: StaticString) -> AccessorTable.Entry? {
         let known = accessorTable.find(literal)
         return known.isFound ? known : resolve(literal)
@@ -58,7 +61,8 @@ final class ObjectLayout: @unchecked Sendable {
     @inline(never)
     private func resolve(_ literal: StaticString) -> AccessorTable.Entry? {
         guard let slot = layout.slotByName[literal.description] else { return nil }
-        // Accessors read a row's word by kind: what has no word must take the general path.
+        // Accessors read a row's word by kind: a property without a word must take the general
+        // path.
         let kind = slot < layout.storedCount || layout.slots[slot].relationship != nil ? layout.slots[slot].kind : .undefined
         let entry = AccessorTable.Entry(literal, slot: slot, kind: kind)
         accessorTable.insert(entry)
@@ -83,9 +87,9 @@ extension PropertySlot {
     }
 }
 
-/// What objects add to the layouts of a model.
+/// The parts of a model's layouts that objects need.
 final class ModelObjects: Sendable {
-    /// Which layout index describes which class, for `init(context:)` and `entity()`.
+    /// The layout indexes of the entities of each class, for `init(context:)` and `entity()`.
     let layoutsByClass: [ObjectIdentifier: [Int]]
 
     init(_ layouts: [EntityLayout]) {
@@ -94,10 +98,11 @@ final class ModelObjects: Sendable {
 }
 
 extension EntityLayout {
-    /// What objects add to the layout. Only layouts that objects are made with have it: see `objectLayouts()`.
+    /// The part of the layout that objects need. Only layouts with which objects are made have it:
+    /// see `objectLayouts()`.
     @inline(__always)
     var objects: ObjectLayout {
-        // Nothing else is ever attached, and no object's layout is without.
+        // Nothing else is ever attached, and every layout of an object has one.
         unsafeDowncast(companion.unsafelyUnwrapped.takeUnretainedValue(), to: ObjectLayout.self)
     }
 
@@ -112,9 +117,9 @@ extension ModelLayout {
         attach(ofEntity: ObjectLayout.init, ofModel: { ModelObjects(layouts) })
     }
 
-    /// Which layout index describes which class.
+    /// The layout indexes of the entities of each class.
     var layoutsByClass: [ObjectIdentifier: [Int]] {
-        // Nothing else is ever attached; nil for layouts that no object was made with.
+        // Nothing else is ever attached; nil for layouts with which no object was made.
         companion.map { unsafeDowncast($0, to: ModelObjects.self).layoutsByClass } ?? [:]
     }
 }

@@ -1,14 +1,16 @@
 import CSwiftRuntime
 
-/// Objects in order without duplicates; membership is tested by hashing once there are more than a few.
+/// An ordered list of objects without duplicates; it tests membership by hashing once there are
+/// more than a few.
 ///
-/// Changes at the end are O(1), and so are unordered removals. Others are O(√n): the first one puts a long list into blocks.
+/// Changes at the end are O(1), and so are unordered removals. Other changes are O(√n): the first
+/// one splits a long list into blocks.
 struct ObjectList {
-    /// The objects, and the places of those that were looked for, of a list that is not in blocks.
+    /// The objects, and below, the known positions of a list that is not in blocks.
     private var flat: ContiguousArray<NSManagedObject> = []
     private var positions: [ObjectIdentifier: Int]?
     private var blocks: ObjectBlocks?
-    /// The objects as a set, once somebody has asked for it.
+    /// The objects as a set, once requested.
     private var madeSet: MemberSet?
 
     /// All objects in order. O(n) after a change of a list in blocks, otherwise O(1).
@@ -34,7 +36,7 @@ struct ObjectList {
 
     mutating func contains(_ object: NSManagedObject) -> Bool { blocks?.contains(object) ?? (position(of: object) != nil) }
 
-    /// Appends without looking for a duplicate: the caller knows that there is none.
+    /// Appends without a search for a duplicate: the caller knows that there is none.
     mutating func appendNew(_ object: NSManagedObject) {
         if madeSet != nil { madeSet = nil }
         if blocks != nil { return changeBlocks { $0.insert(object, at: $0.count) } }
@@ -58,7 +60,7 @@ struct ObjectList {
         return true
     }
 
-    /// Removes in constant time; the last object takes the place.
+    /// Removes an object in constant time; the last object takes its place.
     @discardableResult
     mutating func removeUnordered(_ object: NSManagedObject) -> Bool {
         if blocks != nil { return removeOrdered(object) }
@@ -108,7 +110,8 @@ struct ObjectList {
 
     mutating func removeAll() { self = ObjectList() }
 
-    /// Changes the blocks, which are made where there are none, and copied where another list has them.
+    /// Changes the blocks, which are made if there are none, and copied if another list shares
+    /// them.
     private mutating func changeBlocks<Result>(_ change: (ObjectBlocks) -> Result) -> Result {
         if !isKnownUniquelyReferenced(&blocks) {
             blocks = ObjectBlocks(objects)
@@ -131,9 +134,10 @@ struct MemberSet {
         var isUniform = true
         objects.forEachUnretained { object in
             if type(of: object) != firstClass { isUniform = false }
-            // Sets are walked in no order: the rows are on their way to the processor then.
+            // Sets are iterated in no order: prefetching brings the rows into the processor's cache
+            // by then.
             if let row = object.committedRow { opencoredata_prefetch(row) }
-            // `insert` would also give back what it found.
+            // `insert` would also return the member that it found.
             _ = set.update(with: object)
         }
         self.set = set

@@ -1,5 +1,6 @@
 extension ObjectRegistry {
-    /// One table's objects: open addressing with the key beside the object, so that probing stays within the table.
+    /// The objects of one table: a hash table with open addressing. The key is stored beside the
+    /// object, so that probing stays within the table.
     struct Table: ~Copyable {
         struct Entry {
             var key: Int64
@@ -9,12 +10,14 @@ extension ObjectRegistry {
         private var entries: UnsafeMutablePointer<Entry>
         private var mask: Int
         private var entryCount = 0
-        /// Registered objects that are not among the entries yet; nil for those that went meanwhile.
+        /// Registered objects that are not among the entries yet; nil for objects released
+        /// meanwhile.
         private var waiting: ContiguousArray<Unmanaged<NSManagedObject>?> = []
         private var waitingCount = 0
-        /// How many objects were ever registered: tells whether somebody else has registered any meanwhile.
+        /// The number of registrations so far: shows whether other code has registered objects
+        /// meanwhile.
         private(set) var registrationCount = 0
-        /// No key that was ever registered is lower, or higher.
+        /// The bounds of all keys that were ever registered.
         private var lowestKey = Int64.max
         private var highestKey = Int64.min
 
@@ -33,7 +36,8 @@ extension ObjectRegistry {
             KeyHash.slot(key) & mask
         }
 
-        /// Whether an object may be registered under one of some keys, by the lowest and the highest of them.
+        /// Whether an object may be registered under one of several keys, given the lowest and the
+        /// highest key.
         func mayHold(keysFrom lowest: Int64, to highest: Int64) -> Bool { lowest <= highestKey && highest >= lowestKey }
 
         @inline(__always)
@@ -53,7 +57,8 @@ extension ObjectRegistry {
             return nil
         }
 
-        /// The object with a key, which is looked for first where it waits if it was registered with others in a known order.
+        /// Finds the object with a key. Tries its position in the waiting list first, for objects
+        /// registered together in a known order.
         @inline(__always)
         mutating func find(_ key: Int64, waitingAt place: Int) -> Unmanaged<NSManagedObject>? {
             if place >= 0, place < waiting.count, let object = waiting[place], object._withUnsafeGuaranteedRef({ $0.key }) == key {
@@ -62,7 +67,7 @@ extension ObjectRegistry {
             return find(key)
         }
 
-        /// Registers an object, in the place of one that has the same key.
+        /// Registers an object; it replaces one that has the same key.
         mutating func insert(_ object: Unmanaged<NSManagedObject>, key: Int64) {
             if !waiting.isEmpty { takeInWaiting() }
             registrationCount += 1
@@ -75,7 +80,7 @@ extension ObjectRegistry {
             if waiting.count > 64, waiting.count > waitingCount * 4 { closeGaps() }
             if waiting.isEmpty { waiting.reserveCapacity(objects.count) }
             guard let first = objects.baseAddress else { return }
-            // References as they are: no retain and release for each.
+            // Plain references: no retain and release for each object.
             let references = UnsafeRawPointer(first).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
             for index in 0..<objects.count {
                 let place = Int32(truncatingIfNeeded: waiting.count)
@@ -96,17 +101,18 @@ extension ObjectRegistry {
             }
         }
 
-        /// Puts waiting objects among the entries.
+        /// Moves waiting objects to the entries.
         ///
-        /// - Returns: whether others wait still.
+        /// - Returns: whether objects are still waiting.
         @inline(never)
         @discardableResult
         mutating func takeInWaiting(atMost limit: Int = .max) -> Bool {
             reserve(entryCount + waitingCount)
-            // The last ones: the places of the others stay.
+            // The last ones: the positions of the other objects do not change.
             let start = max(0, waiting.count - limit)
             for case let object? in waiting[start...] {
-                // An object in its deinit on another thread waits for the lock: its fields are still there.
+                // An object in its deinit on another thread waits for the lock: its fields are
+                // still there.
                 put(object, key: object._withUnsafeGuaranteedRef { $0.key })
                 object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
                 waitingCount -= 1
@@ -150,7 +156,8 @@ extension ObjectRegistry {
         @discardableResult
         mutating func remove(_ object: NSManagedObject) -> Bool {
             let place = Int(object.registryPlace)
-            // The place is compared: it would be that of another table if the object's entity had changed to one elsewhere.
+            // The position is verified: it belongs to another table if the object's entity changed
+            // to one of another hierarchy.
             if place >= 0, place < waiting.count, waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
                 waiting[place] = nil
                 object.registryPlace = -1
@@ -190,7 +197,7 @@ extension ObjectRegistry {
             }
         }
 
-        /// Lets go of all objects.
+        /// Marks all waiting objects as no longer waiting.
         func forgetPlaces() {
             for case let entry? in waiting { entry._withUnsafeGuaranteedRef { $0.registryPlace = -1 } }
         }

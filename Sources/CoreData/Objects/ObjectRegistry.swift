@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// A lock that is taken and released in a few instructions when nobody else holds it.
+/// A lock that costs a few instructions to acquire and release when no other thread holds it.
 final class UnfairLock: Sendable {
     private let mutex = Mutex<Void>(())
     @inline(__always) func lock() { mutex._unsafeLock() }
@@ -15,13 +15,15 @@ final class UnfairLock: Sendable {
 
 /// The objects of one context, by store, table and primary key: at most one object per row.
 ///
-/// The registry does not keep objects alive; an object leaves it in its `deinit`, under the registry's lock, whatever
-/// thread releases it last. Looking an object up costs a lock and about one memory access.
+/// The registry does not keep objects alive; an object leaves it in its `deinit`, under the
+/// registry's lock, whatever thread releases it last. Looking an object up costs a lock and about
+/// one memory access.
 ///
-/// Objects that a fetch has made wait in a list until somebody looks for an object of their table. Most are never looked
-/// for, and one that goes before leaves the list in constant time.
+/// Objects made by a fetch wait in a list until the first look-up in their table. Most are never
+/// looked up, and an object that is released before leaves the list in constant time.
 class ObjectRegistry: @unchecked Sendable {
-    // Sendable: `state` is behind the mutex; `contextReference` is written once when the context goes.
+    // Sendable: `state` is behind the mutex; `contextReference` is written once when the context
+    // goes.
 
     /// A table in a box, so that a dictionary can hold it.
     final class TableBox {
@@ -35,7 +37,7 @@ class ObjectRegistry: @unchecked Sendable {
         }
         /// The table that was used last, which is most often the next one too. Owned by `tables`.
         private var recent: (store: Int, root: Int, box: Unmanaged<TableBox>)?
-        /// By store number: what remains of the stores for objects that outlive their context.
+        /// By store number: the tokens of stores, for objects that outlive their context.
         var storeTokens: [Int: StoreToken] = [:]
 
         mutating func box(store: Int, root: Int) -> TableBox {
@@ -52,7 +54,7 @@ class ObjectRegistry: @unchecked Sendable {
             return tables[store][root]
         }
 
-        /// Takes an object out of its table.
+        /// Removes an object from its table.
         /// - Returns: whether it was there.
         mutating func remove(_ object: NSManagedObject) -> Bool {
             let store = Int(object.storeNumber)
@@ -71,22 +73,25 @@ class ObjectRegistry: @unchecked Sendable {
     /// Guards the tables.
     private let lock = UnfairLock()
     @exclusivity(unchecked) private var state = State()
-    /// The temporary identities of the context and of those that it shares its tree with.
+    /// The temporary identities of this context and of the other contexts of its tree.
     final let identities: TemporaryIdentities
-    /// Whether the rows come from a parent context, where some have provisional keys: negative ones.
+    /// Whether the rows come from a parent context, in which some have provisional keys: negative
+    /// ones.
     final let hasProvisionalKeys: Bool
-    /// How many of the tree's permanent keys have taken the place of provisional ones here. Grows on the context's queue; read on any.
+    /// How many of the tree's permanent keys have replaced provisional ones here. Grows on the
+    /// context's queue; read on any.
     private let adoptedKeyCount: Atomic<Int>
     let modelLayout: ModelLayout?
-    /// Which model `modelLayout` is of, to compare without counting references.
+    /// The identity of the model of `modelLayout`, for comparison without counting references.
     final let modelIdentity: ObjectIdentifier?
-    /// Which coordinator the numbers of stores are of; 0 where there is none.
+    /// The serial number of the coordinator that numbers the stores; 0 if there is none.
     final let coordinatorSerial: Int
-    /// Set when the context's staleness interval says that rows are not good for ever.
+    /// Whether the context's staleness interval limits how long rows are valid.
     @exclusivity(unchecked) var checksAge = false
-    /// Set when the context has an undo manager: what is changed without being tracked is to be noted, too.
+    /// Whether the context has an undo manager, which must also record changes that are not
+    /// tracked.
     @exclusivity(unchecked) final var tracksFormerValues = false
-    /// Whether a save is validating: of changed objects it checks what has changed.
+    /// Whether a save is validating: of changed objects, it checks only the changed properties.
     @exclusivity(unchecked) final var isValidatingSave = false
 
     /// Whether the objects belong to the main queue.
@@ -103,30 +108,31 @@ class ObjectRegistry: @unchecked Sendable {
         adoptedKeyCount = Atomic(parent?.permanentKeyCount ?? 0)
     }
 
-    // MARK: - What the context does for its objects
+    // MARK: - Services of the context for its objects
 
-    // Overridden by the context's own registry, which does nothing either once the context is gone.
+    // Overridden by the context's own registry, which also does nothing once the context is gone.
 
     /// The store with a number; nil once it was removed.
     func store(number: Int) -> NSPersistentStore? { nil }
 
-    /// What object IDs need of a store that the coordinator, or the context, has let go of.
+    /// The token that object IDs need of a store that the coordinator, or the context, has
+    /// released.
     func formerStoreToken(number: Int) -> StoreToken? { knownToken(ofStore: number) }
 
-    /// Loads the row of a fault, for the value of a slot unless that is -1.
+    /// Loads the row of a fault. The slot is the one whose value is needed; -1 for none.
     ///
-    /// - Returns: false where there is no context.
+    /// - Returns: false if there is no context.
     func fulfillFault(_ object: NSManagedObject, triggeredBy slot: Int) -> Bool { false }
 
     /// Loads the row of a fault for a caller that can throw.
     ///
-    /// - Returns: false where there is no row, or no context.
+    /// - Returns: false if there is no row, or no context.
     func load(_ object: NSManagedObject) throws -> Bool { false }
 
-    /// Why a value could not be read since the last save.
+    /// The reason why a value could not be read since the last save.
     var readFailure: (any Error)? { nil }
 
-    /// The object of a row in the store of another object; nil where there is no context.
+    /// The object of a row in the same store as another object; nil if there is no context.
     func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? { nil }
 
     /// The stored members of a to-many relationship.
@@ -135,49 +141,54 @@ class ObjectRegistry: @unchecked Sendable {
     /// The value of a fetched property.
     func fetchedPropertyValue(of object: NSManagedObject, _ slot: Int) -> Any? { nil }
 
-    /// Remembers an object with unsaved values, or one that is deleted, as it is, before it changes in a new event.
+    /// Remembers the state of an object with unsaved values, or of a deleted one, before it changes
+    /// in a new event.
     func keepFormerState(of object: NSManagedObject) {}
 
-    /// What observers who are being told of an event hear of an object that has changed since; nil where it has not.
+    /// The state that observers now being notified of an event see of an object that has changed
+    /// since; nil if it has not.
     func toldState(of object: NSManagedObject) -> ToldState? { nil }
 
-    /// Whether observers are being told of an event.
+    /// Whether observers are being notified of an event.
     var isTellingChanges: Bool { false }
 
-    /// Notes that an object changed.
+    /// Records that an object changed.
     func noteChanged(_ object: NSManagedObject) {}
 
-    /// Notes that a value was set without being tracked, where `tracksFormerValues` says so.
+    /// Records that a value was set without tracking. Called only if `tracksFormerValues` is true.
     func noteUntracked(_ object: NSManagedObject, slot: Int) {}
 
-    /// Notes that a value which was set without being tracked is a change, where `tracksFormerValues` says so.
+    /// Records that a value set without tracking is a change. Called only if `tracksFormerValues`
+    /// is true.
     func noteTracked(_ object: NSManagedObject, slot: Int) {}
 
-    /// Reloads a member whose row was read before others added it to an object's relationship.
+    /// Reloads a member whose row was read before another context or program added it to an
+    /// object's relationship.
     func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {}
 
-    /// Notes a transient value before it is changed, where `tracksFormerValues` says so.
+    /// Records a transient value before it is changed. Called only if `tracksFormerValues` is true.
     func willChangeTransient(_ object: NSManagedObject, slot: Int) {}
 
-    /// The permanent ID of a new object, where the context hands them out.
+    /// The permanent ID of a new object, if the context assigns them.
     func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { nil }
 
-    /// Notes the temporary ID that a new object was given.
+    /// Records the temporary ID that a new object was given.
     func noteTemporaryID(_ objectID: NSManagedObjectID, of object: NSManagedObject) {}
 
-    /// Stops the program when the calling thread does not run work of the context.
+    /// Stops the program if the calling thread does not run work of the context.
     func checkQueue(of object: NSManagedObject, slot: Int) {}
 
     // MARK: - Tables
 
-    /// A token that was remembered.
+    /// The remembered token of a store.
     final func knownToken(ofStore number: Int) -> StoreToken? {
         lock.lock()
         defer { lock.unlock() }
         return state.storeTokens[number]
     }
 
-    /// Keeps what the IDs of a removed store's objects need, also when the coordinator goes.
+    /// Keeps the token that the IDs of a removed store's objects need, even after the coordinator
+    /// is gone.
     final func remember(_ token: StoreToken, ofStore number: Int) {
         lock.lock()
         defer { lock.unlock() }
@@ -193,18 +204,19 @@ class ObjectRegistry: @unchecked Sendable {
 
     // MARK: - Provisional keys
 
-    /// How many of the tree's permanent keys objects are registered by.
+    /// How many of the tree's permanent keys this context uses to register objects.
     final var permanentKeyCount: Int { hasProvisionalKeys ? adoptedKeyCount.load(ordering: .acquiring) : identities.count }
 
     /// Registers objects by their permanent keys from now on.
     ///
-    /// - Parameter count: how many of the tree's permanent keys the parent has taken over.
+    /// - Parameter count: how many of the tree's permanent keys the parent has adopted.
     final func adoptPermanentKeys(_ count: Int) {
         let known = permanentKeyCount
         guard hasProvisionalKeys, count > known else { return }
         for permanent in identities.permanentKeys(known..<count) {
             guard let object = provisionalObject(permanent) else { continue }
-            // One that gave way to a row with its unique values, of which there is an object already.
+            // An object that was replaced by a row with the same unique values, for which there is
+            // an object already.
             if self.object(store: permanent.store, root: permanent.root, key: permanent.key) != nil { continue }
             forget(object)
             object.takePermanentKey(permanent.key, store: permanent.store)
@@ -213,7 +225,8 @@ class ObjectRegistry: @unchecked Sendable {
         adoptedKeyCount.store(count, ordering: .releasing)
     }
 
-    /// The object that is still registered by its provisional key, whatever store it was to be in.
+    /// The object that is still registered by its provisional key, whatever store it was assigned
+    /// to.
     private final func provisionalObject(_ permanent: TemporaryIdentities.PermanentKey) -> NSManagedObject? {
         lock.lock()
         defer { lock.unlock() }
@@ -238,13 +251,15 @@ class ObjectRegistry: @unchecked Sendable {
         return provisionalObject(TemporaryIdentities.PermanentKey(serial: serial, root: root, store: -1, key: 0))
     }
 
-    /// The key of an object that may be known by a provisional one, in the place of which this context has a permanent one.
+    /// The current key of an object: the permanent key that has replaced its provisional one in
+    /// this context, or the given key.
     final func currentKey(_ key: Int64) -> Int64 {
         guard key < 0, hasProvisionalKeys else { return key }
         return identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount)?.key ?? key
     }
 
-    /// The registered object of a row. One whose provisional key has been replaced is found by either.
+    /// The registered object of a row. An object whose provisional key was replaced is found by
+    /// either key.
     final func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
         if key < 0, hasProvisionalKeys, let permanent = identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount) {
             return object(store: permanent.store, root: root, key: permanent.key)
@@ -252,19 +267,22 @@ class ObjectRegistry: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         guard let entry = state.existingBox(store: store, root: root)?.table.find(key) else { return nil }
-        // An object in its deinit waits for the lock in `forget`; its memory is still there, but it cannot be revived.
+        // An object in its deinit waits for the lock in `forget`; its memory is still there, but it
+        // cannot be revived.
         return tryRetain(entry)
     }
 
-    /// Does what the first look-up in a table would do for as many objects as were registered: some thousand at a time, so that whoever
-    /// reads meanwhile waits for these only.
+    /// Moves all registered objects of a table from the waiting list to the entries, as the first
+    /// look-up would. It moves some thousand at a time, so that a concurrent reader waits for these
+    /// only.
     final func prepareLookUps(store: Int, root: Int) {
         while withTable(store: store, root: root, { $0.takeInWaiting(atMost: 4096) }) {}
     }
 
-    /// The registered objects of rows of one table, with the places of their keys in the collection of which `keys` are a part.
+    /// The registered objects of rows of one table, with the positions of their keys in the
+    /// collection that `keys` is a slice of.
     ///
-    /// - Returns: also how many objects had been registered in that table.
+    /// - Returns: also the number of registrations in that table so far.
     final func objects(
         store: Int, root: Int, keys: ArraySlice<Int64>
     ) -> (objects: ContiguousArray<NSManagedObject>, places: ContiguousArray<Int>, registrationCount: Int) {
@@ -304,16 +322,16 @@ class ObjectRegistry: @unchecked Sendable {
         tellStore(endOfUse: [(object.key, object.layout)], object.storeNumber)
     }
 
-    // MARK: - Stores that want to know which objects are used
+    // MARK: - Stores that observe which objects are used
 
-    /// Whether a store was told of any object.
+    /// Whether a store was notified of the use of any object.
     private let tellsStoresOfUse = Atomic<Bool>(false)
 
-    /// Tells an incremental store that the context uses objects from now on.
+    /// Notifies an incremental store that the context uses objects from now on.
     final func tellStore(use objects: some Sequence<NSManagedObject>, _ store: NSPersistentStore?) {
         guard let store, store.observesUse else { return }
         tellsStoresOfUse.store(true, ordering: .relaxed)
-        // Of a row with a provisional key no store knows.
+        // No store knows a row with a provisional key.
         let ids = objects.compactMap { $0.key > 0 ? NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) : nil }
         if !ids.isEmpty { store.useBegan(of: ids) }
     }
@@ -345,7 +363,7 @@ class ObjectRegistry: @unchecked Sendable {
 
     /// Forgets all objects, which are no longer in use.
     ///
-    /// - Parameter tokens: what the IDs of the objects that live on need of their stores.
+    /// - Parameter tokens: the store tokens that the IDs of the remaining objects need.
     final func removeAll(remembering tokens: [Int: StoreToken]) {
         if tellsStoresOfUse.load(ordering: .relaxed) {
             for (number, objects) in Dictionary(grouping: allObjects(), by: \.storeNumber) {
@@ -360,11 +378,11 @@ class ObjectRegistry: @unchecked Sendable {
     }
 }
 
-/// What was found of a to-many relationship in a store.
+/// The result of reading a to-many relationship from a store.
 enum RelatedObjects {
     case noContext
     /// Reading failed.
     case unknown
-    /// In order where the relationship is ordered. Some may be deleted, where that is said.
+    /// In order if the relationship is ordered. Some may be deleted if `mayBeDeleted` is true.
     case objects(ContiguousArray<NSManagedObject>, mayBeDeleted: Bool)
 }

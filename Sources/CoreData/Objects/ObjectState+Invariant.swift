@@ -1,7 +1,7 @@
-// What holds of an object's state between transitions, and what it owns at the end.
+// The invariant of an object's state between transitions, and the release of its parts at the end.
 
 extension ObjectState {
-    /// Lets go of what the object owns, in its deinit.
+    /// Releases the parts that the object owns, in its deinit.
     func releaseAll() {
         heldRegistry?.release()
         heldPage?.release()
@@ -15,23 +15,24 @@ extension ObjectState {
         }
     }
 
-    /// What holds between any two transitions.
+    /// Whether the invariant holds, as it must between any two transitions.
     var isConsistent: Bool {
         let hasPendingValues = pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false
-        // A row that is read directly is the committed one, of a loaded object, with nothing unsaved above it.
+        // A row that is read directly is the committed row of a loaded object without unsaved
+        // values.
         if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
         if let committedRow {
-            // The page of a row is held, and what has a row is in a store.
+            // The object holds the page of its row, and an object with a row is in a store.
             guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else { return false }
         }
-        // Of the context's lists an object is in one at most.
+        // An object is in at most one of the context's lists.
         if flags.contains(.updated), !flags.isDisjoint(with: [.inserted, .deleted]) { return false }
         return !flags.contains(.insertedInEvent) || flags.contains(.inEvent)
     }
 }
 
 extension NSManagedObject {
-    /// Checks in debug builds what a transition has left.
+    /// Checks the state after a transition, in debug builds.
     @inline(__always)
     final func transitionEnded() {
         assert(state.isConsistent, "The state of an object contradicts itself: \(state)")

@@ -1,23 +1,23 @@
-/// Where an object stands: its identity in a store, its committed row, what is unsaved, and what its context knows of it.
+/// The state of an object: its identity in a store, its committed row, its unsaved changes, and its status in its context.
 ///
-/// The parts depend on each other, and are changed in this file alone, by transitions that `NSManagedObject` names below. Each
-/// leaves a state that `isConsistent`, which debug builds check.
+/// The parts depend on each other. Only this file changes them, by transitions that `NSManagedObject` names below. Each transition leaves a
+/// state for which `isConsistent` is true, which debug builds check.
 @usableFromInline
 struct ObjectState {
-    // What reading needs comes first, so that it lies in one or two cache lines.
+    // The fields needed for reading come first, so that they lie in one or two cache lines.
 
-    /// The committed row when it may be read directly: the object is loaded. Nil for faults and new objects.
+    /// The committed row if it may be read directly, as in a loaded object without unsaved values. Nil for faults and new objects.
     @usableFromInline fileprivate(set) var row: RowPointer?
-    /// The layout's table for accessors. Unretained: the registry, the page or the extras of an object own the model's layouts.
+    /// The layout's table for accessors. Unretained: the object's registry, page or extras own the model's layouts.
     @usableFromInline fileprivate(set) var accessorTable: AccessorTable
     fileprivate(set) var flags: ObjectFlags
     /// Number of the store that holds the object; -1 before it has one.
     fileprivate(set) var storeNumber: Int16 = -1
     /// The committed row whether or not the fault has fired.
     fileprivate(set) var committedRow: RowPointer?
-    /// Unsaved values and which properties changed. Owned: read without counting references by the accessors.
+    /// Unsaved values and the set of changed properties. Owned: accessors read it without counting references.
     fileprivate(set) var pendingReference: Unmanaged<PendingValues>?
-    /// Owned, as above.
+    /// Extras. Owned, for the same reason.
     fileprivate(set) var extrasReference: Unmanaged<ObjectExtras>?
     /// The registry of the object's context: owned.
     fileprivate(set) var heldRegistry: Unmanaged<ObjectRegistry>?
@@ -45,7 +45,7 @@ struct ObjectState {
 // MARK: - Class, entity and context
 
 extension NSManagedObject {
-    /// Uses the accessors of the class that the object turned out to have.
+    /// Uses the accessors of the object's actual class.
     final func useAccessors(of objectClass: NSManagedObject.Type) {
         state.accessorTable = layout.objects.accessorTable(for: objectClass)
         transitionEnded()
@@ -54,14 +54,14 @@ extension NSManagedObject {
     /// Becomes an object that only records which properties are read.
     final func becomeProbe() { changeFlags { $0.insert(.probe) } }
 
-    /// Becomes a new object of a context, at the end of the current event's changes.
+    /// Makes the object a new object of a context, at the end of the current event's changes.
     @inline(__always)
     final func beginInsertion(in registry: ObjectRegistry) {
         join(registry)
         changeFlags { $0.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave]) }
     }
 
-    /// Belongs to a context from now on.
+    /// Assigns the object to a context.
     @inline(__always)
     private final func join(_ registry: ObjectRegistry?) {
         let former = state.heldRegistry
@@ -69,7 +69,7 @@ extension NSManagedObject {
         former?.release()
     }
 
-    /// A new object that was deleted belongs to no context any more; it may be inserted again.
+    /// Removes a deleted new object from its context; it may be inserted again.
     final func leaveContext() {
         state.flags.remove([.inserted, .deleted, .discarded, .propagated, .changedInSave])
         // The registry kept the layouts alive.
@@ -82,7 +82,7 @@ extension NSManagedObject {
 // MARK: - Identity
 
 extension NSManagedObject {
-    /// Takes a place in a store, which it keeps for good once it is saved.
+    /// Sets the key and the store, which are final once the object is saved.
     @inline(__always)
     final func take(key: Int64, store: Int) {
         state.key = key
@@ -90,7 +90,7 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// What was saved to a parent context has reached a store, which has another key for it.
+    /// Replaces the provisional key of an object saved to a parent context by the key that a store has assigned.
     final func takePermanentKey(_ key: Int64, store: Int) {
         state.key = key
         if let committedRow = state.committedRow {
@@ -100,25 +100,25 @@ extension NSManagedObject {
         take(key: key, store: store)
     }
 
-    /// Has no place in a store any more, and takes another one at the next attempt to save.
+    /// Gives up the key and the store; the next attempt to save assigns others.
     final func giveUpKey() { take(key: 0, store: -1) }
 
-    /// Another object stands for the row: this one goes unregistered.
+    /// Unregisters this object, because another object represents the row. The key stays.
     final func leavePlaceToTwin() { take(key: state.key, store: -1) }
 }
 
 // MARK: - Faults and rows
 
 extension NSManagedObject {
-    /// Makes a new object the fault of a fetched row. The row's page and the registry were retained for it.
+    /// Makes a new object the fault of a fetched row. The caller has retained the row's page and the registry for it.
     @inline(__always)
     final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
         state.committedRow = row
         becomeFault(key: row.rowKey, store: store, registry: registry, page: row.rowPage)
     }
 
-    /// Makes a new object the fault of a row that is not read yet, but with those of others if there is a page without rows for that. The
-    /// page and the registry were retained for it.
+    /// Makes a new object the fault of a row that is not read yet. A page without rows lets it load together with other rows. The caller
+    /// has retained the page and the registry for it.
     @inline(__always)
     final func becomeFault(key: Int64, store: Int16, registry: Unmanaged<ObjectRegistry>, page: Unmanaged<RowPage>?) {
         state.flags.insert(.fault)
@@ -129,15 +129,15 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Makes a new object a fault that has no row.
+    /// Makes a new object a fault without a row.
     final func becomeFault(in registry: ObjectRegistry) {
         join(registry)
         changeFlags { $0.insert(.fault) }
     }
 
-    /// Turns back into a fault: drops values and relationships, changed ones too.
+    /// Turns the object back into a fault: drops values and relationships, including changed ones.
     ///
-    /// The object keeps its page: the row cache holds a row as long as some object of the row lives, fault or not.
+    /// The object keeps its page: the row cache holds a row as long as any object of the row lives, fault or not.
     final func becomeFaultAgain() {
         state.row = nil
         state.committedRow = nil
@@ -146,33 +146,33 @@ extension NSManagedObject {
         changeFlags { $0.insert(.fault) }
     }
 
-    /// Gives a fault the row that it loads when it fires.
+    /// Gives a fault the row that it will use when it fires.
     @inline(__always)
     final func keep(_ row: RowPointer) {
         state.commit(row)
         transitionEnded()
     }
 
-    /// Has a fault load its row with those of others.
+    /// Makes a fault load its row together with the other rows of a placeholder page.
     final func awaitRow(in placeholder: RowPage) {
         state.hold(.passUnretained(placeholder))
         transitionEnded()
     }
 
-    /// A fault's row may be outdated: the next access asks the row cache, then the store.
+    /// Forgets a fault's row, which may be outdated: the next access asks the row cache, then the store.
     final func forgetRow() {
         state.committedRow = nil
         transitionEnded()
     }
 
-    /// As `forgetRow`, and lets the row cache let go of the row, too.
+    /// Does the same as `forgetRow`, and also lets the row cache release the row.
     final func forgetRowAndPage() {
         state.committedRow = nil
         state.hold(nil)
         transitionEnded()
     }
 
-    /// The fault fires: its values may be read.
+    /// Fires the fault: its values may be read from now on.
     @inline(__always)
     final func becomeLoaded() {
         state.flags.remove(.fault)
@@ -185,17 +185,17 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// The fault has no row to load: it reads as nil, and where `isDeleted` says so counts as deleted.
+    /// Marks a fault whose row cannot be loaded: it reads as nil and, if `isDeleted` is true, counts as deleted.
     final func becomeInaccessible(isDeleted: Bool = false) {
         state.flags.remove(.fault)
         state.flags.insert(isDeleted ? [.inaccessible, .deleted] : .inaccessible)
         transitionEnded()
     }
 
-    /// Its store is gone: it reads as nil, and cannot be loaded any more.
+    /// Marks an object whose store is gone: it reads as nil and cannot be loaded any more.
     final func becomeInvalid() { changeFlags { $0.insert(.invalid) } }
 
-    /// Takes everything but its identity from an object, which reads as nil from now on.
+    /// Removes everything except the identity; the object reads as nil from now on.
     final func invalidate() {
         state.row = nil
         state.committedRow = nil
@@ -205,14 +205,14 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// A newer row takes the place of the committed one; pending changes stay.
+    /// Replaces the committed row by a newer one; pending changes stay.
     final func replaceCommittedRow(by row: RowPointer) {
         state.commit(row)
         state.row = !hasPendingValues && !state.flags.contains(.fault) ? state.committedRow : nil
         transitionEnded()
     }
 
-    /// The saved row becomes the committed one, and pending changes are done.
+    /// Makes the saved row the committed one and ends pending changes.
     @inline(__always)
     final func adoptSavedRow(_ row: RowPointer) {
         state.commit(row)
@@ -222,13 +222,13 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Reads like the row that others deleted, and is to be saved as a new row in its place.
+    /// Makes the object a new one that will be saved in place of a row that another context or program deleted.
     ///
-    /// - Parameter values: of all stored slots.
+    /// - Parameter values: the values of all stored slots.
     final func becomeNewInPlaceOfDeletedRow(_ values: [PropertyValue]) {
         withExtras { [row = state.committedRow] in $0.deletedRow = row.map(Snapshot.init(retaining:)) }
         if state.flags.contains(.deletionSaved) {
-            // Its deletion is undone.
+            // The object's own deletion is undone.
             extras?.isRevived = true
             state.flags.remove([.deletionSaved, .propagated])
             state.flags.insert([.inEvent, .insertedInEvent, .changedInSave])
@@ -242,7 +242,7 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Is a changed object again: of its own row after `becomeNewInPlaceOfDeletedRow`, or of the row that has its unique values.
+    /// Makes the object a changed one again: of its own row after `becomeNewInPlaceOfDeletedRow`, or of the row that has its unique values.
     final func becomeChanged(in row: RowPointer) {
         state.flags.remove(.inserted)
         state.flags.insert(.updated)
@@ -257,7 +257,7 @@ extension NSManagedObject {
 // MARK: - Unsaved values
 
 extension NSManagedObject {
-    /// Gives the object a place for unsaved values where it has none.
+    /// Makes the storage for unsaved values if there is none.
     final func makePending() {
         if state.pendingReference != nil { return }
         state.pendingReference = .passRetained(
@@ -274,14 +274,14 @@ extension NSManagedObject {
         return made
     }
 
-    /// An unsaved value was set: reads must look at the pending values from now on.
+    /// Makes reads use the pending values first, after an unsaved value was set.
     @inline(__always)
     final func readThroughPending() {
         state.row = nil
         transitionEnded()
     }
 
-    /// Has each read tell the registry first, as checked objects do, until `endNotingReads`.
+    /// Makes each read notify the registry first, as in checked objects, until `endNotingReads`.
     final func beginNotingReads() {
         state.row = nil
         changeFlags { $0.insert(.checked) }
@@ -294,14 +294,14 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Unsaved values are gone; the committed row is read again.
+    /// Drops unsaved values; reads use the committed row again.
     final func dropPendingValues() {
         releasePending()
         state.row = state.flags.contains(.fault) ? nil : state.committedRow
         transitionEnded()
     }
 
-    /// Drops everything but the identity.
+    /// Drops everything except the identity.
     private final func dropValues() {
         releasePending()
         extras?.dropValues()
@@ -322,29 +322,29 @@ extension NSManagedObject {
     }
 }
 
-// MARK: - What the context knows
+// MARK: - Status in the context
 
 extension NSManagedObject {
-    /// A transition of flags alone.
+    /// Performs a transition that changes only flags.
     @inline(__always)
     private final func changeFlags(_ change: (inout ObjectFlags) -> Void) {
         change(&state.flags)
         transitionEnded()
     }
 
-    /// Joins the changes of the current event.
+    /// Adds the object to the changes of the current event.
     @inline(__always)
     final func joinEvent() { changeFlags { $0.insert(.inEvent) } }
 
-    /// The changes of the event were processed.
+    /// Removes the object from the event's changes, which were processed.
     @inline(__always)
     final func leaveEvent() { changeFlags { $0.remove([.inEvent, .insertedInEvent]) } }
 
-    /// Has changed since its last `willSave`.
+    /// Records a change since the last `willSave`.
     @inline(__always)
     final func markChangedInSave() { changeFlags { $0.insert(.changedInSave) } }
 
-    /// `willSave` is called, or need not be.
+    /// Ends that mark: `willSave` is called, or need not be.
     @inline(__always)
     final func unmarkChangedInSave() { changeFlags { $0.remove(.changedInSave) } }
 
@@ -353,48 +353,48 @@ extension NSManagedObject {
 
     final func unmarkUpdated() { changeFlags { $0.remove(.updated) } }
 
-    /// Is to be deleted by the next save. A new object leaves the context with it.
+    /// Marks the object for deletion by the next save. A new object leaves the context with it.
     final func markDeleted() {
         state.flags.insert(state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
         changeFlags { $0.remove(.updated) }
     }
 
-    /// Is to be deleted, but others did so already: nothing is left to propagate or to write.
+    /// Marks the object for deletion when another context or program has deleted its row: nothing is left to propagate or to write.
     final func markDeletedElsewhere() {
         state.flags.remove(.updated)
         changeFlags { $0.insert([.deleted, .propagated, .deletedElsewhere]) }
     }
 
-    /// The deletion is taken back.
+    /// Takes the deletion back.
     final func unmarkDeleted() { changeFlags { $0.remove([.deleted, .propagated]) } }
 
-    /// The deletion is taken back, also one that came from elsewhere.
+    /// Takes the deletion back, also one made elsewhere.
     final func undelete() { changeFlags { $0.remove([.deleted, .propagated, .deletedElsewhere]) } }
 
-    /// The delete rules of its relationships were applied, or need not be.
+    /// Records that the delete rules of its relationships were applied, or need not be.
     final func markPropagated() { changeFlags { $0.insert(.propagated) } }
 
-    /// Has its delete rules applied again.
+    /// Lets its delete rules be applied again.
     final func unmarkPropagated() { changeFlags { $0.remove(.propagated) } }
 
-    /// The row is gone, and so is the object, which leaves the context.
+    /// Ends a deletion whose row is gone: the object leaves the context.
     final func endDeletion() {
         state.flags.remove([.updated, .deleted, .deletedElsewhere])
         changeFlags { $0.insert(.deletionSaved) }
     }
 
-    /// A new object leaves its context without having been saved.
+    /// Ends the insertion of a new object that leaves its context without being saved.
     final func discardInsertion() {
         state.flags.remove([.inserted, .updated])
         changeFlags { $0.insert(.discarded) }
     }
 
-    /// A new object that was deleted in the present event is as it was.
+    /// Restores a new object that was deleted in the present event.
     final func takeBackDiscarding() {
         state.flags.remove([.deleted, .discarded, .propagated])
         changeFlags { $0.insert([.inserted, .changedInSave]) }
     }
 
-    /// Neither changed nor deleted any more.
+    /// Marks the object as neither changed nor deleted.
     final func forgetChanges() { changeFlags { $0.remove([.updated, .deleted, .propagated, .changedInSave]) } }
 }

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What primitive setters have done to the relationships of an object, as far as the other sides do not know of it.
+/// Changes of an object's relationships by primitive setters of which the inverses were not updated
+/// yet.
 final class OneSidedChanges {
     private struct Change {
         let slot: Int
@@ -8,16 +9,17 @@ final class OneSidedChanges {
         var lost = ObjectList()
     }
 
-    /// Changed relationships, without those that have come back to what they were.
+    /// Changed relationships, without those that have returned to their former value.
     private var changes: [Change] = []
 
-    /// A relationship's members as a set that the program has got, and may have changed since.
+    /// A relationship's members as a set that the program received, and may have changed since.
     struct HandedOut {
         let set: NSMutableSet
-        /// The members that the set was made of.
+        /// The members from which the set was made.
         let members: ContiguousArray<NSManagedObject>
 
-        /// Whether these are still the relationship's members. O(1): a list that is kept here is copied when it changes.
+        /// Whether these are still the relationship's members. O(1): a list that is kept here is
+        /// copied when it changes.
         func isMade(of members: ContiguousArray<NSManagedObject>) -> Bool {
             members.count == self.members.count
                 && members.withUnsafeBufferPointer { $0.baseAddress } == self.members.withUnsafeBufferPointer { $0.baseAddress }
@@ -26,18 +28,19 @@ final class OneSidedChanges {
 
     private(set) var handedOut: [Int: HandedOut] = [:]
 
-    /// Whether nothing is, or may be, to be told.
+    /// Whether there are no changes of which an inverse must be notified, and no sets that the
+    /// program may change.
     var isEmpty: Bool { changes.isEmpty && handedOut.isEmpty }
     var slots: [Int] { changes.map(\.slot) }
 
     func handOut(_ slot: Int, _ copy: HandedOut?) { handedOut[slot] = copy }
 
-    /// A relationship has got a destination or a member.
+    /// Records that a relationship has gained a destination or a member.
     func gain(_ object: NSManagedObject, slot: Int) {
         change(slot) { if !$0.lost.removeUnordered(object) { $0.gained.append(object) } }
     }
 
-    /// A relationship has lost a destination or a member.
+    /// Records that a relationship has lost a destination or a member.
     func lose(_ object: NSManagedObject, slot: Int) {
         change(slot) { if !$0.gained.removeOrdered(object) { $0.lost.append(object) } }
     }
@@ -49,12 +52,12 @@ final class OneSidedChanges {
         if changes[index].gained.isEmpty, changes[index].lost.isEmpty { changes.remove(at: index) }
     }
 
-    /// Whether a relationship has got an object that does not know of it.
+    /// Whether a relationship has gained an object whose inverse was not updated.
     func hasGained(_ object: NSManagedObject, slot: Int) -> Bool {
         changes.contains { $0.slot == slot && $0.gained.objects.contains { $0 === object } }
     }
 
-    /// Ends what is known of a relationship.
+    /// Removes and returns the recorded changes of a relationship.
     func take(_ slot: Int) -> (gained: ContiguousArray<NSManagedObject>, lost: ContiguousArray<NSManagedObject>) {
         guard let index = changes.firstIndex(where: { $0.slot == slot }) else { return ([], []) }
         let change = changes.remove(at: index)

@@ -1,11 +1,12 @@
-/// The unsaved values of an object, which a save gives to a store as they are.
+/// The unsaved values of an object, which a save passes to a store unchanged.
 ///
-/// What only contexts know, a destination or a transformable's object, is kept beside the values. Its slot has the value that a store
-/// gets once `store(_:_:)` was called for it, and any value before.
+/// Objects that only contexts know, destinations and transformables' objects, are kept beside the
+/// values. The slot of such an object holds the store's value after a call of `store(_:_:)`, and an
+/// arbitrary value before.
 final class PendingValues: RowValues {
     /// - Parameters:
-    ///   - slotCount: how many slots may have values.
-    ///   - propertyCount: how many properties changes are tracked of; 0 for none.
+    ///   - slotCount: the number of slots that may have values.
+    ///   - propertyCount: the number of properties with change tracking; 0 for none.
     static func make(slotCount: Int, propertyCount: Int) -> PendingValues {
         let made = create(minimumCapacity: slotCount) { _ in
             Header(
@@ -16,7 +17,7 @@ final class PendingValues: RowValues {
         return unsafeDowncast(made, to: PendingValues.self)
     }
 
-    /// A copy of the values, without the changes that are tracked.
+    /// A copy of the values, without the tracked changes.
     func copyOfValues() -> PendingValues {
         let copy = PendingValues.make(slotCount: slotCount, propertyCount: 0)
         copyValues(to: copy)
@@ -47,11 +48,12 @@ final class PendingValues: RowValues {
 
     func track(_ property: Int) { withUnsafeMutablePointerToHeader { $0.pointee.tracked.insert(property) } }
 
-    /// What the object was when the present event began; nil for one that was as its store has it, or new.
+    /// The state of the object when the present event began; nil if it was the same as in its
+    /// store, or new.
     var former: FormerState? {
         get {
             withUnsafeMutablePointerToHeader { header in
-                // Nothing else is put there.
+                // Only former states are stored there.
                 header.pointee.former.map { unsafeDowncast($0, to: FormerState.self) }
             }
         }
@@ -72,12 +74,12 @@ final class PendingValues: RowValues {
     @inline(__always)
     var mayHoldOthers: Bool { withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty || $0.pointee.former != nil } }
 
-    /// Whether a value stands for an object.
+    /// Whether a slot holds an object.
     private var hasObjects: Bool {
         @inline(__always) get { withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty } }
     }
 
-    /// A slot's value: null for one that has none.
+    /// The value of a slot; null if it has none.
     func value(_ slot: Int) -> PropertyValue {
         guard hasObjects, let object = object(slot) else { return .stored(self[slot]) }
         return Self.value(object)
@@ -89,7 +91,8 @@ final class PendingValues: RowValues {
         return .object(unsafeDowncast(object, to: NSManagedObject.self))
     }
 
-    /// Calls a function with each value that is an object; it may give the slot another value for the store.
+    /// Calls a function with each value that is an object; the function may set the store's value
+    /// of the slot.
     func forEachObject(_ body: (Int, PropertyValue) throws -> Void) rethrows {
         guard hasObjects else { return }
         let objects = withUnsafeMutablePointerToHeader { $0.pointee.objects }
@@ -110,14 +113,14 @@ final class PendingValues: RowValues {
         }
     }
 
-    /// Replaces references of rows for which there are no objects.
+    /// Replaces the references in slots that hold no object.
     func replaceReferences(_ replacement: (RowReference) -> RowReference?) {
         for slot in 0..<slotCount where has(slot) {
             if let reference = value(slot).reference { self[slot] = replacement(reference).map(StoredValue.reference) ?? .null }
         }
     }
 
-    /// Gives a slot the value that a store gets for its object.
+    /// Sets the store's value of a slot that holds an object.
     func store(_ slot: Int, _ value: StoredValue) { self[slot] = value }
 
     func remove(_ slot: Int) {
@@ -125,15 +128,16 @@ final class PendingValues: RowValues {
         clear(slot)
     }
 
-    /// The destination in a slot; nil for any other value, and for none.
+    /// The destination in a slot; nil for any other value, and for no value.
     @inline(__always)
     func destination(_ slot: Int) -> NSManagedObject? {
         hasObjects ? value(slot).destination : nil
     }
 
-    /// Gives away all destinations.
+    /// Removes all destinations and returns them.
     ///
-    /// - Parameter keepingKeys: whether their slots keep the keys of those that have rows; they are null otherwise.
+    /// - Parameter keepingKeys: whether their slots keep the keys of destinations that have rows;
+    ///   otherwise the slots become null.
     func takeDestinations(keepingKeys: Bool) -> [(slot: Int, object: NSManagedObject)] {
         var taken: [(slot: Int, object: NSManagedObject)] = []
         forEachObject { slot, value in

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What nil reads as through a property that is not Optional.
+/// The values that stand for nil in properties that are not Optional.
 enum ProbeValues {
     static func value<Value>(of type: Value.Type) -> Value? {
         if let optional = type as? any ExpressibleByNilLiteral.Type { return optional.init(nilLiteral: ()) as? Value }
@@ -21,9 +21,9 @@ enum ProbeValues {
     }
 }
 
-// What a probe's accessors give.
+// The placeholders that a probe's accessors return.
 extension ProbeValues {
-    /// A value that computing with it is likely to change; nil for a type that there is none of.
+    /// A value that a computation is likely to change; nil for a type without one.
     static func placeholder<Value>(of type: Value.Type, _ round: KeyPathProbe.Round) -> Value? {
         let isFirst = round == .first
         if let optional = type as? any OptionalPlaceholder.Type {
@@ -47,10 +47,11 @@ extension ProbeValues {
         return placeholder as? Value ?? (isFirst ? cases.first : cases.last) ?? zeroed(type)
     }
 
-    /// What an enumeration reads as that has no value; nil for other types.
+    /// The case that an enumeration property without a value reads as; nil for other types.
     static func firstCase<Value>() -> Value? { EnumerationCases.all(of: Value.self).first }
 
-    /// A value of a type without references, such as an enumeration, whose bits are all zero: a valid one where it has any.
+    /// A value whose bits are all zero, of a type without references, such as an enumeration. It is
+    /// valid if the type has any valid value.
     private static func zeroed<Value>(_ type: Value.Type) -> Value? {
         guard _isPOD(type) else { return nil }
         return withUnsafeTemporaryAllocation(
@@ -61,7 +62,7 @@ extension ProbeValues {
         }
     }
 
-    /// Whether a key path gave what the accessor gave.
+    /// Whether a key path returned the value that the accessor returned.
     static func areSame(_ value: Any, _ placeholder: Any?) -> Bool {
         guard let value = unwrapped(value) else { return unwrapped(placeholder) == nil }
         guard let placeholder = unwrapped(placeholder) else { return isDefault(value) }
@@ -72,7 +73,7 @@ extension ProbeValues {
         return !(placeholder is AnyHashable) && type(of: value) == type(of: placeholder)
     }
 
-    /// Whether a value is an object or a collection of just this object.
+    /// Whether a value is this object or a collection of this object alone.
     private static func leads(_ value: Any, to object: NSManagedObject) -> Bool {
         switch value {
         case let value as NSManagedObject: value === object
@@ -84,7 +85,7 @@ extension ProbeValues {
 
     private static func unwrapped(_ value: Any?) -> Any? { PropertyConversion.unwrapped(value) }
 
-    /// Whether a value is what nil reads as.
+    /// Whether a value is the one that stands for nil.
     private static func isDefault(_ value: Any) -> Bool {
         if let raw = value as? any RawRepresentable { return isDefault(raw.rawValue) }
         func isDefault<Actual>(_ value: Actual) -> Bool {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The value of an attribute or a to-one relationship of an object: as a store keeps it, or what only contexts know.
+/// The value of an attribute or a to-one relationship of an object: in a store's form, or an object
+/// that only contexts know.
 enum PropertyValue {
     case stored(StoredValue)
     /// A to-one destination in the same context, possibly not saved yet.
@@ -17,7 +18,7 @@ enum PropertyValue {
         }
     }
 
-    /// Nil when `object`'s type does not fit the property's.
+    /// Nil if the type of `object` does not fit the property's.
     init?(_ object: Any?, kind: ValueKind) {
         if kind == .toOne {
             guard let object = PropertyConversion.unwrapped(object), !(object is NSNull) else {
@@ -50,13 +51,14 @@ enum PropertyValue {
         return nil
     }
 
-    /// The row of a to-one destination that is known by its row only; nil for any other value.
+    /// The row of a to-one destination of which only the row is known; nil for any other value.
     var reference: RowReference? {
         if case .stored(.reference(let reference)) = self { return reference }
         return nil
     }
 
-    /// The value as key-value coding gives it; nil for a reference, which only a context can resolve.
+    /// The value in the form of key-value coding; nil for a reference, which only a context can
+    /// resolve.
     func object(kind: ValueKind) -> Any? {
         switch self {
         case .stored(let value): PropertyConversion.object(from: value, kind: kind)
@@ -65,7 +67,7 @@ enum PropertyValue {
         }
     }
 
-    /// The value in the form that a store keeps. To-one destinations must have a row.
+    /// The value in a store's form. To-one destinations must have a row.
     ///
     /// - Throws: a validation error when a transformable cannot be transformed.
     func stored(_ slot: PropertySlot) throws -> StoredValue {
@@ -78,7 +80,7 @@ enum PropertyValue {
 }
 
 extension NSManagedObject {
-    /// Its row, by the key that it has now.
+    /// A reference to the object's row, by its current key.
     @inline(__always)
     final var rowReference: RowReference { RowReference(key: key, layoutIndex: layout.index) }
 }

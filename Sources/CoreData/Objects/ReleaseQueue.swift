@@ -1,9 +1,11 @@
 import CSwiftRuntime
 
-/// Releases what objects hold of each other one after the other, so that the depth of the stack does not grow with a chain of objects.
+/// Releases the references between objects one after the other, so that the stack depth does not
+/// grow with the length of a chain.
 ///
-/// The release of the last reference to an object releases its relationships, and with them the next object: 14,000 of them would fill the
-/// stack of a dispatch thread. The first release on a thread runs a loop instead, and those within it wait in its list.
+/// The release of the last reference to an object releases its relationships, and with them the
+/// next object: a chain of 14,000 objects would fill the stack of a dispatch thread. The first
+/// release on a thread runs a loop instead; nested releases are added to its list.
 enum ReleaseQueue {
     private typealias List = ContiguousArray<Unmanaged<AnyObject>>
 
@@ -12,7 +14,8 @@ enum ReleaseQueue {
             waiting.assumingMemoryBound(to: List.self).pointee.append(.fromOpaque(owned.toOpaque()))
             return
         }
-        // Only this thread uses the list, and only until the end of the loop. It allocates nothing while it is empty.
+        // Only this thread uses the list, and only until the end of the loop. An empty list
+        // allocates nothing.
         var list = List()
         withUnsafeMutablePointer(to: &list) { waiting in
             opencoredata_setWaitingReleases(waiting)

@@ -1,13 +1,16 @@
 import Foundation
 import Synchronization
 
-/// The temporary identities in a tree of contexts: one space and one counter for a context that saves to stores and all those below it,
-/// so that an object has the same temporary ID in each of them.
+/// The temporary identities in a tree of contexts.
 ///
-/// An object that was saved to a parent, and to no store yet, has a *provisional key* there: the serial of its temporary ID with a minus
-/// sign. When a store has given it a key, that is noted here, in order, and each context takes it over when its parent has.
+/// A context that saves to stores and all contexts below it share one space and one counter, so
+/// that an object has the same temporary ID in each of them.
+///
+/// An object that was saved to a parent, but not yet to a store, has a *provisional key* there: the
+/// negated serial of its temporary ID. When a store has assigned a key, the key is recorded here,
+/// in order. Each context adopts it after its parent has.
 final class TemporaryIdentities: Sendable {
-    /// What a store gave an object that had a temporary identity.
+    /// The key that a store assigned to an object with a temporary identity.
     struct PermanentKey {
         let serial: Int64
         /// The layout index of the root entity.
@@ -20,9 +23,10 @@ final class TemporaryIdentities: Sendable {
     private struct State {
         var serial: Int64 = 0
         var keys: [PermanentKey] = []
-        /// Places in `keys`, by serial.
+        /// Positions in `keys`, by serial.
         var places: [Int64: Int] = [:]
-        /// Serials of objects that were asked for their IDs before they were inserted into one of the contexts.
+        /// Serials of objects whose IDs were requested before the objects were inserted into one of
+        /// the contexts.
         var adopted: Set<Int64> = []
     }
 
@@ -32,7 +36,7 @@ final class TemporaryIdentities: Sendable {
 
     func nextSerial() -> Int64 { nextSerials(1) }
 
-    /// The first of so many consecutive serials.
+    /// Reserves consecutive serials and returns the first.
     func nextSerials(_ count: Int) -> Int64 {
         state.withLock {
             $0.serial += Int64(count)
@@ -50,7 +54,8 @@ final class TemporaryIdentities: Sendable {
 
     private func space(ofSerial serial: Int64) -> UUID { serial > Self.lastTreeSerial ? Self.freeSpace : space }
 
-    /// The serial of a temporary ID that an object of these contexts has or had; nil for another ID.
+    /// The serial of a temporary ID that an object of these contexts has or had; nil for another
+    /// ID.
     fileprivate func serial(of identity: NSManagedObjectID.Identity) -> Int64? {
         guard case .temporary(let other, let serial) = identity else { return nil }
         if other == space { return serial }
@@ -59,17 +64,18 @@ final class TemporaryIdentities: Sendable {
 
     // MARK: - Objects outside of contexts
 
-    /// The serials of objects that have no context are above those of all trees, so that the objects keep them when they are inserted.
+    /// Objects without a context get serials above those of all trees, so that they keep them when
+    /// they are inserted.
     private static let lastTreeSerial: Int64 = 1 << 62
     private static let freeSerial = Atomic<Int64>(lastTreeSerial)
     private static let freeSpace = UUID()
 
-    /// A temporary ID for an object that has no context.
+    /// Makes a temporary ID for an object without a context.
     static func freeObjectID(_ layout: EntityLayout) -> NSManagedObjectID {
         NSManagedObjectID(temporary: freeSerial.wrappingAdd(1, ordering: .relaxed).newValue, in: freeSpace, layout: layout)
     }
 
-    /// Takes the temporary ID of an object that is inserted for one of these contexts' own.
+    /// Adopts the temporary ID of an object that is inserted into one of these contexts.
     ///
     /// - Returns: false for an ID of another tree.
     func adopt(_ objectID: NSManagedObjectID) -> Bool {
@@ -80,10 +86,10 @@ final class TemporaryIdentities: Sendable {
 
     // MARK: - Permanent keys
 
-    /// How many permanent keys are known.
+    /// The number of known permanent keys.
     var count: Int { state.withLock { $0.keys.count } }
 
-    /// Notes the key that a store gave an object.
+    /// Records the key that a store assigned to an object.
     func note(_ key: PermanentKey) {
         state.withLock { state in
             if let place = state.places[key.serial], state.keys[place].key == key.key { return }
@@ -92,7 +98,7 @@ final class TemporaryIdentities: Sendable {
         }
     }
 
-    /// Has permanent keys follow their rows to another store.
+    /// Updates permanent keys whose rows moved to another store.
     func follow(_ moved: MovedRows) {
         state.withLock { state in
             for place in state.keys.indices where state.keys[place].store == moved.former.number {
@@ -103,7 +109,7 @@ final class TemporaryIdentities: Sendable {
         }
     }
 
-    /// The permanent key of an object, if it is among the first so many.
+    /// The permanent key of an object, if it is among the first `count`.
     func permanentKey(ofSerial serial: Int64, amongFirst count: Int = .max) -> PermanentKey? {
         state.withLock { state in
             guard let place = state.places[serial], place < count else { return nil }
@@ -111,11 +117,11 @@ final class TemporaryIdentities: Sendable {
         }
     }
 
-    /// Permanent keys in the order in which they were noted.
+    /// Permanent keys in the order in which they were recorded.
     func permanentKeys(_ range: Range<Int>) -> ArraySlice<PermanentKey> { state.withLock { $0.keys[range.clamped(to: $0.keys.indices)] } }
 }
 
 extension NSManagedObjectID {
-    /// The serial of a temporary ID of a tree of contexts; nil for another one.
+    /// The serial of a temporary ID of a tree of contexts; nil for an ID of another tree.
     func serial(in identities: TemporaryIdentities) -> Int64? { identities.serial(of: identity) }
 }

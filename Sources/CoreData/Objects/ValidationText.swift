@@ -1,7 +1,8 @@
 import Foundation
 
-/// What validation errors say to the user of a form: a property's name in words, and what its value must be. The description of an error,
-/// for a log, names entity, object and predicate besides.
+/// The texts of validation errors for the user of a form: a property's name in words, and the
+/// condition that its value must satisfy. The description of an error, for a log, also names
+/// entity, object and predicate.
 enum ValidationText {
     /// The name of a property in words: `unitPrice` is `Unit price`.
     static func name(_ property: String) -> String {
@@ -23,7 +24,7 @@ enum ValidationText {
             word.append(character)
         }
         end()
-        // Abbreviations stay as they are.
+        // Abbreviations are not changed.
         let texts = words.map { $0.count > 1 && $0.allSatisfy { !$0.isLowercase } ? $0 : $0.lowercased() }.joined(separator: " ")
         return texts.prefix(1).uppercased() + texts.dropFirst()
     }
@@ -44,7 +45,7 @@ enum ValidationText {
 
     static func gone(_ relationship: String) -> String { "\(name(relationship)) is deleted" }
 
-    /// What a rule says of a property: the model's own text where it has one.
+    /// The text for a violated rule: the model's own text if it has one.
     static func violated(_ rule: ValidationRule, _ property: String) -> String {
         rule.message ?? "\(name(property)) \(requirement(rule.checked) ?? "is not valid")"
     }

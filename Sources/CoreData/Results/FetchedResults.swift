@@ -2,19 +2,27 @@ import Foundation
 
 /// The results of a fetch, in sections, that follow their context.
 ///
-/// It is used on the context's queue. Who wants to hear of changes is its follower; without one, results stay as they were fetched.
+/// It is used on the context's queue. Its follower is notified of changes. Without a follower,
+/// results stay as they were fetched.
 final class FetchedResults {
     let context: NSManagedObjectContext
     let sectionNameKeyPath: String?
     /// nil before the first fetch.
     private(set) var contents: ResultsContents? { didSet { replacementCount += 1 } }
-    /// How many times the contents were replaced: with their version it tells all results from each other, as no address does.
+    /// The number of times the contents were replaced.
+    ///
+    /// Together with the version of the contents it identifies a state of the results, as no
+    /// address does.
     private(set) var replacementCount = 0
-    /// What the last fetch asked for; nil where its results cannot follow: IDs, dictionaries, and objects of a context that was reset.
+    /// The query of the last fetch.
+    ///
+    /// Nil if the results cannot follow changes: IDs, dictionaries, and objects of a context that
+    /// was reset.
     private(set) var query: ResultsQuery?
-    /// Whether the last fetch left out changes that were not saved: none of them comes to be known by an event.
+    /// Whether the last fetch left out unsaved changes, which no later event reports.
     private var lacksChanges = false
-    /// Who makes titles of sections: set by the controller, which needs these results for its own initializer.
+    /// Makes the titles of sections. Set by the controller, which needs these results for its
+    /// initializer.
     weak var titles: (any SectionTitles)?
     weak var follower: (any ResultsFollower)? {
         didSet { if follower == nil { context.listeners.remove(self) } else if query != nil { context.listeners.add(self) } }
@@ -27,20 +35,23 @@ final class FetchedResults {
 
     // MARK: Fetching
 
-    /// Fetches anew. On an error everything stays as it was.
+    /// Fetches again. On an error everything stays as it was.
     ///
     /// - Parameters:
-    ///   - needsOrder: whether sort descriptors are asked for. Without any objects are in the order of their keys.
-    ///   - check: looks at the results before they replace the former ones.
-    /// - Throws: what the fetch and the check throw, and code 134060 for a request without sort descriptors, results that cannot be in
-    ///   sections, and objects that are not in the order of their sections.
+    ///   - needsOrder: whether sort descriptors are required. Without any, objects are in the order
+    ///     of their keys.
+    ///   - check: checks the results before they replace the former ones.
+    /// - Throws: the errors of the fetch and the check; code 134060 for a request without sort
+    ///   descriptors, results that cannot be in sections, and objects that are not in the order of
+    ///   their sections.
     func fetch(
         _ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true, check: ([NSObject]) throws -> Void = { _ in }
     ) throws {
         if needsOrder, request.sortDescriptors == nil {
             throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
         }
-        // What the results have already is not told of when the event ends.
+        // Changes that the fetched results contain already must not be reported at the end of the
+        // event.
         context.processPendingChanges()
         let executor = try FetchExecutor(request, in: context)
         let fetched: [NSObject]
@@ -83,7 +94,8 @@ final class FetchedResults {
         guard case .objects(let objects) = try context.asOperation({ try executor.run() }) else {
             return ResultsContents([], titles: titles)
         }
-        // Sections that changes have brought out of order are grouped by their names, as where single objects find their places.
+        // Sections that changes have put out of order are grouped by their names, as when single
+        // objects are placed.
         guard let name = query.sectionName else { return ResultsContents(objects, titles: titles) }
         return ResultsContents.grouped(objects, titles: titles, by: name.of)
     }
@@ -93,7 +105,8 @@ final class FetchedResults {
     /// The contents before the last event, where they were replaced as a whole.
     private var former: ResultsContents?
 
-    /// Runs a block with the results as they were before changes that were made last, unless it fetches.
+    /// Runs a block with the results as they were before the last changes, unless the block
+    /// fetches.
     func withFormerContents(_ changes: ResultsChanges, _ body: () -> Void) {
         let changed = contents
         takeBack(changes)
@@ -110,15 +123,15 @@ final class FetchedResults {
     }
 }
 
-/// What hears of changes of results, on the queue of their context.
+/// A receiver of changes of results, on the queue of their context.
 protocol ResultsFollower: AnyObject {
-    /// Whether anybody would hear of changes; otherwise results stay as they are.
+    /// Whether any listener would be notified of changes; otherwise results stay as they are.
     var isListening: Bool { get }
-    /// The contents have changed already.
+    /// Called after the contents have changed.
     func results(_ results: FetchedResults, didChange changes: ResultsChanges)
-    /// The context's changes were saved, or others' taken over.
+    /// The context has saved its changes, or merged those of another context or program.
     func resultsDidReachStore(_ results: FetchedResults)
-    /// The context let go of its objects: nothing follows any more until the next fetch.
+    /// The context has released its objects: results follow no changes until the next fetch.
     func resultsWereForgotten(_ results: FetchedResults)
 }
 
@@ -153,10 +166,12 @@ extension FetchedResults: ContextListener {
         if !changes.isEmpty { follower.results(self, didChange: changes) }
     }
 
-    /// From how many objects on, if they are a quarter of the results, one fetch costs less than finding a place for each.
+    /// The number of touched objects from which on one fetch costs less than placing each of them,
+    /// if they are a quarter of the results.
     private static let largeChange = 1000
 
-    /// The results as a fetch gives them now. An error waits for the next save, as those of accessors do.
+    /// The results that a fetch gives now. The next save throws its error, as for errors of
+    /// accessors.
     private func fetchedAgain(_ query: ResultsQuery) -> ResultsContents? {
         do {
             return try fetchAgain(query)
@@ -167,7 +182,7 @@ extension FetchedResults: ContextListener {
     }
 
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>]) {
-        // A save brings the values of derived attributes, and changes that the fetch has left out.
+        // A save updates derived attributes, and makes changes known that the fetch left out.
         if let query, let contents, query.hasDerivedAttributes || lacksChanges {
             update(TouchedObjects(saved, query, contents, context), query, contents, fetches: lacksChanges)
         }

@@ -1,11 +1,14 @@
 import Foundation
 
-/// A section of results. An object of Foundation's, so that its collections find it: it is equal to itself only.
+/// A section of results.
+///
+/// It is an `NSObject`, so that Foundation's collections find it: it is equal only to itself.
 final class FetchedSection: NSObject, NSFetchedResultsSectionInfo {
-    /// The name, by which sections are told apart.
+    /// The name, which identifies the section.
     let key: LiteralText
     private(set) var items: RankedList<NSObject>
-    /// Where the section lies in the list of sections, which keeps the leaf while the section is in it.
+    /// The leaf with the section in the list of sections, which keeps the leaf while the section is
+    /// in it.
     unowned(unsafe) var leaf: RankedNode<FetchedSection>?
     private weak var titles: (any SectionTitles)?
 
@@ -32,10 +35,10 @@ final class FetchedSection: NSObject, NSFetchedResultsSectionInfo {
     static func defaultIndexTitle(_ name: String) -> String? { name.first.map { String($0).uppercased() } }
 }
 
-/// Who titles the sections.
+/// Makes the titles of sections.
 protocol SectionTitles: AnyObject {
     func indexTitle(ofSection name: String) -> String?
-    /// Fetches the results anew.
+    /// Fetches the results again.
     func performFetch() throws
 }
 

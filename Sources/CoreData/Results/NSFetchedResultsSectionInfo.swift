@@ -1,4 +1,4 @@
-/// What a fetched results controller tells of a section.
+/// A section of a fetched results controller.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchedresultssectioninfo>
 ///
@@ -10,8 +10,10 @@ public protocol NSFetchedResultsSectionInfo: AnyObject {
     var name: String { get }
     /// The title of the section in an index.
     var indexTitle: String? { get }
-    /// How many objects are in the section.
+    /// The number of objects in the section.
     var numberOfObjects: Int { get }
-    /// The objects of the section, in order. Takes time for each of them; `NSFetchedResultsController.object(at:)` finds a single one.
+    /// The objects of the section, in order.
+    ///
+    /// Takes time for each of them; `NSFetchedResultsController.object(at:)` finds a single one.
     var objects: [Any]? { get }
 }

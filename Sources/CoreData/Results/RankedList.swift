@@ -1,14 +1,15 @@
-/// Objects in an order that its owner decides: the object at a place, and the place of an object, are found in logarithmic time, as
-/// are insertion and removal.
+/// Objects in an order that the owner of the list decides: a B-tree that counts its objects.
 ///
-/// A B-tree that counts. Each object lies in a leaf, and the owner is told in which, so that it can ask for the place.
+/// Finding the object at a place, finding the place of an object, insertion and removal take
+/// logarithmic time. Each object is in a leaf. The owner is notified of the leaf, so that it can
+/// ask for the place.
 final class RankedList<Element: AnyObject> {
     typealias Node = RankedNode<Element>
 
     private(set) var root: Node
-    /// Called with each object that comes into a leaf.
+    /// Called with each object that is put into a leaf.
     private let placed: (Element, Node) -> Void
-    /// What the list belongs to; the way from an object to its section.
+    /// The owner of the list, through which an object finds its section.
     unowned(unsafe) var owner: AnyObject?
 
     init(_ elements: ArraySlice<Element> = [], placed: @escaping (Element, Node) -> Void) {
@@ -52,7 +53,7 @@ final class RankedList<Element: AnyObject> {
         return (node, rest)
     }
 
-    /// The place of an object of a leaf.
+    /// The place in the list of an object of a leaf.
     static func place(of element: Element, in leaf: Node) -> Int {
         var place = leaf.elements.firstIndex { $0 === element } ?? 0
         var node = leaf
@@ -73,7 +74,7 @@ final class RankedList<Element: AnyObject> {
         return node.list
     }
 
-    /// The first place whose object, and all behind it, fulfil a condition.
+    /// The first place from which on all objects fulfil a condition.
     func firstPlace(where condition: (Element) -> Bool) -> Int {
         var (low, high) = (0, count)
         while low < high {
@@ -91,7 +92,7 @@ final class RankedList<Element: AnyObject> {
         return result
     }
 
-    /// Calls for each leaf, in order.
+    /// Calls a closure for each leaf, in order.
     func forEachLeaf(_ body: (Node) -> Void) { root.forEachLeaf(body) }
 
     // MARK: Changing
@@ -128,7 +129,7 @@ final class RankedList<Element: AnyObject> {
         return element
     }
 
-    /// Gives half of a node that is too large to a new one behind it.
+    /// Moves half of a node that is too large to a new node behind it.
     private func split(_ node: Node) {
         let other: Node
         if node.isLeaf {
@@ -154,7 +155,7 @@ final class RankedList<Element: AnyObject> {
         if parent.children.count > Node.capacity { split(parent) }
     }
 
-    /// Joins a node that has become small with its neighbour, where both fit into one.
+    /// Joins a node that has become small with its neighbour, if both fit into one.
     private func shrink(_ node: Node) {
         guard let parent = node.parent else {
             if !node.isLeaf, node.children.count == 1 {
@@ -189,18 +190,18 @@ final class RankedList<Element: AnyObject> {
 /// A node of a `RankedList`: a leaf with objects, or an inner node with nodes.
 final class RankedNode<Element: AnyObject> {
     static var capacity: Int { 64 }
-    /// How full nodes are that are made of many objects at once.
+    /// The size of nodes that are made of many objects at once.
     static var filled: Int { 48 }
     /// A node of this size or less looks for a neighbour to be joined with.
     static var small: Int { 16 }
 
-    /// How many objects lie in and below the node.
+    /// The number of objects in and below the node.
     fileprivate(set) var count: Int
     fileprivate(set) var elements: ContiguousArray<Element>
     fileprivate(set) var children: ContiguousArray<RankedNode>
-    // Unowned: the parent keeps its children, and takes this link back when it lets go of them.
+    // Unowned: the parent keeps its children, and resets this link when it releases them.
     fileprivate unowned(unsafe) var parent: RankedNode?
-    /// The list of a root, which keeps the root.
+    /// In a root: its list, which keeps the root.
     fileprivate unowned(unsafe) var list: RankedList<Element>?
 
     fileprivate init(elements: ContiguousArray<Element>) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What one event did to results. Old places are those before all changes, new ones those after all.
+/// The changes of results by one event. Old places are before all changes, new places after all.
 struct ResultsChanges {
     struct ObjectChange {
         let object: NSManagedObject
@@ -23,7 +23,8 @@ struct ResultsChanges {
     }
 
     var sections: [SectionChange] = []
-    /// In the order in which they are told: deletions from the last place on, insertions from the first, moves, updates.
+    /// In the order of notification: deletions from the last place on, insertions from the first,
+    /// moves, updates.
     var objects: [ObjectChange] = []
 
     var isEmpty: Bool { objects.isEmpty && sections.isEmpty }
@@ -42,7 +43,7 @@ struct ResultsChanges {
             objects: objects.map { ObjectChange(object: $0.object, kind: inverse($0.kind), old: $0.new, new: $0.old) })
     }
 
-    /// Puts the changes into the order in which they are told.
+    /// Sorts the changes in the order of notification.
     mutating func sort() {
         func rank(_ kind: NSFetchedResultsChangeType) -> Int {
             switch kind {
@@ -63,8 +64,10 @@ struct ResultsChanges {
         }
     }
 
-    /// The same in one section as a difference of object IDs. An update is a removal and an insertion that belong together and have
-    /// one place, or two where others came or went before it.
+    /// The changes in one section as a difference of object IDs.
+    ///
+    /// An update is a removal and an insertion that are associated. They have one place, or two if
+    /// other objects were added or removed before it.
     var difference: CollectionDifference<NSManagedObjectID>? {
         var changes: [CollectionDifference<NSManagedObjectID>.Change] = []
         for change in objects {
@@ -77,7 +80,7 @@ struct ResultsChanges {
     }
 }
 
-/// What happened to an object or a section of fetched results.
+/// The kind of a change to an object or a section of fetched results.
 ///
 /// ```swift
 /// switch type {                                           // in controller(_:didChange:at:for:newIndexPath:)
@@ -88,12 +91,12 @@ struct ResultsChanges {
 /// }
 /// ```
 public enum NSFetchedResultsChangeType: UInt, Sendable {
-    /// It came.
+    /// It was added.
     case insert = 1
-    /// It went.
+    /// It was removed.
     case delete = 2
     /// It is at another place, and may have changed.
     case move = 3
-    /// It changed and is where it was.
+    /// It has changed without a move.
     case update = 4
 }

@@ -1,18 +1,19 @@
 import Foundation
 
-/// Results in their sections: finds the object at a place and the place of an object, and changes, in logarithmic time.
+/// Results in their sections: finding objects and places, and changes, take logarithmic time.
 final class ResultsContents {
     /// The sections, in order.
     private(set) var sections: RankedList<FetchedSection>
     private var named: [LiteralText: FetchedSection] = [:]
     private let places: PlaceTable
     private weak var titles: (any SectionTitles)?
-    /// How many objects there are.
+    /// The number of objects.
     private(set) var count: Int
     /// Grows with each change.
     private(set) var version = 0
 
-    /// The leaves of objects. Filled when a place is first asked for: contents that never change and are only shown need none.
+    /// The leaves of objects. Filled when a place is first looked up: contents that never change
+    /// and are only shown need none.
     private final class PlaceTable {
         // Unmanaged: the sections keep the leaves.
         var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>]?
@@ -23,7 +24,7 @@ final class ResultsContents {
     /// - Parameters:
     ///   - objects: the results, in order.
     ///   - sectionName: the name of an object's section; nil for a single section.
-    /// - Throws: the first object whose section had ended before it.
+    /// - Throws: `SectionOutOfOrder` for the first object whose section has ended before it.
     init(_ objects: [NSObject], titles: (any SectionTitles)?, sectionName: ((NSObject) throws -> LiteralText)?) throws {
         let places = PlaceTable()
         self.places = places
@@ -58,13 +59,15 @@ final class ResultsContents {
         let place: Int
     }
 
-    /// Objects in an order without sections, whatever they are.
+    /// Creates results from objects of any kind, in order, without sections.
     convenience init(_ objects: [NSObject], titles: (any SectionTitles)?) {
         // One section is never out of order.
         do { try self.init(objects, titles: titles, sectionName: nil) } catch { preconditionFailure("\(error)") }
     }
 
-    /// Results in sections whatever their order: a section is where its first object is, and has all others of its name.
+    /// Returns results in sections, whatever the order of the objects.
+    ///
+    /// A section is at the place of its first object, and has all other objects of its name.
     static func grouped(_ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> LiteralText)
         -> ResultsContents
     {
@@ -166,7 +169,7 @@ final class ResultsContents {
         version += 1
     }
 
-    /// Makes changes by their places alone: as whoever listens to them does.
+    /// Makes changes by their places alone, as a listener does.
     func replay(_ changes: ResultsChanges) {
         let left = changes.objects.compactMap { change in change.leaves ? change.old.map { ($0, change.object) } : nil }
         for (path, object) in left.sorted(by: { $0.0 > $1.0 }) {

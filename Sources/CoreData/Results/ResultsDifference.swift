@@ -1,7 +1,9 @@
 import Foundation
 
-/// The changes between two states of results, found by comparing them: for requests with a limit or an offset, where one change moves other
-/// objects in and out. Its work grows with the number of results.
+/// The changes between two states of results, found by comparing them.
+///
+/// For requests with a limit or an offset, where one change moves other objects in and out. The
+/// work grows with the number of results.
 struct ResultsDifference {
     private let old: ResultsContents
     private let new: ResultsContents
@@ -16,7 +18,8 @@ struct ResultsDifference {
     func changes() -> ResultsChanges {
         var changes = ResultsChanges()
         let (oldSections, newSections) = (old.sections.array, new.sections.array)
-        // A section that stays keeps its order among those that stay; others go and come back.
+        // The sections that stay have the same order in both states. Others are deleted and
+        // inserted again.
         var oldIndexes: [LiteralText: Int] = [:]
         for (index, section) in oldSections.enumerated() { oldIndexes[section.key] = index }
         let common = newSections.indices.filter { oldIndexes[newSections[$0].key] != nil }

@@ -1,7 +1,7 @@
 import Foundation
 
-// What fetched results controllers throw: code 134060, as on a Mac for objects that are not in the order of their sections; what is an
-// exception there has the same code.
+// Errors of fetched results controllers. The code is 134060, as on a Mac for objects that are not
+// in the order of their sections. Cases that raise an exception on a Mac have the same code.
 extension CoreDataErrors {
     static func resultsWithoutOrder(of entity: String?) -> NSError {
         misuse(

@@ -4,10 +4,11 @@ import Foundation
 struct ResultsOrder {
     let descriptors: [NSSortDescriptor]
 
-    /// Whether an object comes after another for the sort descriptors.
+    /// Whether an object comes after another by the sort descriptors.
     func isAfter(_ object: NSManagedObject, _ other: NSManagedObject) -> Bool { compare(object, other) == .orderedDescending }
 
-    /// The order for the sort descriptors; rows that are the same for them follow in the order of their keys, new objects come last.
+    /// Compares by the sort descriptors. Equal rows are in the order of their keys; new objects
+    /// come last.
     func compareFully(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {
         let result = compare(object, other)
         if result != .orderedSame { return result }
@@ -16,7 +17,7 @@ struct ResultsOrder {
         return left < right ? .orderedAscending : .orderedDescending
     }
 
-    /// Objects in order; those that are the same stay as they are.
+    /// The objects in order; equal ones keep their order.
     func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { objects.sorted { compareFully($0, $1) == .orderedAscending } }
 
     private func compare(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {

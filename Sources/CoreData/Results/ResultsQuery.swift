@@ -1,12 +1,14 @@
 import Foundation
 
-/// What results were fetched for, as it was at the time of the fetch: later changes of the request wait for the next one.
+/// The query of results, as it was at the time of the fetch.
+///
+/// Later changes of the request take effect with the next fetch.
 struct ResultsQuery {
     let request: NSFetchRequest<any NSFetchRequestResult>
     let resolved: ResolvedRequest
     let order: ResultsOrder
     let sectionName: SectionName?
-    /// Whether objects have attributes whose values come with a save.
+    /// Whether objects have derived attributes, whose values change with a save.
     let hasDerivedAttributes: Bool
     /// The names of properties that decide the order and the section.
     private let placingProperties: Set<String>
@@ -22,8 +24,10 @@ struct ResultsQuery {
         placingProperties = Set(paths.compactMap { $0.split(separator: ".").first.map(String.init) })
     }
 
-    /// The request by which results are fetched again while they follow their context: with its unsaved changes, as where single objects
-    /// find their places, and without reading objects anew, which would be a change to follow.
+    /// The request that fetches results again while they follow their context.
+    ///
+    /// It includes unsaved changes, as the placing of single objects does. It does not read objects
+    /// again, because that would be a change to follow.
     private static func following(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
         if request.includesPendingChanges, !request.shouldRefreshRefetchedObjects { return request }
         let copy = NSFetchRequest<any NSFetchRequestResult>()
@@ -33,12 +37,15 @@ struct ResultsQuery {
         return copy
     }
 
-    /// Whether the request asks for a part of the matches only, so that a change of one moves others in and out.
+    /// Whether the request asks for only a part of the matches, so that a change of one moves
+    /// others in and out.
     var isPart: Bool { resolved.fetch.limit > 0 || resolved.fetch.offset > 0 }
 
-    /// Whether an object is one that the request would give, offset and limit aside. An error of the predicate waits for the next save.
+    /// Whether the request would return an object, offset and limit aside.
+    ///
+    /// The next save throws an error of the predicate.
     func matches(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
-        // Without a choice of stores it is all of them, also those that came after the fetch.
+        // Without affected stores, all stores count, also those that were added after the fetch.
         guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry, context.belongs(object, resolved),
             request.affectedStores == nil || context.isIn(resolved.stores, object)
         else { return false }
@@ -55,13 +62,13 @@ struct ResultsQuery {
         }
     }
 
-    /// Whether an object that has other values of some properties has one of those that decide its place.
+    /// Whether one of the changed properties of an object decides its place.
     func placeChanged(of object: NSManagedObject, _ properties: SlotMask) -> Bool {
         object.layout.propertySlots.contains { $0.isIn(properties) && placingProperties.contains($0.name) }
     }
 }
 
 extension ObjectFlags {
-    /// Any of them says that no fetch would give the object.
+    /// Flags of objects that no fetch returns.
     fileprivate static let isNoResult: ObjectFlags = [.deleted, .discarded, .deletionSaved, .deletedElsewhere, .inaccessible, .invalid]
 }

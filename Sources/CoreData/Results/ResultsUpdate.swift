@@ -1,15 +1,16 @@
 import Foundation
 
-/// Brings results up to date with an event, with work that grows with the objects of the event and the logarithm of the results.
+/// Updates results with the changes of an event.
 ///
-/// Objects that were not touched keep their order, so that places are found among them by bisection; the touched ones leave first and
-/// come back to their places then.
+/// The work grows with the number of objects of the event and the logarithm of the number of
+/// results. Untouched objects keep their order, so that places among them are found by bisection.
+/// The touched objects are removed first, and then inserted at their places.
 struct ResultsUpdate {
     private let contents: ResultsContents
     private let query: ResultsQuery
     private let touched: TouchedObjects
 
-    /// An object of the results that stays one.
+    /// An object of the former results, with its place.
     private struct Candidate {
         let object: NSManagedObject
         let old: ResultsPath
@@ -18,11 +19,11 @@ struct ResultsUpdate {
     private var changes = ResultsChanges()
     private var deleted: [Candidate] = []
     private var updated: [Candidate] = []
-    /// Objects that may or may not have lost their place.
+    /// Objects that may have lost their place.
     private var doubtful: [Candidate] = []
     private var moved: [Candidate] = []
     private var inserted: [NSManagedObject] = []
-    /// Sections that lost objects, with their numbers before.
+    /// Sections that lost objects, with their former numbers.
     private var left: [ObjectIdentifier: (section: FetchedSection, index: Int)] = [:]
 
     init(_ contents: ResultsContents, _ query: ResultsQuery, _ touched: TouchedObjects) {
@@ -70,13 +71,16 @@ struct ResultsUpdate {
 
     // MARK: Objects that may have lost their place
 
-    /// As many as possible stay: those that lie between the nearest objects that are not doubtful, as far as they are in order.
+    /// Lets as many objects stay as possible.
+    ///
+    /// These are the objects that are in order between the nearest objects that are not doubtful.
     private mutating func decideDoubtful() {
         if doubtful.isEmpty { return }
         doubtful.sort { $0.old < $1.old }
         let places = doubtful.map { contents.place(of: $0.object) }
         let isDoubtful = Set(doubtful.map { ObjectIdentifier($0.object) })
-        // A neighbour that is doubtful itself is the one before or after in the list: its own neighbours count.
+        // A doubtful neighbour is the previous or next one in the list of doubtful objects: its own
+        // neighbours count.
         var next: [NSManagedObject?] = Array(repeating: nil, count: doubtful.count)
         for index in doubtful.indices.reversed() {
             guard let (section, row) = places[index] else { continue }
@@ -155,7 +159,8 @@ struct ResultsUpdate {
             let name = sectionName(of: object)
             if let section = contents.section(named: name) { insert(object, section) } else { wait(object, name) }
         }
-        // A section that was emptied and has objects again stays where it is, if that is still its place.
+        // A section that was emptied and has objects again stays where it is, if that is still its
+        // place.
         emptied.removeAll { section, _ in section.items.count > 0 && isInPlace(section) }
         for (section, index) in emptied {
             for object in section.items.array {

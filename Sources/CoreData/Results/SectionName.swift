@@ -11,9 +11,9 @@ struct SectionName {
         switch value {
         case nil, is NSNull: ""
         case let text as String: text
-        // A truth value is a number on a Mac.
+        // On a Mac a truth value is a number.
         case let flag as Bool: flag ? "1" : "0"
-        // Nor has a whole number a fraction there.
+        // On a Mac a whole number has no fraction.
         case let number as Double: Int64(exactly: number).map(String.init) ?? (isFloat(value) ? "\(Float(number))" : "\(number)")
         case let uuid as UUID: uuid.uuidString
         case let url as URL: url.absoluteString
@@ -21,6 +21,7 @@ struct SectionName {
         }
     }
 
-    /// Whether a number has the precision of a `Float`: as a `Double` it would show digits that nobody has set.
+    /// Whether a number has the precision of a `Float`: as a `Double` it would show digits that
+    /// were never set.
     private static func isFloat(_ value: Any?) -> Bool { (value as? NSNumber).map { $0.objCType[0] == CChar(UInt8(ascii: "f")) } ?? false }
 }

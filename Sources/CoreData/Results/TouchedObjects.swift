@@ -1,13 +1,13 @@
 import Foundation
 
-/// Objects of an event that bear on results: those that are in them, and those that may come to be.
+/// Objects of an event that affect results: those in the results, and those that may be added.
 struct TouchedObjects {
     enum Reason {
-        /// Set here, and as before in the properties that decide its place.
+        /// Changed in this context, but not in the properties that decide its place.
         case changed
-        /// Another value here of a property that decides its place.
+        /// Changed in this context in a property that decides its place.
         case placed
-        /// New, or its values were read again: nobody knows what changed.
+        /// New, or its values were read again: the changed properties are not known.
         case unknown
     }
 
@@ -30,7 +30,7 @@ struct TouchedObjects {
         }
         event.updated.forEachUnretained { object in
             add(object) { object in
-                // What was merged into its changes is not noted as changed.
+                // Values that were merged into its unsaved changes are not recorded as changed.
                 if event.reread.contains(object) { return .unknown }
                 guard let properties = event.changedProperties(of: object) else { return nil }
                 return query.placeChanged(of: object, properties.altered) ? .placed : .changed
@@ -57,7 +57,9 @@ struct TouchedObjects {
 
     var isEmpty: Bool { objects.isEmpty }
 
-    /// Reads the rows of faults, many at once. What cannot be read here is read, or reported, when its values are asked for.
+    /// Reads the rows of faults, many at once.
+    ///
+    /// A row that cannot be read here is read, or its error reported, when its values are used.
     func readRows() {
         let faults = objects.map(\.object).filter { $0.flags.contains(.fault) && $0.committedRow == nil && $0.storeNumber >= 0 }
         if faults.count < 2 { return }
@@ -74,7 +76,8 @@ struct TouchedObjects {
                 }
             }
             if !read.rows.isEmpty { _ = context.objects(of: read, store: number, asFaults: true) }
-            // Where they cannot be read, each is when its values are asked for: that notes the failure.
+            // If the rows cannot be read, each is read when its values are used, which records the
+            // failure.
             guard !missing.isEmpty,
                 let found = try? rows.readRows(missing, of: query.resolved.layout.model.layouts[group[0].layout.rootIndex])
             else { continue }
@@ -82,7 +85,9 @@ struct TouchedObjects {
         }
     }
 
-    /// Whether any of the objects is, or would be, a result: or was, which of a part of the matches nobody knows.
+    /// Whether any of the objects is, would be, or may have been a result.
+    ///
+    /// If the request asks for a part of the matches, it is not known which objects were results.
     var concern: Bool {
         objects.contains { object, _ in
             object.flags.contains(.deleted) || contents.contains(object) || !object.flags.isDisjoint(with: .discarded)

@@ -1,5 +1,7 @@
-/// Calls a block and gives what it gives. Objects are released with their last reference here: there are no pools, and code of a Mac that
-/// drains one reads the same.
+/// Calls a block and returns its result.
+///
+/// Objects are released with their last reference here: there are no pools. The function exists so
+/// that code of a Mac that drains a pool compiles unchanged.
 ///
 /// ```swift
 /// try autoreleasepool { try context.save() }

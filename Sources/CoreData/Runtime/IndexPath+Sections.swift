@@ -1,8 +1,9 @@
 import Foundation
 
-// Places in lists of sections, which code for results in sections takes for granted and Foundation on Linux lacks.
+// Positions in lists of sections: code for results in sections expects these members, which
+// Foundation on Linux lacks.
 extension IndexPath {
-    /// The place of an item in a section.
+    /// The index path of an item in a section.
     ///
     /// ```swift
     /// let path = IndexPath(item: 3, section: 0)
@@ -10,7 +11,7 @@ extension IndexPath {
     /// ```
     public init(item: Int, section: Int) { self = [section, item] }
 
-    /// The place of a row in a section.
+    /// The index path of a row in a section.
     public init(row: Int, section: Int) { self = [section, row] }
 
     /// The section: the first index.
@@ -21,7 +22,7 @@ extension IndexPath {
         set { self[0] = newValue }
     }
 
-    /// The place in the section: the second index.
+    /// The position in the section: the second index.
     ///
     /// - Precondition: the path has two indexes.
     public var item: Int {
@@ -29,7 +30,7 @@ extension IndexPath {
         set { self[1] = newValue }
     }
 
-    /// The place in the section: the second index.
+    /// The position in the section: the second index.
     ///
     /// - Precondition: the path has two indexes.
     public var row: Int {

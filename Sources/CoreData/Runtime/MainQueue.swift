@@ -1,6 +1,7 @@
 import Foundation
 
-/// The main queue, which a program whose entry point is asynchronous runs on other threads than the main one.
+/// The main queue. A program with an asynchronous entry point runs it on threads other than the
+/// main one.
 enum MainQueue {
     private static let mark: DispatchSpecificKey<Bool> = {
         let key = DispatchSpecificKey<Bool>()
@@ -8,19 +9,21 @@ enum MainQueue {
         return key
     }()
 
-    /// Whether the calling thread works on another queue of the library's while the main queue waits for that.
+    /// Whether the calling thread runs work of another queue of the library for which the main
+    /// queue waits.
     private static let isWaitingKey: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
     }()
 
-    /// Whether the calling thread is the main one, runs a block of the main queue, or does what that waits for.
+    /// Whether the calling thread is the main one, runs a block of the main queue, or runs work for
+    /// which that queue waits.
     static var isCurrent: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true || pthread_getspecific(isWaitingKey) != nil
     }
 
-    /// Runs work that waits for a block on another queue, which runs on this thread.
+    /// Runs work that waits for a block on another queue; the block runs on this thread.
     static func whileWaiting<Failure>(_ work: () throws(Failure) -> Void) throws(Failure) {
         let former = pthread_getspecific(isWaitingKey)
         pthread_setspecific(isWaitingKey, isCurrent ? UnsafeRawPointer(bitPattern: 1) : nil)

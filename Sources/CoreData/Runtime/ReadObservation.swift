@@ -1,10 +1,13 @@
 import CSwiftRuntime
 
-/// Reads of live objects that `withObservationTracking` may be waiting for. For `SafeCoreData`.
+/// Records reads of live objects for which `withObservationTracking` may be waiting. For
+/// `SafeCoreData`.
 public enum _ReadObservation {
-    /// Whether a read may have to be noted: whether a context of the main queue was ever made, as nothing else can be observed.
+    /// Whether reads may have to be recorded: whether a context of the main queue was ever made, as
+    /// nothing else can be observed.
     ///
-    /// What every read of a view asks: a byte in memory, where a global of Swift would be a call in another module.
+    /// Every read of a view checks it: a byte in memory, where a global of Swift would be a call in
+    /// another module.
     @inlinable @inline(__always)
     public static var isPossible: Bool { opencoredata_mainContextsExist() }
 

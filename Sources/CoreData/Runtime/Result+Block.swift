@@ -1,5 +1,5 @@
 extension Result {
-    /// What a block returns or throws.
+    /// The result of a block: its return value, or the error that it throws.
     init(running block: () throws(Failure) -> Success) {
         do {
             self = .success(try block())

@@ -1,34 +1,36 @@
 import Foundation
 
-/// What deletes rows of a database within one transaction.
+/// A batch that deletes rows of a database within one transaction.
 package protocol DeletingBatch: AnyObject {
     var mapping: SQLMapping { get }
     var generator: SQLGenerator { get }
     var statements: SaveStatements { get }
-    /// Whether it matters for each single row that it was deleted, or has lost a destination.
+    /// Whether the batch records for each row that it was deleted or lost a destination.
     var tracksHistory: Bool { get }
-    /// Whether others may write while the batch runs: what is to be deleted is then locked.
+    /// Whether other processes may write while the batch runs; the rows to delete are then locked.
     var meetsOthers: Bool { get }
-    /// Whether rows name files, which go with them.
+    /// Whether rows name external files, which are deleted with the rows.
     var hasFiles: Bool { get }
 
     /// Runs a statement.
     ///
-    /// - Returns: how many rows it has written.
+    /// - Returns: the number of rows that it wrote.
     @discardableResult
     func run(_ sql: String, _ arguments: [SQLArgument]) throws -> Int
 
-    /// Runs a statement that gives entity numbers and keys. Rows of entities that the model does not know are passed over.
+    /// Runs a statement that returns entity numbers and keys.
     ///
-    /// - Parameter only: the entity of all rows, where there is but one.
+    /// Skips rows of entities that the model does not know.
+    ///
+    /// - Parameter only: the entity of all rows, where there is only one.
     func references(_ sql: String, _ arguments: [SQLArgument], only: EntityLayout?) throws -> [RowReference]
 
-    /// Keeps others from changing rows, and from leading to them, until the batch has ended.
+    /// Locks rows until the batch ends: no other process can change or reference them.
     ///
-    /// - Returns: those that are still there.
+    /// - Returns: the rows that still exist.
     func lock(_ rows: [RowReference]) throws -> [RowReference]
 
-    /// Keeps others from changing rows that lead to keys of a list, in the order in which updates take theirs.
+    /// Locks the rows whose foreign key is in a list of keys, in the lock order of updates.
     func lockRows(holding column: SQLColumn, of entity: SQLEntity, _ keys: [SQLArgument]) throws
 
     func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) throws
@@ -36,22 +38,22 @@ package protocol DeletingBatch: AnyObject {
     /// The order in which rows of layouts are deleted.
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int]
 
-    /// Looks whether rows are gone: something in the database may keep them.
+    /// Checks that rows are gone: something in the database, for example a trigger, may keep them.
     ///
-    /// - Parameter deleted: how many rows the database says to have deleted.
+    /// - Parameter deleted: the number of deleted rows that the database reported.
     func requireDeletion(of keys: Set<Int64>, _ entity: SQLEntity, deleted: Int) throws
 
-    /// Looks whether no row of a table holds keys of a list any more, from which a relationship was taken away.
+    /// Checks that no row still holds one of the keys after a relationship was nullified.
     func requireNoRow(
         of table: String, holding column: String, _ keys: [SQLArgument], _ property: PropertySlot, _ owner: EntityLayout
     ) throws
 }
 
 extension DeletingBatch {
-    // Nobody looks at keys before all is done.
+    // Any order works: nothing checks foreign keys before the whole batch is done.
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] { layoutIndexes.sorted() }
 
-    // Nothing keeps rows but what the package has made.
+    // Only objects that the package created are in the database, and none of them keeps rows.
     func requireDeletion(of keys: Set<Int64>, _ entity: SQLEntity, deleted: Int) throws {}
 
     func requireNoRow(
@@ -59,10 +61,10 @@ extension DeletingBatch {
     ) throws {}
 }
 
-/// Deletes many rows, and does in the database what delete rules say.
+/// Deletes many rows, and applies the delete rules in the database.
 ///
-/// Rules that only take the deleted rows' own columns away cost nothing. Otherwise the keys of all rows are known before the first one is
-/// deleted, and each relationship costs a statement.
+/// Rules that only remove the deleted rows' own columns cost nothing. Otherwise the batch reads the
+/// keys of all rows before it deletes the first one, and each relationship costs a statement.
 package final class BatchDeletion<Batch: DeletingBatch> {
     private let deletion: RowDeletion
     private let batch: Batch
@@ -70,7 +72,7 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     private let layouts: [EntityLayout]
     /// The rows to delete, by layout index.
     private var doomed: [Int: Set<Int64>] = [:]
-    /// The slots that have lost a destination, by row; empty where no history is kept.
+    /// The slots that lost a destination, by row; empty where no history is kept.
     private(set) var losses: [RowReference: [Int]] = [:]
     private var outcome = BatchOutcome()
 
@@ -84,7 +86,8 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     private var statements: SaveStatements { batch.statements }
     private var wantsConsequences: Bool { deletion.wantsConsequences || batch.tracksHistory }
 
-    /// - Returns: what was done; the rows that were asked to be deleted also where a history is kept.
+    /// - Returns: the outcome. With persistent history it always lists the rows that the request
+    ///   deletes.
     package func run() throws -> BatchOutcome {
         let root = try mapping.requiredEntity(deletion.layout)
         if !batch.tracksHistory, !deletion.wantsReferences, !deletion.wantsConsequences, leavesNoTrace(root) {
@@ -131,24 +134,24 @@ package final class BatchDeletion<Batch: DeletingBatch> {
         return references.filter { layouts[$0.layoutIndex].isKind(of: entity.layout) }
     }
 
-    /// The rows that nobody else changes any more.
+    /// Finds and locks the rows to delete.
     private func lockedRows(_ entity: SQLEntity) throws -> [RowReference] {
         let found = try foundRows(entity)
         guard batch.meetsOthers, !found.isEmpty else { return found }
         let locked = try batch.lock(found)
-        // What others have changed in the meantime may not be meant any more.
+        // A row that another process changed in the meantime may no longer match the predicate.
         guard case .fetched(let fetch) = deletion.rows, fetch.predicate != nil, fetch.limit <= 0, fetch.offset <= 0 else { return locked }
         let mine = Set(locked)
         return try foundRows(entity).filter(mine.contains)
     }
 
-    /// Keys as the one argument of a condition on a list.
-    // In order, in which the rows lie.
+    /// Keys as the single argument of a list condition.
+    // Sorted, the order in which the rows are stored.
     private func list(_ keys: some Sequence<Int64>) -> [SQLArgument] { [mapping.dialect.keyList(keys.sorted())] }
 
     private func isDoomed(_ reference: RowReference) -> Bool { doomed[reference.layoutIndex]?.contains(reference.key) ?? false }
 
-    /// - Returns: those that were not known yet.
+    /// - Returns: the rows that were not in `doomed` before.
     @discardableResult
     private func collect(_ references: [RowReference]) -> [RowReference] {
         references.filter { doomed[$0.layoutIndex, default: []].insert($0.key).inserted }
@@ -174,14 +177,14 @@ package final class BatchDeletion<Batch: DeletingBatch> {
         }
     }
 
-    /// The rows that nobody else changes any more; those that others have deleted meanwhile are not to be deleted.
+    /// Locks rows; rows that another process deleted in the meantime leave `doomed`.
     private func locked(_ rows: [RowReference]) throws -> [RowReference] {
         let locked = Set(try batch.lock(rows))
         for row in rows where !locked.contains(row) { doomed[row.layoutIndex]?.remove(row.key) }
         return rows.filter(locked.contains)
     }
 
-    /// The rows that others lead to through a relationship.
+    /// The destinations of rows through a relationship.
     private func destinations(
         of keys: some Sequence<Int64>, through property: PropertySlot, of layout: EntityLayout
     ) throws -> [RowReference] {
@@ -200,7 +203,7 @@ package final class BatchDeletion<Batch: DeletingBatch> {
 
     // MARK: Rules
 
-    /// Whether deleting rows of an entity changes nothing but their own table.
+    /// Whether deleting rows of an entity changes only their own table.
     private func leavesNoTrace(_ entity: SQLEntity) -> Bool {
         let family = entity.layout.familyIndexes.map { layouts[$0] }
         if case .fetched = deletion.rows {} else { return false }
@@ -236,14 +239,14 @@ package final class BatchDeletion<Batch: DeletingBatch> {
             case .noActionDeleteRule, .cascadeDeleteRule: break
             @unknown default: break
             }
-            // What is a part of both rows goes with one of them, whatever the rule.
+            // A row of a join table is deleted with either of its ends, whatever the rule.
             if case .join(let join, let isFirst)? = try mapping.requiredEntity(layout).toMany[slot] {
                 try deletePairs(join, isFirst: isFirst, property, layout, keys)
             }
         }
     }
 
-    /// - Throws: code 134050 when a relationship leads to a row that stays.
+    /// - Throws: code 134050 when a relationship refers to a row that is not deleted.
     private func requireNoDestination(
         of keys: Set<Int64>, through property: PropertySlot, of layout: EntityLayout
     ) throws {
@@ -251,7 +254,7 @@ package final class BatchDeletion<Batch: DeletingBatch> {
         throw RowDeletion.refusal(of: property, layout, keeping: kept, layouts)
     }
 
-    /// Takes deleted rows out of the columns of others.
+    /// Clears the foreign keys that refer to deleted rows.
     private func nullify(_ property: PropertySlot, of layout: EntityLayout, _ keys: Set<Int64>) throws {
         let owner = try mapping.requiredEntity(layout)
         switch owner.toMany[property.index] {

@@ -1,9 +1,11 @@
-/// Changes of many rows that a store makes by itself: no row is read for them, and no object.
+/// Changes of many rows that a store makes by itself, without reading rows or creating objects.
 ///
-/// Each is one transaction. The row caches keep what they have: who wants to see the changes forgets the rows that are named in the outcome.
+/// Each call is one transaction. It leaves the row caches as they are: a caller that wants to see
+/// the changes removes the rows named in the outcome from them.
 package protocol BatchRows: AnyObject, Sendable {
-    /// - Throws: `UniquenessFailure` where the insertion's rule is to refuse, or to change a row that is neither of the entity nor of a
-    ///   subentity; whatever else keeps the rows from being written.
+    /// - Throws: `UniquenessFailure` where the insertion's rule is to refuse a conflict, or where
+    ///   it would change a row that is neither of the entity nor of a subentity; any other error
+    ///   that prevents writing the rows.
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome
 
     /// - Throws: `UniquenessFailure` when two rows would have the same unique values.
@@ -13,36 +15,37 @@ package protocol BatchRows: AnyObject, Sendable {
     func delete(_ deletion: RowDeletion) throws -> BatchOutcome
 }
 
-/// What a batch has done.
+/// The result of a batch.
 package struct BatchOutcome {
     package var insertedCount = 0
-    /// Rows that an update has changed, or an insertion because of their unique values.
+    /// Rows that an update changed, or that an insertion changed because of their unique values.
     package var updatedCount = 0
-    /// Rows that were asked to be deleted, without those that delete rules have deleted.
+    /// Rows that the request deleted, without the rows that delete rules deleted.
     package var deletedCount = 0
-    // Empty unless they were wanted.
+    // Empty unless the request wants references.
     package var inserted: [RowReference] = []
     package var updated: [RowReference] = []
     package var deleted: [RowReference] = []
-    /// Rows that delete rules have deleted.
+    /// Rows that delete rules deleted.
     var alsoDeleted: [RowReference] = []
-    /// Rows that delete rules have taken a destination away from.
+    /// Rows that lost a destination through a delete rule.
     var alsoUpdated: [RowReference] = []
 
     package init() {}
 }
 
-/// Why a batch was refused: two rows would have the same unique values. Nothing was written.
+/// The refusal of a batch because two rows would have the same unique values. Nothing was written.
 package struct UniquenessFailure: Error, @unchecked Sendable {
     // Sendable: thrown by a store and caught by the context that called it, on one thread.
 
-    /// The attributes' names, and the values in the store's form, of the first constraint that fails; null stands for values that are not
-    /// known, as nil is never a conflict.
+    /// The attribute names of the first constraint that fails, and the values in the store's form.
+    ///
+    /// `.null` represents an unknown value, as nil never conflicts.
     let constraint: [String]
     let values: [StoredValue]
     /// The entity that declares the constraint.
     let layout: EntityLayout
-    /// The row that has the values; nil when both rows are of the batch.
+    /// The row that has the values; nil when both rows are in the batch.
     let existing: RowReference?
 
     package init(constraint: [String], values: [StoredValue], layout: EntityLayout, existing: RowReference?) {
@@ -54,9 +57,13 @@ package struct UniquenessFailure: Error, @unchecked Sendable {
 }
 
 extension UniquenessFailure {
-    /// What it means that a database refuses rows of an entity or its subentities because of a constraint; nil where it is none of theirs.
+    /// Creates the failure for a violated constraint of an entity or its subentities.
     ///
-    /// - Parameter isNamed: whether the database has named a constraint as the one that fails.
+    /// A database error reports it.
+    ///
+    /// Nil where the constraint is not one of theirs.
+    ///
+    /// - Parameter isNamed: whether the database named a constraint as the one that fails.
     package init?(inFamilyOf layout: EntityLayout, _ mapping: SQLMapping, where isNamed: (SQLConstraint) -> Bool) {
         let constraints = layout.familyIndexes.lazy.flatMap { mapping.constraints(of: layout.model.layouts[$0]) }
         guard let constraint = constraints.first(where: isNamed) else { return nil }
@@ -66,9 +73,11 @@ extension UniquenessFailure {
 }
 
 extension RowUpdate {
-    /// What it means that a database refuses the update because of unique values; nil where the update writes none.
+    /// Returns the failure for a database error that reports a uniqueness violation of this update.
     ///
-    /// - Parameter isNamed: whether the database has named a constraint as the one that fails.
+    /// Nil where the update writes no unique values.
+    ///
+    /// - Parameter isNamed: whether the database named a constraint as the one that fails.
     package func uniquenessFailure(in mapping: SQLMapping, isNamed: (SQLConstraint) -> Bool) -> UniquenessFailure? {
         let layouts = mapping.layouts.layouts
         let candidates = rows.entity.familyIndexes.flatMap { mapping.constraints(of: layouts[$0]) }

@@ -1,7 +1,8 @@
-/// What a save changes in one join table: pairs that go, pairs that come with their positions, and new orders.
+/// The changes of one save to one join table: removed and added pairs, positions, and orders.
 ///
-/// A pair is one fact with two ends and counts once, whichever side reports it. A position belongs to the side that declares the order:
-/// what that side adds stands behind its other members, in the order in which the side adds it.
+/// A pair is one row with two ends and counts once, whichever side reports it. A position belongs
+/// to the side that declares the order. Members that this side adds follow its other members, in
+/// the order in which it adds them.
 package struct JoinTableChanges {
     package struct Pair: Hashable {
         package let first: Int64
@@ -10,7 +11,8 @@ package struct JoinTableChanges {
 
     package struct Addition {
         package let pair: Pair
-        /// The position within the first relationship and within the second one; nil until it is known, or where there is no order.
+        /// The position in the first and in the second relationship; nil until assigned, or if
+        /// unordered.
         package fileprivate(set) var firstPosition: Int64?
         package fileprivate(set) var secondPosition: Int64?
     }
@@ -28,7 +30,7 @@ package struct JoinTableChanges {
     package private(set) var orders: [Order] = []
     private var removedPairs: Set<Pair> = []
     private var places: [Pair: Int] = [:]
-    /// The additions that the sides themselves have reported, in order.
+    /// Indexes of the additions that each side itself reported, in order.
     private var reported: (first: [Int], second: [Int]) = ([], [])
 
     private init(_ join: SQLJoinTable) { self.join = join }
@@ -69,12 +71,12 @@ package struct JoinTableChanges {
         return place
     }
 
-    /// The owners that get members, in order.
+    /// The sorted keys of the owners that gain members.
     package func owners(isFirst: Bool) -> [Int64] { Set(added.lazy.map { isFirst ? $0.pair.first : $0.pair.second }).sorted() }
 
-    /// Gives the additions their positions in the order of one side.
+    /// Assigns the additions their positions in the order of one side.
     ///
-    /// - Parameter last: the last positions of owners; those without any member are left out.
+    /// - Parameter last: the last position by owner; owners without members have no entry.
     package mutating func setPositions(isFirst: Bool, behind last: [Int64: Int64]) {
         var last = last
         func setPosition(_ place: Int) {
@@ -86,7 +88,7 @@ package struct JoinTableChanges {
             if isFirst { added[place].firstPosition = position } else { added[place].secondPosition = position }
         }
         for place in isFirst ? reported.first : reported.second { setPosition(place) }
-        // What the other side alone has reported.
+        // The additions that only the other side reported.
         for place in added.indices { setPosition(place) }
     }
 }

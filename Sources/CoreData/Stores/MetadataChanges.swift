@@ -1,17 +1,19 @@
 import Foundation
 import Synchronization
 
-/// What is to be written of the metadata of a store that others write too: what a program has set or removed since they were read, and
-/// what the coordinator has added to them.
+/// The unwritten metadata changes of a store that other processes write too.
+///
+/// They are the entries that the program has set or removed since the last read, and the entries
+/// that the coordinator has added.
 package final class MetadataChanges: Sendable {
     private struct State: @unchecked Sendable {
         // Sendable: only reached through the mutex. Metadata values are property list values.
-        /// As they were read from the store, or last written to it.
+        /// The metadata as last read from the store or written to it.
         var stored: [String: Any] = [:]
-        /// As they are set.
+        /// The metadata as set in this process.
         var held: [String: Any] = [:]
         var areDifferent = false
-        /// What a transaction has written that is not known to be committed.
+        /// Metadata that a transaction wrote whose commit is not known yet.
         var written: [String: Any]?
         var writer: UUID?
     }
@@ -23,7 +25,7 @@ package final class MetadataChanges: Sendable {
     /// Whether there is nothing to write.
     package var isEmpty: Bool { state.withLock { !$0.areDifferent } }
 
-    /// Begins anew with metadata that were just read from the store.
+    /// Starts again with metadata that were just read from the store.
     package func begin(with metadata: [String: Any]) {
         let metadata = Unchecked(metadata)
         state.withLock { $0 = State(stored: metadata.value, held: metadata.value) }
@@ -37,7 +39,7 @@ package final class MetadataChanges: Sendable {
         }
     }
 
-    /// What a program has set or removed and no transaction has written.
+    /// Entries that a program has set or removed and no transaction has written.
     package var unwritten: Unwritten {
         state.withLock { state in
             let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
@@ -51,28 +53,30 @@ package final class MetadataChanges: Sendable {
         fileprivate let values: [String: Any]
         fileprivate let removed: Set<String>
 
-        /// The same changes in metadata that were read elsewhere.
+        /// Returns other metadata with the same changes applied.
         package func added(to metadata: [String: Any]) -> [String: Any] {
             metadata.filter { !removed.contains($0.key) }.merging(values) { _, changed in changed }
         }
     }
 
-    /// What a transaction has to write.
+    /// Returns the metadata that a transaction must write.
     ///
     /// - Parameters:
-    ///   - current: what the store has now; nil where that was lost.
-    ///   - transaction: names it to `wereCommitted(in:)`, where several are made at once.
-    /// - Returns: nil where the store has all changes already.
+    ///   - current: the metadata that the store has now; nil where they were lost.
+    ///   - transaction: identifies the transaction to `wereCommitted(in:)`, where several run at
+    ///     once.
+    /// - Returns: nil where the store already has all changes.
     package func write(over current: [String: Any]?, in transaction: UUID? = nil) -> [String: Any]? {
         let current = Unchecked(current)
         return state.withLock { state -> Unchecked<[String: Any]?> in
             state.written = state.held
             state.writer = transaction
-            // Without a UUID the rest is lost too.
+            // Metadata without a UUID have lost their other entries too.
             guard let present = current.value, present[NSStoreUUIDKey] != nil else { return Unchecked(state.held) }
             var merged = present
             for key in Set(state.held.keys).union(state.stored.keys) where !SameValues.areSame(state.held[key], state.stored[key]) {
-                // What others have made of the store meanwhile is described by their entries.
+                // Another process changed the store meanwhile; its own entries describe the new
+                // state.
                 if NSPersistentStore.ownMetadataKeys.contains(key), !SameValues.areSame(present[key], state.stored[key]) { continue }
                 merged[key] = state.held[key]
             }
@@ -80,13 +84,13 @@ package final class MetadataChanges: Sendable {
         }.value
     }
 
-    /// Called when a transaction was committed. One that has written nothing changes nothing.
+    /// Called when a transaction was committed. No effect unless that transaction wrote metadata.
     package func wereCommitted(in transaction: UUID? = nil) {
         state.withLock { state in
             guard let written = state.written, state.writer == transaction else { return }
             state.stored = written
             state.written = nil
-            // They may have been set again meanwhile.
+            // The program may have set them again meanwhile.
             state.areDifferent = !SameValues.areSame(state.held, state.stored)
         }
     }

@@ -1,4 +1,4 @@
-/// Rows that were copied to another store, which takes the place of the one they were in.
+/// Rows that were copied to another store, which replaces the store they were in.
 final class MovedRows: Sendable {
     /// A row's former key in the table of a root entity.
     struct FormerKey: Hashable {
@@ -7,12 +7,12 @@ final class MovedRows: Sendable {
         let key: Int64
     }
 
-    /// The store that they were in.
+    /// The store that the rows were in.
     let former: NSPersistentStore
-    /// The store that they are in.
+    /// The store that the rows are in now.
     let store: NSPersistentStore
     private let references: [FormerKey: RowReference]
-    /// The ID of each row in the former store, followed by the one that it has now.
+    /// The ID of each row in the former store, each followed by the row's new ID.
     let objectIDs: [NSManagedObjectID]
 
     init(
@@ -24,12 +24,15 @@ final class MovedRows: Sendable {
         self.objectIDs = objectIDs
     }
 
-    /// The key that a row has now; nil where it was not in the former store any more. A provisional key stays.
+    /// Returns the new key of a row.
+    ///
+    /// Nil where the row was no longer in the former store. A provisional (negative) key stays the
+    /// same.
     func key(of former: Int64, root: Int) -> Int64? {
         former < 0 ? former : references[FormerKey(root: root, key: former)]?.key
     }
 
-    /// What a reference of a former row is now; nil where it led nowhere.
+    /// Returns the new reference of a row; nil where the former reference pointed to no row.
     func reference(_ former: RowReference, in model: ModelLayout) -> RowReference? {
         guard model.layouts.indices.contains(former.layoutIndex) else { return nil }
         return key(of: former.key, root: model.layouts[former.layoutIndex].rootIndex).map {

@@ -1,9 +1,12 @@
 import Foundation
 
-/// The identity of a managed object: its store, its entity and its row, or a temporary identity until the first save.
+/// The identity of a managed object: its store, its entity and its row.
 ///
-/// Object IDs are immutable, may cross threads, and are equal in all contexts of one coordinator, and of others that have the same store
-/// open. They are made when someone asks for them; the framework itself works with primary keys.
+/// The identity is temporary until the first save.
+///
+/// Object IDs are immutable and may cross threads. They are equal in all contexts of one
+/// coordinator, and in contexts of other coordinators that have the same store open. They are
+/// created on demand; the framework itself works with primary keys.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectid>
 ///
@@ -50,7 +53,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The entity of the object.
     public var entity: NSEntityDescription { layout.entity }
 
-    /// The store that holds the object; nil for an object that was never saved, and once the store is gone.
+    /// The store that holds the object; nil for an object that was never saved, and once the store
+    /// is gone.
     public var persistentStore: NSPersistentStore? {
         guard let store, store.persistentStoreCoordinator != nil else { return nil }
         return store
@@ -59,7 +63,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
     /// The store, also after it was removed from its coordinator.
     var anyStore: NSPersistentStore? { store }
 
-    /// The number of the store, also after it was removed from its coordinator; nil for a temporary ID, and once the store is gone.
+    /// The number of the store, also after it was removed from its coordinator; nil for a temporary
+    /// ID, and once the store is gone.
     var storeNumber: Int? {
         if case .permanent(let token, _, _) = identity { return token.numberInUse }
         return nil
@@ -75,9 +80,10 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         return false
     }
 
-    /// Whether the ID is of a row of a store that another coordinator has opened: the number of that store means nothing here.
+    /// Whether the ID is of a row of a store that another coordinator opened; that store's number
+    /// has no meaning here.
     ///
-    /// - Parameter coordinator: the serial of the own one.
+    /// - Parameter coordinator: the serial of the caller's own coordinator.
     @inline(__always)
     func isForeign(to coordinator: Int) -> Bool {
         if case .permanent(let token, _, _) = identity { return token.coordinatorSerial != coordinator }
@@ -90,8 +96,9 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         return nil
     }
 
-    /// A URI that names the object, also in other processes and after a relaunch if the ID is permanent:
-    /// `x-coredata://STORE-UUID/Entity/p12`.
+    /// A URI that names the object: `x-coredata://STORE-UUID/Entity/p12`.
+    ///
+    /// If the ID is permanent, the URI is valid in other processes too, and after a relaunch.
     ///
     /// ```swift
     /// let uri = item.objectID.uriRepresentation()             // permanent once the item was saved
@@ -104,7 +111,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
                 "x-coredata://\(token.uuid)/\(escapedEntityName)/\(token.store?.uriText(forKey: key, of: layout) ?? "p\(key)")"
             case .temporary(let space, let serial): "x-coredata:///\(escapedEntityName)/t\(space.uuidString)\(serial)"
             }
-        // Entity names are letters, digits and underscores, or escaped above, so the text is always a URL.
+        // Entity names are letters, digits and underscores, or escaped above, so the text is always
+        // a URL.
         return URL(string: text) ?? URL(fileURLWithPath: "/")
     }
 
@@ -145,14 +153,17 @@ extension NSManagedObjectID: RowIdentity {
         return (store as? NSPersistentStore).flatMap(rowReference(inTwin:))
     }
 
-    /// The row in a store that another coordinator may have opened, too: one with the UUID of the ID's own store. Nil in any other store, and
-    /// where the model there lacks the entity.
+    /// Returns the row in a store with the UUID of the ID's own store.
+    ///
+    /// Another coordinator may have opened that store.
+    ///
+    /// Nil in any other store, and where the model there lacks the entity.
     func rowReference(inTwin store: NSPersistentStore) -> RowReference? {
         guard case .permanent(let token, _, let key) = identity, token.uuid == store.identifier,
             let layout = store.modelLayout?.layoutByName[layout.name]
         else { return nil }
         if store.namesRowsByKey { return RowReference(key: key, layoutIndex: layout.index) }
-        // Each store of such a class numbers its rows by itself.
+        // Each store of such a class assigns its own keys.
         guard let text = token.store?.referenceText(forKey: key, of: self.layout), let key = store.key(forReferenceText: text, of: layout)
         else { return nil }
         return RowReference(key: key, layoutIndex: layout.index)
@@ -168,13 +179,13 @@ extension NSManagedObjectID: RankedIdentity {
     }
 }
 
-/// A store as its object IDs know it: its UUID, and the store itself while it exists.
+/// The part of a store that its object IDs hold: its UUID, and the store itself while it exists.
 final class StoreToken: Hashable, Sendable {
     let uuid: String
-    /// Among all stores that its coordinator ever had; -1 where it was never added.
+    /// The store's number among all that its coordinator ever had; -1 where it was never added.
     let number: Int
     private let reference: BackReference<NSPersistentStore>
-    /// Which coordinator the store was opened for, also after it was removed from it.
+    /// The serial of the coordinator that opened the store; kept after the store was removed.
     let coordinatorSerial: Int
 
     init(_ store: BackReference<NSPersistentStore>, uuid: String, number: Int, coordinatorSerial: Int) {

@@ -1,7 +1,9 @@
 import Foundation
 
 extension NSManagedObjectModel {
-    /// The version identifiers as a store's metadata list them: property list values as they are, others as texts.
+    /// The version identifiers as a store's metadata list them.
+    ///
+    /// Property list values stay as they are; others become text.
     var listedVersionIdentifiers: [Any] {
         versionIdentifiers.sorted { "\($0)" < "\($1)" }.map { identifier in
             switch identifier.base {
@@ -14,14 +16,16 @@ extension NSManagedObjectModel {
 }
 
 extension NSPersistentStore {
-    /// The entries of metadata that a store cannot be without: its own, whatever a program replaces.
+    /// The metadata entries of the store itself, which stay when a program replaces the metadata.
     static let ownMetadataKeys: Set<String> = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
         NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
         "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
     ]
 
-    /// The metadata that replace others: what is given, and the store's own entries of the former that are not.
+    /// Returns new metadata that replace `former`.
+    ///
+    /// They have the given entries, and the store's own entries of `former` that are not given.
     package static func metadata(_ given: [String: Any]?, replacing former: [String: Any]) -> [String: Any] {
         former.filter { ownMetadataKeys.contains($0.key) }.merging(given ?? [:]) { _, given in given }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-// What options of several types of stores say.
+// Values of options that several store types share.
 extension NSPersistentStore {
     /// Whether an option holds a true boolean or number.
     package static func flag(_ options: [AnyHashable: Any]?, _ key: String) -> Bool {
@@ -12,7 +12,8 @@ extension NSPersistentStore {
         }
     }
 
-    /// How many seconds to wait for others, at least 0; nil unless the options say so.
+    /// The number of seconds to wait for other processes, at least 0; nil unless the options set
+    /// it.
     package static func timeout(_ options: [AnyHashable: Any]?) -> Double? {
         let seconds: Double
         switch options?[NSPersistentStoreTimeoutOption] {
@@ -24,12 +25,13 @@ extension NSPersistentStore {
         return seconds.isNaN ? 0 : min(max(0, seconds), longestTimeout)
     }
 
-    /// Databases take milliseconds as an integer of 32 bits: 24 days, which is as good as for ever.
+    /// The longest timeout in seconds: 24 days, as databases take milliseconds as a 32-bit integer.
     private static let longestTimeout: Double = 2_147_483
 
-    /// How many connections to open at most; nil unless the options say so.
+    /// The maximum number of connections; nil unless the options set it.
     ///
-    /// - Throws: `CocoaError.persistentStoreOpen` (134080) for what is not a number of at least 1.
+    /// - Throws: `CocoaError.persistentStoreOpen` (134080) for a value that is not a number of at
+    ///   least 1.
     package static func mostConnections(_ options: [AnyHashable: Any]?) throws -> Int? {
         guard let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] else { return nil }
         guard let number = (size as? NSNumber)?.intValue ?? (size as? Int), number > 0 else {

@@ -10,7 +10,8 @@ extension NSPersistentStore {
     public struct StoreType: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
 
-        /// A type of the application's own: see `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`.
+        /// A type of the application's own: see
+        /// `NSPersistentStoreCoordinator.registerStoreClass(_:type:)`.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }

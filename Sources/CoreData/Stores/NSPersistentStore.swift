@@ -3,7 +3,8 @@ import Synchronization
 
 /// The abstract base class of all stores: a file or other place that a coordinator keeps rows in.
 ///
-/// Custom stores inherit from `NSAtomicStore` or `NSIncrementalStore`, never from this class directly.
+/// Custom stores inherit from `NSAtomicStore` or `NSIncrementalStore`, never from this class
+/// directly.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstore>
 ///
@@ -32,15 +33,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     private let state: Mutex<State>
 
-    /// What others refer to the store by without keeping it alive.
+    /// A weak reference to this store that costs no side table.
     package final let reference = BackReference<NSPersistentStore>()
 
-    /// The name of the model configuration whose entities the store holds; `PF_DEFAULT_CONFIGURATION_NAME` for all.
+    /// The name of the model configuration whose entities the store holds.
+    ///
+    /// `PF_DEFAULT_CONFIGURATION_NAME` stands for all entities.
     public let configurationName: String
     /// The options the store was added with.
     public var options: [AnyHashable: Any]? { state.withLock { guarded in Unchecked(guarded.options) }.value }
 
-    /// Makes a store that is not open yet: the coordinator calls this, then `loadMetadata()`.
+    /// Creates a store that is not open yet: the coordinator calls this, then `loadMetadata()`.
     public required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
         options: [AnyHashable: Any]? = nil
@@ -60,25 +63,27 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     deinit { reference.clear() }
 
-    /// The name that Core Data gives to the configuration of all entities.
+    /// The name of the configuration that contains all entities.
     package static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
     /// The coordinator the store belongs to; nil once it was removed.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator }?.object }
 
-    /// Where the store's data is.
+    /// The location of the store's data.
     open var url: URL? {
         get { state.withLock { $0.url } }
         set { state.withLock { $0.url = newValue } }
     }
 
-    /// The store's UUID, which stands in the URI of each of its objects.
+    /// The store's UUID, which is part of the URI of each of its objects.
     open var identifier: String! {
         get { state.withLock { $0.identifier } }
         set { state.withLock { $0.identifier = newValue } }
     }
 
-    /// The store's type, for example `NSSQLiteStoreType`: the one that it was added with, unless a subclass says another.
+    /// The store's type, for example `NSSQLiteStoreType`.
+    ///
+    /// This is the type that the store was added with, unless a subclass overrides it.
     open var type: String { state.withLock { $0.registeredType } }
 
     /// The type that the store was added with.
@@ -93,17 +98,17 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.isReadOnly = newValue } }
     }
 
-    /// Why, when they are.
+    /// The reason why saves are refused, when they are.
     var readOnlyReason: ReadOnlyReason { .option }
 
-    /// Takes no more changes, as if the store had been added with these options.
+    /// Refuses further changes, as if the store had been added with these options.
     func becomeReadOnly(_ options: [AnyHashable: Any]?) {
         let given = Unchecked(options)
         state.withLock { $0.options = given.value }
         isReadOnly = true
     }
 
-    /// The store's metadata: its type, UUID, the version hashes of its model and the application's own keys.
+    /// The store's metadata: type, UUID, the model's version hashes and the application's own keys.
     open var metadata: [String: Any]! {
         get { state.withLock { guarded in Unchecked(guarded.metadata) }.value }
         set {
@@ -112,8 +117,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Opens the store far enough to know its metadata, creating it when it does not exist. Subclasses must override this
-    /// and set `metadata` with at least `NSStoreTypeKey` and `NSStoreUUIDKey`.
+    /// Opens the store far enough to know its metadata, creating it when it does not exist.
+    /// Subclasses must override this and set `metadata` with at least `NSStoreTypeKey` and
+    /// `NSStoreUUIDKey`.
     ///
     /// ```swift
     /// override func loadMetadata() throws {
@@ -121,7 +127,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: what keeps the store from being opened; code 134080 without an override. (Atomic stores have one.)
+    /// - Throws: the error that prevents opening the store; code 134080 without an override.
+    ///   (Atomic stores have one.)
     open func loadMetadata() throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().")
@@ -135,7 +142,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The metadata of the store at a URL, read without opening it.
     ///
-    /// - Throws: what keeps the file from being read; code 134080 without an override.
+    /// - Throws: the error that prevents reading the file; code 134080 without an override.
     open class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(self) cannot read the metadata of a store that is not open.")
@@ -143,7 +150,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Replaces the metadata of the store at a URL without opening it.
     ///
-    /// - Throws: what keeps the file from being written; code 134080 without an override.
+    /// - Throws: the error that prevents writing the file; code 134080 without an override.
     open class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         throw CoreDataErrors.make(
             .persistentStoreOpen, "The store class \(self) cannot write the metadata of a store that is not open.")
@@ -151,20 +158,21 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: - Stores that are not open
 
-    /// Whether a store at a URL is kept in a file there.
+    /// Whether this class keeps the store at a URL in a file there.
     class func hasFile(at url: URL) -> Bool { url.isFileURL && !(self is any ServerStore.Type) }
 
-    /// The URL of a store that was given none; nil where it needs one.
+    /// A new URL for a store that was added without one; nil where the store requires a URL.
     class func ownURL() -> URL? { self is any ServerStore.Type ? nil : URL(string: "store://\(UUID().uuidString)") }
 
-    /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
+    /// The model that the store at a URL contains; nil when its type stores none, or it has none.
     ///
-    /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
+    /// - Throws: `ModelReadingError` where the model cannot be read, and the errors of reading the
+    ///   file.
     class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
         try (self as? any ServerStore.Type)?.storedModel(at: url, options: options)
     }
 
-    /// The model that this store keeps in itself, whose metadata were loaded.
+    /// The model that this store contains. Its metadata must have been loaded.
     func modelInStore() throws -> NSManagedObjectModel? {
         if let store = self as? any ServerStore { return try store.storedModel() }
         return try url.flatMap { try Self.modelInStore(at: $0, options: options) }
@@ -183,7 +191,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Empties or removes the store at a URL. It is no error when there is none.
     ///
-    /// - Throws: when there is anything but a regular file that the class can read.
+    /// - Throws: an error when the URL has anything but a regular file that the class can read.
     class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
         if let onServer = self as? any ServerStore.Type { return try onServer.destroy(at: url, options: options) }
         try WholeFile(storeClass: self, type: type, url: url)
@@ -202,13 +210,16 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     // MARK: - For the coordinator
 
-    /// The UUID of a store whose metadata has none.
+    /// Returns a new UUID for a store whose metadata has none.
     class func newIdentifier(at url: URL) -> String { UUID().uuidString }
 
-    /// What the class cannot keep of these entities, as parts of a sentence; empty when it can keep everything.
+    /// The features of these entities that the class cannot store, as parts of a sentence; empty
+    /// when it can store all.
     class func unsupportedFeatures(of entities: [NSEntityDescription]) -> [String] { [] }
 
-    /// Brings the store to the model's version, when its metadata was found not to fit, and loads the metadata anew.
+    /// Migrates the store to the model's version and loads its metadata again.
+    ///
+    /// Called when the metadata does not fit the model.
     func migrate(_ migration: StoreMigration) throws {
         if let store = self as? any ServerStore { return try store.migrateStore(migration) }
         throw CoreDataErrors.make(
@@ -219,48 +230,50 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Called once the metadata was found to fit the model, before the store is listed.
+    /// Called when the metadata fits the model, before the coordinator lists the store.
     func prepareForRequests() throws { try (self as? any ServerStore)?.openForRequests() }
 
-    /// What names one of the store's objects: the last part of its URI before anything in it is escaped.
+    /// The last part of the URI of an object, before percent-encoding.
     func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
 
-    /// The last part of the URI of one of the store's objects.
+    /// The last part of the URI of an object, percent-encoded where necessary.
     final func uriText(forKey key: Int64, of entity: EntityLayout) -> String {
         if namesRowsByKey { return "p\(key)" }
         let text = referenceText(forKey: key, of: entity)
-        // A slash stays; a percent sign of the text itself does not, or the way back would take what follows it for a character.
+        // A slash stays. A percent sign of the text is encoded; otherwise decoding would misread
+        // the characters that follow it.
         return text.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? text
     }
 
     /// The primary key behind the last part of a URI; nil when it is not of the store's form.
     func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
-        // Any number: a row whose key others have made zero or less has such an ID.
+        // Any number: another program may have given a row a key of zero or less.
         text.hasPrefix("p") ? Int64(text.dropFirst()) : nil
     }
 
-    /// Whether a fetch may name nothing but what the model has.
+    /// Whether a fetch may use only keys that the model has.
     var knowsKeysOfModelOnly: Bool { true }
 
     /// Whether the URIs of objects end with their primary keys.
     var namesRowsByKey: Bool { true }
 
-    /// Whether the store wants to be told which objects contexts use.
+    /// Whether the store wants to be notified of the objects that contexts use.
     var observesUse: Bool { false }
 
     /// Called when contexts begin to use objects of the store, where it observes that.
     func useBegan(of objectIDs: [NSManagedObjectID]) {}
 
-    /// Called when contexts end to use objects of the store, where it observes that.
+    /// Called when contexts stop using objects of the store, where it observes that.
     func useEnded(of objectIDs: [NSManagedObjectID]) {}
 
     /// The interface through which contexts reach the rows; set before the store is used.
     var snapshotStore: (any SnapshotStore)? { self as? any ServerStore }
 
-    /// The rows as they are now, whatever is saved later; nil where the store cannot keep them.
+    /// A snapshot of all rows that later saves do not change; nil where the store cannot keep one.
     func pinRows() -> (any RowSource)? { nil }
 
-    /// Answers a batch request of a store whose class is the program's own; opaque here, as is the context that it comes from.
+    /// Answers a batch request for a store class of the program. The request and its context are
+    /// opaque here.
     ///
     /// - Throws: code 134091 unless the class executes requests by itself.
     func answer(_ request: AnyObject, for context: AnyObject) throws -> Any {
@@ -271,23 +284,25 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Goes on with the file that `url` names now. Stores that write their file as a whole need nothing for that.
+    /// Reopens the store at the file that `url` names now. Stores that write their whole file need
+    /// nothing for that.
     func reconnect() throws {}
 
-    /// Goes on at another URL, and where it was if that cannot be.
+    /// Moves the store to another URL, and back to the former one if that fails.
     func move(to url: URL) throws {
         if let store = self as? any ServerStore { return try store.moveStore(to: url) }
         let former = self.url
         self.url = url
         do { try reconnect() } catch {
             self.url = former
-            // The former file was open a moment ago; should it be gone, the next request says so.
+            // The former file was open a moment ago. If it is gone, the next request reports that.
             try? reconnect()
             throw error
         }
     }
 
-    /// A number that identifies the store among all that its coordinator ever had; -1 before it is added.
+    /// A number that identifies the store among all that its coordinator ever had; -1 before it is
+    /// added.
     var number: Int {
         get { state.withLock { $0.number } }
         set { state.withLock { $0.number = newValue } }
@@ -299,21 +314,22 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         set { state.withLock { $0.modelLayout = newValue } }
     }
 
-    /// Called by a store that hears of it when others have changed its rows, on any thread; set by the coordinator.
+    /// Called on any thread by a store that is notified when another process changes its rows; set
+    /// by the coordinator.
     package var othersChanged: (@Sendable () -> Void)? {
         get { state.withLock { $0.othersChanged } }
         set { state.withLock { $0.othersChanged = newValue } }
     }
 
-    /// Whether it is a store, or the same store as another coordinator has opened it: one with its UUID.
+    /// Whether another store is this one, or the same store (by UUID) in another coordinator.
     func isTwin(of other: NSPersistentStore) -> Bool {
         if self === other { return true }
-        // One coordinator may have copies of a file.
+        // Not within one coordinator: it may have opened copies of one file, which share a UUID.
         guard let identifier, persistentStoreCoordinator !== other.persistentStoreCoordinator else { return false }
         return identifier == other.identifier
     }
 
-    /// What the store's object IDs share.
+    /// The token that all object IDs of the store share.
     var token: StoreToken {
         let uuid = identifier ?? ""
         return state.withLock { state in

@@ -6,7 +6,7 @@ package protocol PasswordProvider: AnyObject, Sendable {
     func password() throws -> String
 }
 
-/// A closure that gives it.
+/// A closure that returns the password.
 package final class PasswordClosure: NSObject, PasswordProvider {
     private let closure: @Sendable () throws -> String
 
@@ -14,6 +14,6 @@ package final class PasswordClosure: NSObject, PasswordProvider {
 
     package func password() throws -> String { try closure() }
 
-    /// The option of a store on a server that holds a provider.
+    /// The key of the option that holds a provider, for a store on a server.
     package static let option = "NSPersistentStorePasswordProvider"
 }

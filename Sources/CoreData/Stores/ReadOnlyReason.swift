@@ -1,13 +1,13 @@
 import Foundation
 
-/// Why a store refuses saves.
+/// The reason why a store refuses saves.
 enum ReadOnlyReason {
-    /// It was added so, or the program said so later.
+    /// The store was added as read-only, or the program made it read-only later.
     case option
-    /// It has persistent history, and was added without saying that it shall be continued.
+    /// The store has persistent history, and was added without the option to continue it.
     case untrackedHistory
 
-    /// What to do about it.
+    /// The recovery suggestion for this reason.
     var recovery: String {
         switch self {
         case .option: "Add the store without NSReadOnlyPersistentStoreOption."
@@ -18,7 +18,7 @@ enum ReadOnlyReason {
 }
 
 extension CoreDataErrors {
-    /// Code 513, which a Mac gives.
+    /// Returns an error with code 513, as on macOS.
     package static func storeIsReadOnly(_ stores: [NSPersistentStore], _ message: String, orElse alternative: String? = nil) -> NSError {
         let store = stores.first { $0.readOnlyReason == .untrackedHistory } ?? stores.first
         var userInfo: [String: Any] = [NSAffectedStoresErrorKey: stores]

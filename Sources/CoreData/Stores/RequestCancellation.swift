@@ -1,18 +1,20 @@
 import Foundation
 import Synchronization
 
-/// Ends requests of which nobody waits for the results any more: those that a block makes while the task that waits for the block is cancelled.
+/// Cancels the requests of a block when the task that waits for the block is cancelled.
 ///
-/// A request that reads, and that can throw, throws `CancellationError` then. Faults are read nevertheless, for they cannot throw; what is
-/// saved is saved.
+/// A request that reads and can throw then throws `CancellationError`. Faults are still read, as
+/// they cannot throw; completed saves stay saved.
 package final class RequestCancellation: Sendable {
     private struct State {
         var isCancelled = false
-        /// Ends the statement that runs.
+        /// Interrupts the running statement.
         var endStatement: (@Sendable () -> Void)?
     }
 
-    /// Where each thread keeps that of the block which it runs. Not by task: a task that the block starts is not cancelled with it.
+    /// Thread-local key of the cancellation of the block that a thread runs.
+    ///
+    /// Not task-local: a task that the block starts is not cancelled with it.
     private static let key: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
@@ -38,14 +40,16 @@ package final class RequestCancellation: Sendable {
     package var isCancelled: Bool { state.withLock { $0.isCancelled } }
 
     package func cancel() {
-        // Within the lock: behind `run` the statement is another one.
+        // Within the lock: after `run` returns, another statement would be interrupted.
         state.withLock { state in
             state.isCancelled = true
             state.endStatement?()
         }
     }
 
-    /// Runs a statement that `end` ends from another thread; just runs it where nothing can be cancelled.
+    /// Runs a statement that `end` can interrupt from another thread.
+    ///
+    /// Outside a cancellable block, only runs the statement.
     ///
     /// - Throws: `CancellationError`, or what the statement throws.
     package static func run<Result>(ending end: @autoclosure () -> @Sendable () -> Void, _ statement: () throws -> Result) throws -> Result

@@ -5,12 +5,15 @@ package struct RowChange {
     package let key: Int64
     /// The committed row the change is based on; nil for an insert.
     package let base: Snapshot?
-    /// New values in the store's form; slots that are not present keep the base's value (nil in an insert). In a deletion those that
-    /// the history preserves and that the object had when it was deleted.
+    /// New values in the store's form. Slots that are not present keep the base's value (nil in an
+    /// insert).
+    ///
+    /// In a deletion: the values that the history preserves, as the object had them when it was
+    /// deleted.
     package let values: RowValues?
-    /// Set when the row changed only through to-many relationships: its version still grows.
+    /// Whether the row changed only through to-many relationships: its version still grows.
     var touchesVersionOnly = false
-    /// The version of an inserted row: 1, or that of a row that takes the place of a deleted one.
+    /// The version of an inserted row: 1, or the version of a row that replaces a deleted one.
     package var insertedVersion: Int64 = 1
     /// The slots of the to-many relationships that changed, in an update.
     var changedToMany: [Int] = []
@@ -27,23 +30,26 @@ package struct RowChange {
     }
 }
 
-/// A change of one to-many relationship that is not kept by the destinations' to-one columns alone:
-/// rows of a join table, or positions in an ordered relationship.
+/// A change of one to-many relationship that the destinations' to-one columns do not express.
 ///
-/// Where both sides of a many-to-many relationship are ordered, both report what they gain and lose: each in its own order.
+/// It changes rows of a join table, or positions in an ordered relationship.
+///
+/// Where both sides of a many-to-many relationship are ordered, both report their additions and
+/// removals, each in its own order.
 package struct RelationshipChange {
     package let layout: EntityLayout
     package let slot: Int
     package let ownerKey: Int64
     package var added: [RowReference] = []
     package var removed: [RowReference] = []
-    /// All destinations in order, for an ordered relationship whose order changed; nil for appended ones.
+    /// All destinations in order, for an ordered relationship whose order changed; nil for appended
+    /// ones.
     package var order: [RowReference]?
 }
 
 /// All changes of one save to one store.
 ///
-/// A message: the context that saves fills it, the store reads it, nobody keeps it. Hence open to both.
+/// The context that saves fills it and the store reads it. Nothing keeps it, so both may change it.
 package final class SaveBatch {
     @exclusivity(unchecked) package var inserts: [RowChange] = []
     @exclusivity(unchecked) package var updates: [RowChange] = []
@@ -54,7 +60,8 @@ package final class SaveBatch {
     /// The context's name and transaction author, for persistent history.
     package var contextName: String?
     package var transactionAuthor: String?
-    /// Where the save comes from, for stores that ask for it (`RowSource.needsObjects`); opaque to all others.
+    /// The origin of the save, for stores that need it (`RowSource.needsObjects`); opaque to all
+    /// others.
     var origin: AnyObject?
 
     var isEmpty: Bool {

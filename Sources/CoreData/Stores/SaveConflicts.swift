@@ -1,9 +1,14 @@
-/// Why a store refused a save although it works: others changed the rows, or a uniqueness constraint would be violated.
+/// The refusal of a save because of conflicts.
+///
+/// Another context or process changed the rows, or a uniqueness constraint would be violated.
 /// Nothing was written.
 package struct SaveConflicts: Error, @unchecked Sendable {
     // Sendable: thrown by a store and caught by the context that called it, on one thread.
 
-    /// An update, delete or version check whose row has another version now, or an insert whose key has a row already.
+    /// A change that conflicts with the current row.
+    ///
+    /// An update, delete or version check whose row now has another version, or an insert whose key
+    /// already has a row.
     package struct RowConflict {
         package enum Change { case insert, update, delete, check }
         let change: Change

@@ -1,19 +1,20 @@
 import Foundation
 
-/// A store whose class is in another module of the package: what the coordinator asks of it beside the public API of `NSPersistentStore`.
+/// A store whose class is in another module of the package, as the coordinator calls it.
 ///
-/// A class of another module overrides public members alone, so these stand in a protocol. `NSPersistentStore` passes on to it what it is
-/// asked for; a store in this module overrides the members there.
+/// These members complement the public API of `NSPersistentStore`. A class of another module can
+/// override only public members, so they are in a protocol. `NSPersistentStore` forwards its calls
+/// to it; a store in this module overrides the members there.
 package protocol ServerStore: NSPersistentStore, SnapshotStore {
     // MARK: Stores that are not open
 
-    /// The model that the store at a URL keeps in itself; nil where it has none.
+    /// The model that the store at a URL contains; nil where it has none.
     static func storedModel(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel?
 
     /// The metadata of the store at a URL.
     static func storedMetadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any]
 
-    /// Replaces the metadata of the store at a URL, but for its own entries.
+    /// Replaces the metadata of the store at a URL, except the store's own entries.
     static func replaceStoredMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws
 
     /// Removes the store at a URL. It is no error when there is none.
@@ -24,15 +25,18 @@ package protocol ServerStore: NSPersistentStore, SnapshotStore {
 
     // MARK: The open store
 
-    /// The model that the store keeps in itself, whose metadata were loaded; nil where it has none.
+    /// The model that the store contains; nil where it has none. The metadata must have been
+    /// loaded.
     func storedModel() throws -> NSManagedObjectModel?
 
-    /// Brings the store to the model's version, when its metadata was found not to fit, and loads the metadata anew.
+    /// Migrates the store to the model's version and loads its metadata again.
+    ///
+    /// Called when the metadata does not fit the model.
     func migrateStore(_ migration: StoreMigration) throws
 
-    /// Called once the metadata was found to fit the model, before the store is listed.
+    /// Called when the metadata fits the model, before the coordinator lists the store.
     func openForRequests() throws
 
-    /// Goes on at another URL, and where it was if that cannot be.
+    /// Moves the store to another URL, and back to the former one if that fails.
     func moveStore(to url: URL) throws
 }

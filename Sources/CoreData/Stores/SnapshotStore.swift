@@ -1,9 +1,9 @@
-/// What a store must do for contexts, with the caches that all of them share.
+/// A row source with the row caches that all contexts share: the interface of a store to contexts.
 package protocol SnapshotStore: RowSource {
     /// Row caches, indexed by the layout index of the root entity.
     var rowCaches: [RowCache] { get }
 
-    /// How many requests can read at once beside one that writes.
+    /// The number of requests that can read at once beside one that writes.
     var concurrentReads: Int { get }
 }
 

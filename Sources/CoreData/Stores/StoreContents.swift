@@ -1,6 +1,8 @@
 import Foundation
 
-/// What a store held when it was opened, to be compared with what it holds later: another program may have migrated it meanwhile.
+/// The model version and entity numbers of a store when it was opened.
+///
+/// A later comparison shows whether another program has migrated the store meanwhile.
 package struct StoreContents: Sendable {
     /// The versions of the entities; nil where they do not matter.
     private let versions: HeldVersions?
@@ -12,9 +14,10 @@ package struct StoreContents: Sendable {
         entityNumbers = Dictionary(numbers, uniquingKeysWith: { first, _ in first })
     }
 
-    /// What has happened to a store whose rows are others now; nil where they are the same.
+    /// Describes the change of a store whose rows have a different meaning now; nil if nothing
+    /// changed.
     ///
-    /// - Parameter numbers: the numbers of entities that the store has, by name.
+    /// - Parameter numbers: the numbers of the entities in the store, by name.
     package func change(_ metadata: [String: Any], numbers: [String: Int]) -> String? {
         if let versions, let hashes = StoreMetadataHashes.hashes(in: metadata), !versions.fit(hashes) {
             return "was brought to another version of the model"
@@ -24,8 +27,8 @@ package struct StoreContents: Sendable {
     }
 
     /// - Parameters:
-    ///   - store: names the store, with its article.
-    ///   - change: what has happened to it.
+    ///   - store: the name of the store, with its article.
+    ///   - change: the change of the store, as returned by `change(_:numbers:)`.
     package static func refusal(_ store: String, _ change: String, userInfo: [String: Any]) -> NSError {
         CoreDataErrors.make(
             .persistentStoreIncompatibleVersionHash,

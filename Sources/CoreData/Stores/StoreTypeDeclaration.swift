@@ -1,9 +1,11 @@
-/// A type of stores that another module of the package has.
+/// A store type that another module of the package provides.
 package struct StoreTypeDeclaration: Sendable {
     /// The name of the type, as `NSPersistentStore.type` gives it.
     package let type: String
     package let storeClass: any ServerStore.Type
-    /// Options that have no effect on such stores, with the reason for each, which is said once on standard error.
+    /// Options that have no effect on such stores, with the reason for each.
+    ///
+    /// The reason is printed once on standard error.
     package let optionsWithoutEffect: [String: String]
 
     package init(type: String, storeClass: any ServerStore.Type, optionsWithoutEffect: [String: String]) {
@@ -13,7 +15,7 @@ package struct StoreTypeDeclaration: Sendable {
     }
 }
 
-/// Declares the type of stores of a module: the conformance of its class `StoreModule`.
+/// Declares the store type of a module. The module's class `StoreModule` conforms to it.
 package protocol StoreTypeProvider: AnyObject, SendableMetatype {
     static var storeType: StoreTypeDeclaration { get }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A store that is one file, which is read and written as a whole, while it is not open.
+/// A store that is one file and not open. The file is read and written as a whole.
 struct WholeFile {
     let storeClass: NSPersistentStore.Type
     let type: String
@@ -8,7 +8,7 @@ struct WholeFile {
 
     /// Removes the file. It is no error when there is none.
     ///
-    /// - Parameter isForced: whether it need not be one that the class can read.
+    /// - Parameter isForced: whether to remove a file that the class cannot read.
     func destroy(isForced: Bool) throws {
         guard url.isFileURL, FileManager.default.fileExists(atPath: url.path) else { return }
         try requireStore("destroyed", isForced: isForced)
@@ -29,9 +29,10 @@ struct WholeFile {
         try Data(contentsOf: source).write(to: url, options: .atomic)
     }
 
-    /// - Throws: when what stands at the URL itself, no link followed, is no regular file, or no store that the class can read.
+    /// - Throws: an error when the URL itself (without following a link) has no regular file, or
+    ///   the file is no store that the class can read.
     ///
-    /// - Parameter isForced: whether a regular file need not be readable.
+    /// - Parameter isForced: whether to accept any regular file, readable or not.
     private func requireStore(_ act: String, isForced: Bool = false) throws {
         let kind = try FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
         guard kind == .typeRegular else {

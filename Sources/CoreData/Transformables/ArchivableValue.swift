@@ -1,19 +1,22 @@
 import Foundation
 
-/// What a value that is to be archived consists of, found without Foundation's own accessors of collections.
+/// Checks the contents of a value that is to be archived, without Foundation's own accessors of
+/// collections.
 ///
-/// On Linux these make Swift collections of the collections within, and of those within them, at each access. They never come
-/// back from a collection that holds itself, and an archive is made by them: such values have to be found before.
+/// On Linux these accessors make Swift collections of all nested collections at each access. They
+/// never return from a collection that contains itself, and the archiver uses them: such values
+/// must be found before.
 struct ArchivableValue {
     enum Problem: Error {
-        /// Something in the value that the archiver would end the program at; the type's name.
+        /// An object in the value for which the archiver would end the program; the type's name.
         case notArchivable(String)
-        /// It holds itself, or is nested deeper than the archiver gets through.
+        /// A value that contains itself, or is nested too deeply for the archiver.
         case tooDeep
-        /// The same collections again and again: the archiver unfolds them.
+        /// A value in which the same collections occur again and again: the archiver writes each
+        /// occurrence out.
         case tooManyShared
 
-        /// The reason as the end of a sentence.
+        /// The reason, as the end of a sentence.
         var reason: String {
             switch self {
             case .notArchivable(let type): "it holds a \(type), which no archive can keep"
@@ -23,9 +26,9 @@ struct ArchivableValue {
         }
     }
 
-    /// Whether a decimal number is in the value.
+    /// Whether the value contains a decimal number.
     private(set) var holdsDecimal = false
-    /// Of each collection the levels in it, and its values when it is unfolded.
+    /// For each collection: the levels in it, and the number of its values when it is unfolded.
     private var collections: [ObjectIdentifier: Size] = [:]
     private var count = 0
 
@@ -40,13 +43,14 @@ struct ArchivableValue {
         }
     }
 
-    /// Foundation's archiver takes sixteen times as long for twice the levels: half a second for 32, minutes for 128.
+    /// The maximum nesting depth. Foundation's archiver takes sixteen times as long for twice the
+    /// levels: half a second for 32, minutes for 128.
     static let depthLimit = 32
 
-    /// How many values shared collections may unfold to.
+    /// The maximum number of values to which shared collections may unfold.
     private static let unfoldingLimit = 1 << 22
 
-    /// Looks at each object of a value once.
+    /// Checks each object of a value once.
     init(_ value: NSObject) throws(Problem) {
         let size = try visit(value, depth: 0)
         if size.values > max(Self.unfoldingLimit, count) { throw .tooManyShared }
@@ -57,7 +61,7 @@ struct ArchivableValue {
         guard object is NSArray || object is NSDictionary || object is NSSet || object is NSOrderedSet else {
             count += 1
             if object is NSDecimalNumber { holdsDecimal = true }
-            // Classes in other types have no name that the archiver can write.
+            // Classes nested in other types have no name that the archiver can write.
             guard object is any NSCoding, ClassLookup.name(of: type(of: object)).split(separator: ".").count <= 2 else {
                 throw .notArchivable("\(type(of: object))")
             }
@@ -69,7 +73,7 @@ struct ArchivableValue {
         }
         count += 1
         var size = Size()
-        // Foundation shows what its collections store as it is.
+        // A mirror shows the stored contents of Foundation's collections without conversion.
         for child in Mirror(reflecting: object).children {
             if let entry = child.value as? (key: NSObject, value: AnyObject) {
                 size.add(try visit(entry.key, depth: depth + 1))

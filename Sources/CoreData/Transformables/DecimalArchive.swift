@@ -6,7 +6,7 @@ import Foundation
 enum DecimalArchive {
     private static let maximumDepth = 16
 
-    /// The archive of a value; nil when something in it is no property list.
+    /// The archive of a value; nil if it contains anything that is not a property list.
     static func data(from value: Any) -> Data? {
         guard let value = propertyList(value) else { return nil }
         return try? ObjectArchiveWriter.data { writer in
@@ -15,7 +15,8 @@ enum DecimalArchive {
         }
     }
 
-    /// The value with Swift's arrays and dictionaries; nil when something in it is no property list.
+    /// The value with Swift's arrays and dictionaries; nil if it contains anything that is not a
+    /// property list.
     private static func propertyList(_ value: Any, depth: Int = 0) -> Any? {
         if depth > maximumDepth { return nil }
         switch value {

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Transformable and composite attributes: objects to bytes and back.
+/// Converts the objects of transformable and composite attributes to bytes and back.
 enum Transformation {
-    /// The bytes to store; nil where the attribute's transformer gives nil for the value.
+    /// The bytes to store; nil if the attribute's transformer returns nil for the value.
     ///
-    /// - Throws: code 1550 when the transformer is missing or gives something else than data, and for a value that cannot be archived.
+    /// - Throws: code 1550 if the transformer is missing or returns something other than data, and
+    ///   for a value that cannot be archived.
     static func data(from value: Any, attribute: NSAttributeDescription) throws -> Data? {
         let place = place(of: attribute)
         if let name = attribute.valueTransformerName, !name.isEmpty {
@@ -34,7 +35,8 @@ enum Transformation {
         return bytes
     }
 
-    /// The object that stored bytes stand for; nil when they cannot be read, which is said once for each attribute.
+    /// The object that stored bytes encode; nil if they cannot be decoded, which is reported once
+    /// for each attribute.
     static func value(from data: Data, attribute: NSAttributeDescription) -> Any? {
         guard let name = attribute.valueTransformerName, !name.isEmpty else {
             do {
@@ -53,7 +55,8 @@ enum Transformation {
             return nil
         }
         if let value = transformer.decode(data) { return value }
-        // An own transformer may mean nil; of an archive it can be told why it was not read.
+        // A custom transformer may return nil on purpose; for an archive the cause of the failure
+        // can be reported.
         if let classes = transformer.archiveClasses {
             do throws(UnarchivingError) {
                 _ = try ValueUnarchiver.value(from: data, classes: classes)
@@ -79,10 +82,12 @@ enum Transformation {
     }
 }
 
-/// The archives that transformable attributes without a transformer of their own are stored in.
+/// The archive format of transformable attributes without a custom transformer.
 enum TransformableArchive {
-    /// Property list types and NSCoding objects; nil for anything else, also within collections, and for decimal numbers beside
-    /// other objects than property lists have.
+    /// Archives property list types and NSCoding objects.
+    ///
+    /// Returns nil for anything else, also within collections, and for decimal numbers beside
+    /// objects that are not property list types.
     static func data(from value: Any) -> Data? {
         guard let object = object(value), let contents = try? ArchivableValue(object) else { return nil }
         if contents.holdsDecimal { return DecimalArchive.data(from: value) }
@@ -90,11 +95,12 @@ enum TransformableArchive {
         archiver.encode(object, forKey: NSKeyedArchiveRootObjectKey)
         archiver.finishEncoding()
         let data = archiver.encodedData
-        // Stores compare bytes: those of equal values are to be the same.
+        // Stores compare bytes: equal values must have the same bytes.
         return (try? PropertyListReader.inOrder(data)) ?? data
     }
 
-    /// Why a value cannot be archived, as the end of a sentence; nil where only its type tells.
+    /// The reason why a value cannot be archived, as the end of a sentence; nil if only its type is
+    /// the reason.
     static func problem(with value: Any) -> String? {
         guard let object = object(value) else { return nil }
         do {
@@ -123,7 +129,7 @@ enum TransformableArchive {
         }
     }
 
-    /// Decodes with an allow-list; nil when the archive is damaged or holds anything else.
+    /// Decodes with an allow-list; nil if the archive is damaged or contains any other class.
     static func value(from data: Data, classes: [AnyClass] = ValueTransformers.allowedClasses) -> Any? {
         (try? ValueUnarchiver.value(from: data, classes: classes)) ?? nil
     }
@@ -139,13 +145,15 @@ enum ValueTransformers {
     struct Coding {
         let encode: (Any) -> Any?
         let decode: (Data) -> Any?
-        /// What the transformer's archives may hold; nil when its data are none.
+        /// The classes that the transformer's archives may contain; nil if its data are not
+        /// archives.
         let archiveClasses: [AnyClass]?
     }
 
     static func transformer(named name: String) -> Coding? {
         guard let transformer = ValueTransformer(forName: NSValueTransformerName(name)) else { return nil }
-        // Unarchiving transformers read data in the forward direction; all others make it.
+        // Unarchiving transformers decode data in the forward direction; all other transformers
+        // encode in it.
         if let unarchiving = transformer as? NSSecureUnarchiveFromDataTransformer {
             return Coding(
                 encode: { transformer.reverseTransformedValue($0) }, decode: { transformer.transformedValue($0) },

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The other truth value, in both directions.
+/// Negates a Boolean, in both directions.
 final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
@@ -10,7 +10,7 @@ final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
     override func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
 }
 
-/// Whether there is no value.
+/// Returns whether there is no value.
 class IsNilTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
@@ -22,7 +22,7 @@ class IsNilTransformer: ValueTransformer, @unchecked Sendable {
     override func reverseTransformedValue(_ value: Any?) -> Any? { nil }
 }
 
-/// Whether there is a value.
+/// Returns whether there is a value.
 final class IsNotNilTransformer: IsNilTransformer, @unchecked Sendable {
     // Sendable: no state.
     override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: value != nil && !(value is NSNull)) }

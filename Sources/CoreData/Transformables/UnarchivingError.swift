@@ -1,11 +1,11 @@
-/// Why an archive of values was not read.
+/// The reason why an archive of values was not read.
 struct UnarchivingError: Error, Sendable {
-    /// What is wrong, as the end of a sentence that begins with the archive.
+    /// The problem, as the end of a sentence that begins with the archive.
     let problem: String
-    /// Whether it is a class that the archive may not hold.
+    /// Whether the problem is a class that the archive may not contain.
     var isForbidden = false
 
-    /// A class that the archive may not hold.
+    /// The error for a class that the archive may not contain.
     static func forbidden(_ className: String) -> UnarchivingError {
         UnarchivingError(problem: "holds an object of the class '\(className.prefix(200))', which it may not hold", isForbidden: true)
     }

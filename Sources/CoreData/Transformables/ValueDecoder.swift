@@ -1,9 +1,11 @@
 import Foundation
 
-/// The coder that an object of a program's own class is decoded with: it reads the entries of one object of a keyed archive.
+/// The coder with which an object of a program's own class is decoded: it reads the entries of one
+/// object of a keyed archive.
 ///
-/// An entry that is missing, of another kind or of a class that is not allowed reads as nil or zero, as with Foundation's
-/// unarchiver under `setErrorAndReturn`; the latter two make the whole archive be refused.
+/// An entry that is missing, of another kind or of a class that is not allowed reads as nil or
+/// zero, as with Foundation's unarchiver under `setErrorAndReturn`. In the latter two cases the
+/// whole archive is refused.
 final class ValueDecoder: NSCoder {
     private let unarchiver: ValueUnarchiver
     private let object: ObjectArchive.Object
@@ -30,7 +32,7 @@ final class ValueDecoder: NSCoder {
     override func version(forClassName className: String) -> Int { 0 }
 
     private func entry(_ key: String) -> PropertyListValue? {
-        // Archivers mark keys that look like their own.
+        // Archivers escape keys that look like their own.
         unarchiver.archive.entry(key.hasPrefix("$") ? "$" + key : key, of: object)
     }
 
@@ -135,10 +137,11 @@ final class ValueDecoder: NSCoder {
         return try data.withUnsafeBytes { try body($0.bindMemory(to: UInt8.self)) }
     }
 
-    /// Values of C types without keys are of archives before keyed ones: they read as zero.
+    /// Values of C types without keys occur in archives older than keyed ones: they read as zero.
     override func decodeValue(ofObjCType type: UnsafePointer<Int8>, at data: UnsafeMutableRawPointer) {
         unarchiver.fail(UnarchivingError(problem: "is decoded by a \(object.className) as one without keys, which it is not"))
-        // Safe: the caller gives memory for a value of the type; the sizes are those of C on 64-bit machines.
+        // Safe: the caller passes memory for a value of the type; the sizes are those of C on
+        // 64-bit machines.
         let sizes: [UInt8: Int] = [
             0x63: 1, 0x43: 1, 0x42: 1, 0x73: 2, 0x53: 2, 0x69: 4, 0x49: 4, 0x66: 4, 0x71: 8, 0x51: 8, 0x6c: 8, 0x4c: 8, 0x64: 8, 0x40: 8,
         ]

@@ -4,41 +4,50 @@ import Synchronization
 /// The name of a value transformer.
 ///
 /// ```swift
-/// extension NSValueTransformerName { static let colour = NSValueTransformerName("ColourTransformer") }
+/// extension NSValueTransformerName {
+///     static let colour = NSValueTransformerName("ColourTransformer")
+/// }
 /// ```
 public struct NSValueTransformerName: RawRepresentable, Hashable, Sendable {
     public var rawValue: String
     public init(rawValue: String) { self.rawValue = rawValue }
     public init(_ rawValue: String) { self.rawValue = rawValue }
 
-    /// Archives with secure coding: what `NSSecureUnarchiveFromDataTransformer` does.
+    /// Archives with secure coding, by `NSSecureUnarchiveFromDataTransformer`.
     public static let secureUnarchiveFromDataTransformerName = NSValueTransformerName("NSSecureUnarchiveFromData")
-    /// Archives; here with secure coding too.
+    /// Archives; here also with secure coding.
     public static let unarchiveFromDataTransformerName = NSValueTransformerName("NSUnarchiveFromData")
-    /// Archives; here with secure coding too.
+    /// Archives; here also with secure coding.
     public static let keyedUnarchiveFromDataTransformerName = NSValueTransformerName("NSKeyedUnarchiveFromData")
-    /// The other truth value.
+    /// Negates a Boolean.
     public static let negateBooleanTransformerName = NSValueTransformerName("NSNegateBoolean")
-    /// Whether there is no value.
+    /// Returns whether there is no value.
     public static let isNilTransformerName = NSValueTransformerName("NSIsNil")
-    /// Whether there is a value.
+    /// Returns whether there is a value.
     public static let isNotNilTransformerName = NSValueTransformerName("NSIsNotNil")
 }
 
-/// Turns a value into another one and, if it can, back: how transformable attributes are stored.
+/// Converts a value to another one and, if it can, back. Transformable attributes are stored this
+/// way.
 ///
-/// Foundation on Linux has no such class, so this one takes its place, with the same members. A transformer is registered
-/// under its name, or found by the name of its class.
+/// Foundation on Linux has no such class, so this one takes its place, with the same members. A
+/// transformer is registered under its name, or found by the name of its class.
 ///
 /// ```swift
 /// final class ColourTransformer: ValueTransformer, @unchecked Sendable {
-///     override func transformedValue(_ value: Any?) -> Any? { (value as? Colour).map { Data($0.bytes) } }
-///     override func reverseTransformedValue(_ value: Any?) -> Any? { (value as? Data).map { Colour(bytes: Array($0)) } }
+///     override func transformedValue(_ value: Any?) -> Any? {
+///         (value as? Colour).map { Data($0.bytes) }
+///     }
+///     override func reverseTransformedValue(_ value: Any?) -> Any? {
+///         (value as? Data).map { Colour(bytes: Array($0)) }
+///     }
 /// }
-/// ValueTransformer.setValueTransformer(ColourTransformer(), forName: NSValueTransformerName("ColourTransformer"))
+/// ValueTransformer.setValueTransformer(
+///     ColourTransformer(), forName: NSValueTransformerName("ColourTransformer"))
 /// ```
 open class ValueTransformer: NSObject, @unchecked Sendable {
-    // Sendable: transformers are registered once and must not have mutable state; subclasses promise that.
+    // Sendable: transformers are registered once and must not have mutable state; subclasses
+    // guarantee that.
 
     public required override init() { super.init() }
 
@@ -47,7 +56,8 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
     /// Registers a transformer under a name; nil removes it.
     ///
     /// ```swift
-    /// ValueTransformer.setValueTransformer(ColourTransformer(), forName: NSValueTransformerName("ColourTransformer"))
+    /// ValueTransformer.setValueTransformer(
+    ///     ColourTransformer(), forName: NSValueTransformerName("ColourTransformer"))
     /// colour.valueTransformerName = "ColourTransformer"       // an attribute of the model
     /// ```
     open class func setValueTransformer(_ transformer: ValueTransformer?, forName name: NSValueTransformerName) {
@@ -64,7 +74,7 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         let made: ValueTransformer?
         switch name.rawValue {
         case "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData", "NSUnarchiveFromData",
-            // The names of the constants, which models have as well.
+            // The names of the constants, which also occur in models.
             "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromDataTransformerName", "NSUnarchiveFromDataTransformerName":
             made = NSSecureUnarchiveFromDataTransformer()
         case "NSNegateBoolean": made = NegateBooleanTransformer()
@@ -80,33 +90,38 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         return made
     }
 
-    /// The class of the forward direction's results.
+    /// The class of the results in the forward direction.
     open class func transformedValueClass() -> AnyClass { NSObject.self }
 
-    /// Whether there is a way back.
+    /// Whether the transformer has a reverse direction.
     open class func allowsReverseTransformation() -> Bool { true }
 
-    /// The forward direction. For a transformable attribute: from the object to the data that is stored.
+    /// The forward direction. For a transformable attribute: from the object to the data that is
+    /// stored.
     open func transformedValue(_ value: Any?) -> Any? { value }
 
-    /// The way back: as it stands, the forward direction once more, as of a transformer that is its own inverse.
+    /// The reverse direction. By default it applies the forward direction again, as for a
+    /// transformer that is its own inverse.
     ///
-    /// A transformer that says that there is none gives nil, where a Mac raises an exception.
+    /// A transformer without a reverse direction returns nil, where a Mac raises an exception.
     open func reverseTransformedValue(_ value: Any?) -> Any? {
         Self.allowsReverseTransformation() ? transformedValue(value) : nil
     }
 }
 
-/// Lets `ValueTransformer(forName:)` give an instance of a subclass.
+/// Lets `ValueTransformer(forName:)` return an instance of a subclass.
 public protocol ValueTransformerFactory {}
 
 extension ValueTransformer: ValueTransformerFactory {}
 
 extension ValueTransformerFactory where Self: ValueTransformer {
-    /// The transformer of a name: a registered one, or one of the class of this name; nil if there is neither.
+    /// The transformer with a name: a registered one, or an instance of the class of this name; nil
+    /// if there is neither.
     ///
     /// ```swift
-    /// let data = ValueTransformer(forName: NSValueTransformerName("ColourTransformer"))?.transformedValue(red) as? Data
+    /// let data =
+    ///     ValueTransformer(forName: NSValueTransformerName("ColourTransformer"))?
+    ///     .transformedValue(red) as? Data
     /// ```
     public init?(forName name: NSValueTransformerName) {
         guard let transformer = ValueTransformer.find(name) as? Self else { return nil }
@@ -114,21 +129,24 @@ extension ValueTransformerFactory where Self: ValueTransformer {
     }
 }
 
-/// Unarchives data with an allow-list of classes; the reverse direction archives. Core Data uses the reverse direction of
-/// this transformer and its subclasses for storing.
+/// Unarchives data with an allow-list of classes; the reverse direction archives.
 ///
-/// Source: <https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer>
+/// Core Data uses the reverse direction of this transformer and its subclasses to store values.
+///
+/// Source:
+/// <https://developer.apple.com/documentation/foundation/nssecureunarchivefromdatatransformer>
 ///
 /// ```swift
 /// final class PathTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked Sendable {
 ///     override class var allowedTopLevelClasses: [AnyClass] { [NSArray.self, NSString.self] }
 /// }
-/// ValueTransformer.setValueTransformer(PathTransformer(), forName: NSValueTransformerName("PathTransformer"))
+/// ValueTransformer.setValueTransformer(
+///     PathTransformer(), forName: NSValueTransformerName("PathTransformer"))
 /// ```
 open class NSSecureUnarchiveFromDataTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
 
-    /// The classes that may stand at the top of an archive.
+    /// The classes that may be at the top of an archive.
     open class var allowedTopLevelClasses: [AnyClass] { ValueTransformers.allowedClasses }
 
     open override func transformedValue(_ value: Any?) -> Any? {

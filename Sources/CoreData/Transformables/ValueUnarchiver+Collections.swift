@@ -1,10 +1,12 @@
 import Foundation
 
 extension ValueUnarchiver {
-    /// How many collections a set or the keys of a dictionary may hold: as these have few hashes, each is compared with many.
+    /// The maximum number of collections that a set or the keys of a dictionary may contain:
+    /// collections have few different hashes, so each is compared with many others.
     private static let collectionLimit = 4096
 
-    /// The numbers of the elements of a collection, which stand in one list or under a key each.
+    /// The object numbers of the elements of a collection, which are stored in one list or under
+    /// one key each.
     private func elementNumbers(_ listKey: String, _ elementKey: String, of object: ObjectArchive.Object) throws -> [Int] {
         if archive.entry(listKey, of: object) != nil { return try archive.references(listKey, of: object) }
         var numbers: [Int] = []
@@ -28,7 +30,7 @@ extension ValueUnarchiver {
         try values(elementNumbers("NS.objects", "NS.object", of: object), of: object, classes, depth: depth)
     }
 
-    /// Elements that can be told apart by their hashes.
+    /// Elements whose hashes tell them apart.
     func members(of object: ObjectArchive.Object, _ classes: [AnyClass], depth: Int) throws -> [Any] {
         let members = try elements(of: object, classes, depth: depth)
         try checkHashing(of: members, in: object)
@@ -45,8 +47,8 @@ extension ValueUnarchiver {
             guard let key = key as? NSObject else {
                 throw UnarchivingError.damaged("a dictionary has a key of the type \(type(of: key))")
             }
-            // Foundation on Linux stops the program when it hands such a dictionary to Swift, whose arrays and dictionaries of anything
-            // have no hash.
+            // Foundation on Linux stops the program when it bridges such a dictionary to Swift, as
+            // Swift's arrays and dictionaries of `Any` have no hash.
             if key is NSArray || key is NSDictionary {
                 throw UnarchivingError(
                     problem: "has a \(type(of: key)) as a key of a \(object.className), which Foundation cannot bridge on Linux")
@@ -57,7 +59,7 @@ extension ValueUnarchiver {
     }
 
     private func checkHashing(of values: [Any], in object: ObjectArchive.Object) throws {
-        // Foundation on Linux calls itself without end for the hash of a decimal number.
+        // Foundation on Linux recurses without end for the hash of a decimal number.
         if values.contains(where: { $0 is NSDecimalNumber }) {
             throw UnarchivingError(
                 problem: "holds decimal numbers in a \(object.className) where they must be hashed, which Foundation cannot on Linux")
@@ -68,8 +70,11 @@ extension ValueUnarchiver {
         }
     }
 
-    /// A text with attributes: a dictionary of them where all of it has the same, otherwise a list of dictionaries and the runs, each a length and
-    /// a place in the list, in numbers of seven bits a byte, the lowest first.
+    /// Reads a text with attributes.
+    ///
+    /// If all of it has the same attributes, they are one dictionary. Otherwise they are a list of
+    /// dictionaries and the runs: each run is a length and an index in the list, encoded in seven
+    /// bits per byte, the lowest bits first.
     func attributedString(_ object: ObjectArchive.Object, _ classes: [AnyClass], depth: Int) throws -> NSMutableAttributedString {
         let allowed = classes + ValueTransformers.allowedClasses
         let text = try archive.text("NSString", of: object) ?? ""

@@ -1,40 +1,43 @@
 import Foundation
 
-/// Makes the value of a keyed archive, distrusting every byte.
+/// Makes the value of a keyed archive, without trust in any byte of it.
 ///
-/// Foundation's unarchiver on Linux ends the program at a class that is not allowed and at many kinds of damage. Here the archive is
-/// taken apart first, by a reader with limits; then Foundation's value classes are made directly, and other classes, if the
-/// list allows them, by their `init(coder:)`, which is given a coder that reads the same parts. Cost: O(number of bytes), and
-/// what the initializers of other classes do.
+/// Foundation's unarchiver on Linux ends the program at a class that is not allowed and at many
+/// kinds of damage. Here a reader with limits first parses the archive. Then Foundation's value
+/// classes are made directly. Other classes, if the list allows them, are made by their
+/// `init(coder:)` with a coder that reads the parsed archive. Cost: O(number of bytes), and the
+/// cost of the initializers of other classes.
 final class ValueUnarchiver {
     private enum State {
         case open
-        /// The object, and how many values it holds when each is counted wherever it stands.
+        /// The object, and the number of values in it, counted at each occurrence.
         case made(Any, count: Int)
     }
 
-    /// How deep objects may be in each other.
+    /// The maximum nesting depth of objects.
     static let depthLimit = 256
 
     let archive: ObjectArchive
     private var states: [Int: State] = [:]
     /// Classes other than standard ones, by name.
     private var classes: [String: AnyClass] = [:]
-    /// The count of the object that is being made, so far.
+    /// The number of values so far in the object that is being made.
     private var count = 0
     private let countLimit: Int
-    /// What went wrong first while an object decoded its parts.
+    /// The first error while an object decoded its parts.
     private(set) var failure: UnarchivingError?
 
     private init(_ archive: ObjectArchive, size: Int) {
         self.archive = archive
-        // Objects may stand in many places; but whoever compares or prints the value walks through all of them.
+        // An object may occur in many places, but comparing or printing the value visits all of
+        // them.
         countLimit = max(4_000_000, 16 * size)
     }
 
     /// The value in an archive; nil for an archive of nil.
     ///
-    /// - Parameter classes: what the archive may hold, subclasses included; texts, numbers, dates and data may always be in it.
+    /// - Parameter classes: the classes that the archive may contain, including subclasses; texts,
+    ///   numbers, dates and data are always allowed.
     /// - Throws: `UnarchivingError`.
     static func value(from data: Data, classes: [AnyClass]) throws(UnarchivingError) -> Any? {
         do {
@@ -58,12 +61,12 @@ final class ValueUnarchiver {
         }
     }
 
-    /// Notes why a part could not be decoded; the whole archive is refused then.
+    /// Records why a part could not be decoded; the whole archive is then refused.
     func fail(_ error: any Error) {
         failure = failure ?? Self.unarchivingError(error)
     }
 
-    /// The value at a number of the object table.
+    /// The value with a number in the object table.
     func value(_ number: Int, _ classes: [AnyClass], depth: Int) throws -> Any? {
         switch try archive.value(number) {
         case nil, .null?: return nil
@@ -110,7 +113,7 @@ final class ValueUnarchiver {
 
     // MARK: Classes
 
-    /// The class of a name, if it is allowed.
+    /// The class with a name, if it is allowed.
     private func allowedClass(_ name: String, _ classes: [AnyClass]) throws -> AnyClass {
         if let chosen = NSKeyedUnarchiver.`class`(forClassName: name) {
             guard isAllowed(chosen, classes) else { throw UnarchivingError.forbidden(name) }
@@ -133,7 +136,7 @@ final class ValueUnarchiver {
         classes.contains { ClassLookup.inherits(type, from: $0) }
     }
 
-    /// What may be in every archive.
+    /// The names of classes that every archive may contain.
     private static let leafClasses: Set<String> = ["NSString", "NSMutableString", "NSNumber", "NSDate", "NSData", "NSMutableData"]
 
     private static let standardClasses: [String: AnyClass] = [
@@ -179,7 +182,7 @@ final class ValueUnarchiver {
         }
     }
 
-    /// A value that holds no others.
+    /// A value that contains no other values.
     private func leaf(_ object: ObjectArchive.Object, _ classes: [AnyClass], depth: Int) throws -> Any? {
         switch object.className {
         case "NSString": return try archive.text(object.number).map { NSString(string: $0) }
@@ -207,7 +210,7 @@ final class ValueUnarchiver {
         }
     }
 
-    /// Bytes that stand in an object, or in the object table.
+    /// Bytes that are stored in an object, or in the object table.
     private func data(_ key: String, of object: ObjectArchive.Object) throws -> Data? {
         switch archive.entry(key, of: object) {
         case .data(let data)?: return data
@@ -220,7 +223,7 @@ final class ValueUnarchiver {
 }
 
 extension PropertyListValue {
-    /// The number that a value is, as an object.
+    /// The value as a number object; nil if it is not a number.
     var number: NSNumber? {
         switch self {
         case .boolean, .integer, .unsignedInteger, .real: foundationValue as? NSNumber

@@ -1,16 +1,19 @@
 import Foundation
 
-/// Where an undo manager hears that the event has ended during which it opened a group.
+/// A source that notifies an undo manager when the event in which it opened a group has ended.
 protocol UndoEvents {
-    /// Calls a function once, on this thread, when the present event is over; false where the thread has no events, and then
-    /// nothing is called.
+    /// Calls a function once, on this thread, after the present event.
+    ///
+    /// Returns false, and calls nothing, if the thread has no events.
     func afterEvent(_ body: @escaping () -> Void) -> Bool
 }
 
-/// The events of the main queue: an event is over when the queue takes its next turn, which it does in a run loop, in
-/// `dispatchMain()` and in an asynchronous main program. Other threads have no events.
+/// The events of the main queue. An event ends when the queue takes its next turn, which it does in
+/// a run loop, in `dispatchMain()` and in an asynchronous main program. Other threads have no
+/// events.
 struct MainQueueEvents: UndoEvents {
-    /// A function that stays on the main queue: `afterEvent` takes it from there, and the queue calls it there.
+    /// A function that stays on the main queue: `afterEvent` receives it there, and the queue calls
+    /// it there.
     private struct OnMainQueue: @unchecked Sendable {
         let body: () -> Void
     }

@@ -1,9 +1,11 @@
 extension UndoManager {
-    /// A name of a value that stands beside an action's name.
+    /// The key of a value that is stored with an action's name.
     ///
     /// ```swift
     /// undoManager.setActionUserInfoValue("toolbar", forKey: UndoManager.UserInfoKey("origin"))
-    /// let origin = undoManager.undoActionUserInfoValue(forKey: UndoManager.UserInfoKey("origin")) as? String
+    /// let origin =
+    ///     undoManager.undoActionUserInfoValue(
+    ///         forKey: UndoManager.UserInfoKey("origin")) as? String
     /// ```
     public struct UserInfoKey: RawRepresentable, Hashable, Sendable {
         public var rawValue: String

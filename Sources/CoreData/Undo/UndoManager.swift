@@ -1,6 +1,6 @@
 import Foundation
 
-/// Records how changes are taken back, and takes them back: Foundation's class of Apple's systems, which Linux lacks.
+/// Records how to undo changes, and undoes them: Foundation's class of Apple's systems, which Linux lacks.
 ///
 /// ```swift
 /// func rename(_ item: Item, to name: String) {
@@ -10,16 +10,16 @@ import Foundation
 /// }
 /// ```
 ///
-/// Actions that are registered while undoing can be redone. They stand in groups, which nest; what is undone is a group of the top
-/// level. With `groupsByEvent` the first action opens such a group. On the main thread it is closed when the main queue takes its
-/// next turn, also by `undo()` and `endUndoGrouping()`; on other threads, which have no events, by these two alone.
+/// Actions that are registered while undoing can be redone. Actions belong to groups, which nest; undo works on a group of the top level.
+/// With `groupsByEvent` the first action opens such a group. On the main thread it is closed when the main queue takes its next turn, or by
+/// `undo()` or `endUndoGrouping()`; on other threads, which have no events, by these two alone.
 ///
-/// A manager may be used on any thread or queue, by one at a time: it is the caller who sees to that, as with the queue of a
-/// managed object context. (On a Mac the class has been isolated to the main actor of late; it is not here.) What is no use of it,
-/// such as to end a group that was not begun, stops the program with a message where a Mac raises an exception.
+/// A manager may be used on any thread or queue, by one at a time: the caller ensures that, as with the queue of a managed object context.
+/// (On a Mac the class is isolated to the main actor in recent versions; here it is not.) Incorrect use, such as ending a group that was
+/// not begun, stops the program with a message where a Mac raises an exception.
 ///
-/// `prepare(withInvocationTarget:)` and `registerUndo(withTarget:selector:object:)` are missing: there are no invocations and no
-/// selectors to call without the Objective-C runtime.
+/// `prepare(withInvocationTarget:)` and `registerUndo(withTarget:selector:object:)` are missing: there are no invocations and no selectors
+/// to call without the Objective-C runtime.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/undomanager>
 open class UndoManager: NSObject {
@@ -27,9 +27,9 @@ open class UndoManager: NSObject {
     private let redoStack = UndoStack()
     private let events: any UndoEvents
     private var disabledCount = 0
-    /// Whether the end of the present event has been asked for and not come yet.
+    /// Whether the manager is waiting for the end of the present event.
     private var awaitsEndOfEvent = false
-    /// Whether the event of the open group is over while groups within are open still.
+    /// Whether the event of the open group is over while groups inside it are still open.
     private var eventIsOver = false
 
     /// A manager without actions.
@@ -38,7 +38,7 @@ open class UndoManager: NSObject {
         super.init()
     }
 
-    /// A manager that hears of the end of events elsewhere.
+    /// A manager that is notified of the end of events by another source.
     init(events: any UndoEvents) {
         self.events = events
         super.init()
@@ -63,17 +63,17 @@ open class UndoManager: NSObject {
         openGroup(isOfEvent: false)
     }
 
-    /// Closes the group that was opened last. None being open stops the program.
+    /// Closes the group that was opened last. Stops the program if no group is open.
     ///
-    /// A group remains when there is nothing in it, and undoing it does nothing.
+    /// An empty group remains, and undoing it does nothing.
     open func endUndoGrouping() { endGroup(removingIfEmpty: false) }
 
     /// How many groups are open.
     open var groupingLevel: Int { recording.open.count }
 
-    /// Whether the first action of an event opens a group for the event; true to begin with.
+    /// Whether the first action of an event opens a group for the event. The default is true.
     ///
-    /// Where it is false, an action without an open group stops the program.
+    /// If it is false, an action without an open group stops the program.
     ///
     /// ```swift
     /// undoManager.groupsByEvent = false                       // groups as the program opens them
@@ -83,7 +83,7 @@ open class UndoManager: NSObject {
     /// ```
     open var groupsByEvent = true
 
-    /// How many groups of the top level are kept, the oldest going first; 0, the value to begin with, keeps all.
+    /// How many groups of the top level are kept; the oldest are removed first. The default, 0, keeps all.
     ///
     /// ```swift
     /// undoManager.levelsOfUndo = 50
@@ -96,13 +96,14 @@ open class UndoManager: NSObject {
         }
     }
 
-    /// The modes of the run loop in which a Mac closes the groups of events. Without effect here: the main queue closes them at its
-    /// next turn, whatever the modes.
+    /// The modes of the run loop in which a Mac closes the groups of events.
+    ///
+    /// Without effect here: the main queue closes them at its next turn, whatever the modes.
     open var runLoopModes: [RunLoop.Mode] = [.default]
 
     // MARK: Registration
 
-    /// Registers what takes a change back.
+    /// Registers an action that undoes a change.
     ///
     /// Actions that could be redone are forgotten, unless this happens while undoing or redoing.
     ///
@@ -115,8 +116,8 @@ open class UndoManager: NSObject {
     /// ```
     ///
     /// - Parameters:
-    ///   - target: what the handler is given. The manager does not keep it; once it is gone, the action does nothing.
-    ///   - handler: takes the change back. It is kept: it should not refer to the target by itself.
+    ///   - target: The argument of the handler. The manager does not retain it; once it is gone, the action does nothing.
+    ///   - handler: Undoes the change. The manager retains it: it should not capture the target.
     open func registerUndo<TargetType: AnyObject>(withTarget target: TargetType, handler: @escaping (TargetType) -> Void) {
         register(
             UndoAction(target: ObjectIdentifier(target)) { [weak target] in
@@ -124,10 +125,10 @@ open class UndoManager: NSObject {
             })
     }
 
-    /// Registers an action that has no target, and so stays until all actions are removed.
+    /// Registers an action that has no target, and therefore stays until all actions are removed.
     final func registerUndo(_ perform: @escaping () -> Void) { register(UndoAction(target: nil, perform: perform)) }
 
-    /// Makes registering have no effect until `enableUndoRegistration()` was called as many times.
+    /// Turns registration off until `enableUndoRegistration()` was called as many times.
     ///
     /// ```swift
     /// undoManager.disableUndoRegistration()
@@ -136,7 +137,7 @@ open class UndoManager: NSObject {
     /// ```
     open func disableUndoRegistration() { disabledCount += 1 }
 
-    /// Ends what the last `disableUndoRegistration()` began. Not being disabled stops the program.
+    /// Ends the effect of the last `disableUndoRegistration()`. Stops the program if registration is enabled.
     open func enableUndoRegistration() {
         precondition(disabledCount > 0, "enableUndoRegistration() was called without a disableUndoRegistration() before it.")
         disabledCount -= 1
@@ -152,7 +153,7 @@ open class UndoManager: NSObject {
 
     /// Whether there is anything to redo.
     ///
-    /// Posts `NSUndoManagerCheckpoint` first, because what is registered late leaves nothing to redo.
+    /// Posts `NSUndoManagerCheckpoint` first, because a late registration leaves nothing to redo.
     open var canRedo: Bool {
         post(.NSUndoManagerCheckpoint)
         return redoStack.next != nil
@@ -172,7 +173,7 @@ open class UndoManager: NSObject {
 
     /// Closes the open group of the top level, and undoes the last group.
     ///
-    /// More than one open group stops the program, and so does undoing while undoing or redoing.
+    /// Stops the program if more than one group is open, or if called while undoing or redoing.
     ///
     /// Cost: that of the actions of the group.
     ///
@@ -189,9 +190,9 @@ open class UndoManager: NSObject {
         undoNestedGroup()
     }
 
-    /// Undoes the group that was closed last, also one within an open group; what it takes to redo it becomes one group.
+    /// Undoes the group that was closed last, even one within an open group. The actions that redo it become one group.
     ///
-    /// Nothing happens when there is none. Actions in the open group after it stop the program.
+    /// Does nothing if there is none. Stops the program if the open group has actions after that group.
     open func undoNestedGroup() {
         requireRest("undoNestedGroup()")
         post(.NSUndoManagerCheckpoint)
@@ -206,7 +207,7 @@ open class UndoManager: NSObject {
         post(.NSUndoManagerDidUndoChange)
     }
 
-    /// Redoes the group that was undone last; nothing happens when there is none.
+    /// Redoes the group that was undone last; does nothing if there is none.
     ///
     /// Redoing while undoing or redoing stops the program.
     ///
@@ -247,10 +248,11 @@ open class UndoManager: NSObject {
 
     // MARK: Names
 
-    /// Names what `undo()` undoes, or `redo()` redoes: the open groups, or the last one where none is open.
+    /// Names the group that `undo()` undoes, or `redo()` redoes: the open groups, or the last one if none is open.
     ///
-    /// With `groupsByEvent` it is what the present event registers that is named, before or after: the unregistered changes of contexts are
-    /// registered first, and the name of an event that registers nothing is forgotten. An empty name takes the name away.
+    /// With `groupsByEvent` the name applies to the actions that the present event registers, before or after the call: the unregistered
+    /// changes of contexts are registered first, and the name of an event that registers nothing is forgotten. An empty name removes the
+    /// name.
     ///
     /// ```swift
     /// item.name = "Nut"
@@ -259,49 +261,49 @@ open class UndoManager: NSObject {
     /// ```
     open func setActionName(_ actionName: String) { mark { $0.name = actionName } }
 
-    /// The name of what is undone next; empty without one.
+    /// The name of the group that is undone next; empty without one.
     open var undoActionName: String { undoStack.next?.name ?? "" }
 
-    /// The name of what is redone next; empty without one.
+    /// The name of the group that is redone next; empty without one.
     open var redoActionName: String { redoStack.next?.name ?? "" }
 
-    /// `Undo` and the name of what is undone next.
+    /// `Undo` and the name of the group that is undone next.
     open var undoMenuItemTitle: String { undoMenuTitle(forUndoActionName: undoActionName) }
 
-    /// `Redo` and the name of what is redone next.
+    /// `Redo` and the name of the group that is redone next.
     open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
-    /// `Undo` and a name. For other languages it is overridden.
+    /// `Undo` and a name. Override it for other languages.
     open func undoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Undo" : "Undo \(actionName)" }
 
-    /// `Redo` and a name. For other languages it is overridden.
+    /// `Redo` and a name. Override it for other languages.
     open func redoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Redo" : "Redo \(actionName)" }
 
-    /// Sets a value beside the action's name; nil takes it away.
+    /// Sets a value that is stored with the action's name; nil removes it.
     open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) { mark { $0.userInfo[key] = info } }
 
-    /// A value beside the name of what is undone next.
+    /// A value stored with the name of the group that is undone next.
     open func undoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { undoStack.next?.userInfo[key] }
 
-    /// A value beside the name of what is redone next.
+    /// A value stored with the name of the group that is redone next.
     open func redoActionUserInfoValue(forKey key: UserInfoKey) -> Any? { redoStack.next?.userInfo[key] }
 
     // MARK: Discardable actions
 
-    /// Says whether the action that was registered last may be lost, as a change of a view's scroll position may.
+    /// Sets whether the action that was registered last may be lost, as a change of a view's scroll position may.
     open func setActionIsDiscardable(_ discardable: Bool) {
         if isUndoRegistrationEnabled { (recording.open.last ?? recording.groups.last)?.markLastAction(isDiscardable: discardable) }
     }
 
-    /// Whether all that is undone next is discardable.
+    /// Whether all actions of the group that is undone next are discardable.
     open var undoActionIsDiscardable: Bool { undoStack.next?.isDiscardable ?? false }
 
-    /// Whether all that is redone next is discardable.
+    /// Whether all actions of the group that is redone next are discardable.
     open var redoActionIsDiscardable: Bool { redoStack.next?.isDiscardable ?? false }
 
-    // MARK: Within
+    // MARK: Implementation
 
-    /// The stack that actions and groups go to.
+    /// The stack that receives actions and groups.
     private var recording: UndoStack { isUndoing ? redoStack : undoStack }
 
     private var opensGroupsByEvent: Bool { groupsByEvent && !isUndoing && !isRedoing && undoStack.open.isEmpty }
@@ -336,14 +338,14 @@ open class UndoManager: NSObject {
         if !awaitsEndOfEvent { awaitsEndOfEvent = events.afterEvent { [weak self] in self?.endEvent() } }
     }
 
-    /// The present event is over.
+    /// Handles the end of the present event.
     func endEvent() {
-        // Contexts register later than this where the name was given first.
+        // Contexts register later than this if the name was set first.
         if !undoStack.awaitsGroup.isEmpty { post(.NSUndoManagerCheckpoint) }
         awaitsEndOfEvent = false
         undoStack.awaitsGroup = []
         guard let group = undoStack.open.first, group.isOfEvent else { return }
-        // Groups within that outlive the event hold it open: the last of them closes it.
+        // Groups inside it that outlive the event keep it open: the last of them closes it.
         if undoStack.open.count == 1 { endGroup(removingIfEmpty: true) } else { eventIsOver = true }
     }
 
@@ -369,7 +371,7 @@ open class UndoManager: NSObject {
         }
     }
 
-    /// Performs the actions of a group within a new group on the other stack, which takes over the name.
+    /// Performs the actions of a group within a new group on the other stack, which adopts the name.
     private func perform(_ group: UndoGroup) {
         let stack = recording
         openGroup(isOfEvent: false)
@@ -379,7 +381,7 @@ open class UndoManager: NSObject {
             precondition(
                 !stack.open.contains { $0 === reverse },
                 "An undo action began an undo group that it did not end.")
-            // The actions were removed by what was undone.
+            // An undone action has removed all actions.
             return
         }
         reverse.takeOver(group)

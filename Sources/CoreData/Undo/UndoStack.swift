@@ -1,6 +1,7 @@
-/// What an undo manager does to take one change back.
+/// An action that undoes one change.
 struct UndoAction {
-    /// The target that it was registered with; nil for an action of the engine's own. Not a reference: the target is not kept.
+    /// The target with which it was registered; nil for an action of the engine. Not a reference:
+    /// the target is not retained.
     let target: ObjectIdentifier?
     let perform: () -> Void
     var isDiscardable = false
@@ -13,9 +14,11 @@ final class UndoGroup {
         case group(UndoGroup)
     }
 
-    /// Set by the stack, which closes groups into each other, and by the manager, which adds actions.
+    /// Set by the stack, which closes groups into their parents, and by the manager, which adds
+    /// actions.
     var entries: [Entry] = []
-    /// Set by the manager, as is `userInfo`: it marks open groups with what `setActionName(_:)` and its siblings are given.
+    /// Set by the manager, as is `userInfo`: the arguments of `setActionName(_:)` and its siblings
+    /// apply to open groups.
     var name = ""
     var userInfo: [UndoManager.UserInfoKey: Any] = [:]
     /// Whether the group was opened for an event, not by `beginUndoGrouping()`.
@@ -23,7 +26,7 @@ final class UndoGroup {
 
     init(isOfEvent: Bool) { self.isOfEvent = isOfEvent }
 
-    /// Whether there is an action, and none that must be kept. Cost: O(number of actions).
+    /// Whether there are actions and all of them are discardable. Cost: O(number of actions).
     var isDiscardable: Bool {
         !entries.isEmpty
             && entries.allSatisfy {
@@ -71,16 +74,17 @@ final class UndoGroup {
     }
 }
 
-/// The groups that can be undone, or those that can be redone.
+/// The groups that can be undone, or the groups that can be redone.
 final class UndoStack {
-    /// Groups of the top level that are closed, the oldest first.
+    /// Closed groups of the top level, the oldest first.
     var groups: [UndoGroup] = []
-    /// Groups that actions are added to, the outermost first.
+    /// Open groups, which receive actions; the outermost first.
     var open: [UndoGroup] = []
-    /// What is to be said of the group that the present event has yet to open.
+    /// Changes to apply to the group that the present event has not opened yet, such as its name.
     var awaitsGroup: [(UndoGroup) -> Void] = []
 
-    /// The group that is undone next: an open one of the top level if it has anything, else the last closed one.
+    /// The group that is undone next: an open one of the top level if it is not empty, else the
+    /// last closed one.
     var next: UndoGroup? {
         if let first = open.first, !first.entries.isEmpty { return first }
         return groups.last
@@ -89,13 +93,14 @@ final class UndoStack {
     /// How many groups of the top level there are.
     var count: Int { groups.count + (open.first?.entries.isEmpty == false ? 1 : 0) }
 
-    /// Says something of the open groups; where none is open of one to come, or of the last one.
+    /// Applies a change to the open groups; if none is open, to the awaited group or to the last
+    /// one.
     func mark(awaitingGroup: Bool, _ change: @escaping (UndoGroup) -> Void) {
         if awaitingGroup { return awaitsGroup.append(change) }
         for group in open.isEmpty ? groups.suffix(1) : open[...] { change(group) }
     }
 
-    /// The group of the event is open.
+    /// Applies the waiting changes to the event's group, which is open now.
     func markAwaitedGroup() {
         for change in awaitsGroup { open.forEach(change) }
         awaitsGroup = []
@@ -107,7 +112,8 @@ final class UndoStack {
         if let parent = open.last { parent.entries.append(.group(group)) } else { groups.append(group) }
     }
 
-    /// Takes away the group that was closed last, within the open one if there is one; nil where none was.
+    /// Removes and returns the group that was closed last, within the open group if there is one;
+    /// nil if there is none.
     func popClosedGroup() -> UndoGroup? {
         guard let parent = open.last else { return groups.popLast() }
         guard case .group(let group) = parent.entries.last else { return nil }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// One attempt at a batch: everything between the beginning of its transaction and the commit.
+/// One attempt at a batch: all work between the beginning of its transaction and the commit.
 final class PostgreSQLBatch: PostgreSQLAttempt {
     let store: PostgreSQLStore
     let backend: PostgreSQLBackend
@@ -22,10 +22,11 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         statements = SaveStatements(mapping: backend.mapping)
     }
 
-    /// Runs a batch in a transaction of its own, which an error rolls back; again where it meets others in a way that only trying again
-    /// can solve.
+    /// Runs a batch in a transaction of its own, which an error rolls back. Runs it again after a
+    /// conflict with other transactions that only a retry solves.
     ///
-    /// - Parameter violation: what it means when two rows would have the same unique values. The transaction was rolled back then.
+    /// - Parameter violation: returns the error for two rows that would have the same unique
+    ///   values. The transaction was rolled back before.
     static func run(
         _ store: PostgreSQLStore, _ author: ChangeAuthor,
         violation: (PostgreSQLBatch, WireError) throws -> any Error = { _, error in error },
@@ -49,7 +50,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     }
 
     private func finish(_ author: ChangeAuthor) throws {
-        // What has changed nothing is no transaction of the store.
+        // A batch that has changed nothing is no transaction of the store.
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         let commitsApart = backend.comparesRowsBeforeCommit
@@ -73,17 +74,17 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
 
     // MARK: Round trips
 
-    /// Runs a statement behind those that wait, in one round trip.
+    /// Runs a statement after the waiting ones, in one round trip.
     ///
-    /// - Returns: how many rows it has written or given.
+    /// - Returns: the number of rows that it wrote or returned.
     @discardableResult
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
         try send([statement]) { _, row in try rows(row) }[0]
     }
 
-    /// Sends what waits, and more, in one round trip.
+    /// Sends the waiting statements, and more, in one round trip.
     ///
-    /// - Returns: how many rows each of the latter wrote or gave.
+    /// - Returns: the number of rows that each of the latter wrote or returned.
     @discardableResult
     func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let sent = waiting.take()
@@ -93,7 +94,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         return Array(counts[sent.count...])
     }
 
-    /// Copies rows into their table, behind what waits.
+    /// Copies rows into their table, after the waiting statements.
     func copy(_ rows: ContiguousArray<RowPointer>, _ writer: PostgreSQLRowWriter) throws {
         if !waiting.isEmpty || !connection.isInTransaction { try send() }
         try connection.copy(rows, writer, statements, store: store.url)
@@ -103,7 +104,8 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
 
     func update(_ update: RowUpdate) throws -> BatchOutcome {
         let entity = try backend.entity(update.rows.entity)
-        // Two that raise a number at the same time raise it twice. Constants are the same whatever stood there.
+        // Two batches that raise a number at the same time must raise it twice. A constant does not
+        // depend on the former value.
         let readsValues = update.assignments.contains { if case .expression = $0.value { true } else { false } }
         if readsValues { try lockRows(of: update.rows, entity) }
         let returning = update.wantsReferences ? statements.returningReferences(entity) : ""
@@ -118,7 +120,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         return outcome
     }
 
-    /// Locks the rows that a fetch would give, in the order of their keys.
+    /// Locks the rows that a fetch would return, in the order of their keys.
     private func lockRows(of fetch: StoreFetch, _ entity: SQLEntity) throws {
         var fetch = fetch
         fetch.shape = .references
@@ -167,7 +169,8 @@ extension PostgreSQLBatch: DeletingBatch {
             try execute(WireStatement(select, arguments, isKept: true)) {
                 locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0))
             }
-            // Others may have deleted them. Those that are there are a policy's, which does not let them go.
+            // Other programs may have deleted them. Rows that still exist are under a policy that
+            // does not allow to delete them.
             let missing = Set(keys).subtracting(locked[root] ?? [])
             if !missing.isEmpty { try requireDeletion(of: missing, entity, deleted: 0) }
         }
@@ -218,7 +221,8 @@ extension PostgreSQLStore: BatchRows {
         try requireWritable()
         let rows = try PostgreSQLInsertion(insertion, self)
         if rows.isEmpty { return BatchOutcome() }
-        // Who was overtaken finds the others' rows the next time. At last nobody else may write.
+        // An insertion that was overtaken finds the other transaction's rows in the next attempt.
+        // In the last attempt, no other transaction may write.
         var attempt = 0
         while true {
             attempt += 1

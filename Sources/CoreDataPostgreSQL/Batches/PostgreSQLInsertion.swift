@@ -1,26 +1,29 @@
 import CoreData
 import Foundation
 
-/// Many new rows of one entity, or new values for those that have their unique values.
+/// Inserts many new rows of one entity, or gives new values to the rows that have their unique
+/// values.
 ///
-/// All rows are asked for before the transaction begins, and kept as pages until it has ended: who gives them may read the store, and
-/// they may have to be written again. Where rules refuse what is not unique, the rows are written at once and a violation is explained
-/// behind it. Otherwise it is looked up first who has the unique values, a statement for each constraint: PostgreSQL's `ON CONFLICT` takes no
-/// constraint that can be deferred.
+/// All rows are requested before the transaction begins, and kept as pages until it has ended: the
+/// caller that gives them may read the store, and they may have to be written again. If the rule
+/// refuses duplicates, the rows are written at once, and a violation is explained afterwards.
+/// Otherwise the owners of the unique values are looked up first, with a statement for each
+/// constraint: PostgreSQL's `ON CONFLICT` takes no constraint that can be deferred.
 final class PostgreSQLInsertion {
-    /// Others have inserted rows with the same unique values in the meantime.
+    /// Another transaction has inserted rows with the same unique values in the meantime.
     struct Overtaken: Error {}
 
-    /// How often an insertion is tried that others overtake. No one else writes to the table in the last attempt.
+    /// The number of attempts at an insertion that other transactions overtake. In the last
+    /// attempt, no other transaction writes to the table.
     static let mostAttempts = 3
-    /// How many rows a statement names.
+    /// The largest number of rows that a statement names.
     private static let chunk = 20_000
 
     /// A constraint that applies to the rows.
     struct Unique {
         let constraint: SQLConstraint
         let targets: [PostgreSQLWritePlan.Target]
-        /// Whether the insertion's rule is for it.
+        /// Whether the insertion's rule applies to the constraint.
         let isMeant: Bool
     }
 
@@ -32,12 +35,13 @@ final class PostgreSQLInsertion {
     private let entity: SQLEntity
     /// All rows as they would be inserted.
     private let writer: PostgreSQLRowWriter
-    /// The given slots of each row, where they matter.
+    /// The slots that were given for each row, where they matter.
     private var masks: [SlotMask] = []
-    /// Why rows cannot be inserted, by their places.
+    /// The reasons why rows cannot be inserted, by the rows' indexes.
     private var refusals: [Int: any Error] = [:]
 
-    /// - Throws: what the giver of the rows throws; code 134060 for a constraint that the entity does not have.
+    /// - Throws: the error of the code that gives the rows; code 134060 for a constraint that the
+    ///   entity does not have.
     init(_ insertion: RowInsertion, _ store: PostgreSQLStore) throws {
         self.insertion = insertion
         self.store = store
@@ -87,7 +91,7 @@ final class PostgreSQLInsertion {
 
     // MARK: Rows
 
-    /// Whether a row that is there gets a new value in a slot.
+    /// Whether an existing row gets a new value in a slot.
     func replaces(_ slot: Int, by index: Int) -> Bool {
         if let slots = insertion.updatedSlots { return slots.contains(slot) }
         return insertion.rule == .replaceValues || masks[index].contains(slot)
@@ -95,7 +99,7 @@ final class PostgreSQLInsertion {
 
     func value(_ slot: Int, of index: Int) -> StoredValue { Snapshot(retaining: writer.inserted[index]).value(slot) }
 
-    /// The unique values of a row in the server's form; nil where one of them is nil.
+    /// Returns the unique values of a row in the server's format; nil where one of them is nil.
     func key(of index: Int, _ unique: Unique) throws -> [UInt8]? {
         let row = writer.inserted[index]
         var bytes = WireBytes()
@@ -108,7 +112,8 @@ final class PostgreSQLInsertion {
 
     // MARK: Writing
 
-    /// - Parameter locksTable: whether nobody else may write to the table until the transaction ends.
+    /// - Parameter locksTable: whether to keep other transactions from writing to the table until
+    ///   this one ends.
     func write(_ batch: PostgreSQLBatch, locksTable: Bool) throws -> BatchOutcome {
         var outcome = BatchOutcome()
         if locksTable {
@@ -158,7 +163,7 @@ final class PostgreSQLInsertion {
         if rows.isEmpty { return }
         guard let parts = writer.parts(rows) else { return try batch.copy(rows, writer) }
         for (place, part) in parts.enumerated() {
-            // What is as much as a statement takes need not wait for more.
+            // A statement of full size need not wait for more.
             if place > 0 { try batch.send() }
             batch.waiting.append(try writer.insertStatement(part)) { writer.expected(part, .inserted, place: $0) }
         }
@@ -186,7 +191,7 @@ final class PostgreSQLInsertion {
 
     // MARK: Unique values
 
-    /// Who has the unique values of which row: for each constraint, by the row's place.
+    /// Returns the owners of the rows' unique values: for each constraint, by the row's index.
     private func owners(_ batch: PostgreSQLBatch, locks: Bool) throws -> [[Int: PostgreSQLInsertionPlan.Owner]] {
         try uniques.map { unique in
             let complete = writer.inserted.indices.filter { index in
@@ -205,7 +210,8 @@ final class PostgreSQLInsertion {
         }
     }
 
-    /// The rows that have unique values, by key; none where what is written tells all that constraints look at.
+    /// Returns the rows that have unique values, by key; none where the written values are all that
+    /// the constraints check.
     private func rows(of owners: [[Int: PostgreSQLInsertionPlan.Owner]], _ batch: PostgreSQLBatch) throws -> [Int64: Snapshot] {
         guard insertion.rule == .updateGivenValues, uniques.contains(where: { $0.targets.count > 1 }) else { return [:] }
         let keys = Set(owners.flatMap { $0.values.map(\.key) }).sorted()
@@ -225,15 +231,16 @@ final class PostgreSQLInsertion {
         return found
     }
 
-    /// Whether there are rows whose unique values nobody has.
+    /// Whether there are rows whose unique values no stored row has.
     private func hasNewRows(_ batch: PostgreSQLBatch) throws -> Bool {
         var found: Set<Int> = []
         for owners in try owners(batch, locks: false) { found.formUnion(owners.keys) }
         return found.count < count
     }
 
-    /// Lets one transaction at a time insert rows where they are not there: two that insert the same values would wait for each other, until
-    /// the server ends one of them. Rows that are there are updated by many at once.
+    /// Lets one transaction at a time insert rows that do not exist. Two that insert the same
+    /// values would wait for each other, until the server ends one of them. Existing rows are
+    /// updated by many transactions at once.
     private var turn: WireStatement {
         var arguments = WireArguments()
         arguments.append(text: "." + entity.table.name)
@@ -260,9 +267,9 @@ final class PostgreSQLInsertion {
                 + (locks ? " FOR NO KEY UPDATE OF t" : ""), arguments, isKept: true)
     }
 
-    /// What it means that the server has found two rows with the same unique values.
+    /// Returns the error for two rows with the same unique values that the server has found.
     ///
-    /// - Parameter isLast: whether nobody else could write.
+    /// - Parameter isLast: whether no other transaction could write.
     func explanation(of error: WireError, _ batch: PostgreSQLBatch, isLast: Bool) throws -> any Error {
         if insertion.rule == .refuse {
             do {

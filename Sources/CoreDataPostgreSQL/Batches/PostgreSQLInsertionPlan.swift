@@ -1,7 +1,7 @@
 import CoreData
 
-/// What becomes of each row of an insertion whose unique values others may have: rows one after the other, as if each was written at
-/// once.
+/// The outcome for each row of an insertion whose unique values other rows may have. Rows are
+/// handled one after the other, as if each was written at once.
 final class PostgreSQLInsertionPlan {
     /// A row of the store that has unique values.
     struct Owner {
@@ -18,7 +18,7 @@ final class PostgreSQLInsertionPlan {
     }
 
     private enum Place: Equatable {
-        /// By the place of the row among those of the insertion.
+        /// The index of the row among those of the insertion.
         case new(Int)
         case existing(Int64)
         /// A row that is neither of the entity nor of a subentity.
@@ -26,25 +26,26 @@ final class PostgreSQLInsertionPlan {
     }
 
     private let insertion: PostgreSQLInsertion
-    /// By constraint, then by the row's place.
+    /// The owners of unique values, by constraint, then by the row's index.
     private let known: [[Int: Owner]]
-    /// Rows of the store by key, where a constraint may be changed in a part.
+    /// The store's rows by key, where a constraint may be changed in a part.
     private let rows: [Int64: Snapshot]
-    /// The rows to insert, by their places.
+    /// The rows to insert, by their indexes.
     private(set) var new: [Int] = []
     /// The rows to insert that later ones have changed, with all values.
     private(set) var merged: [Int: Change] = [:]
-    /// The rows of the store that change, in the order in which they were met, with their new values.
+    /// The rows of the store that change, in the order in which they were found, with their new
+    /// values.
     private(set) var changed: [(row: RowReference, change: Change)] = []
-    /// How often a row was changed.
+    /// The number of changes to rows.
     private(set) var updatedCount = 0
     private var changedPlaces: [Int64: Int] = [:]
-    /// Who has which unique values among the rows of the batch, by constraint.
+    /// The rows of the batch that have unique values, by constraint, then by the values.
     private var owners: [[[UInt8]: Place]]
 
     /// - Parameters:
-    ///   - known: who has the unique values of which row.
-    ///   - rows: those that have them, where what is written does not tell all that constraints look at.
+    ///   - known: the owners of the rows' unique values.
+    ///   - rows: the owners' rows, where the written values are not all that the constraints check.
     init(_ insertion: PostgreSQLInsertion, _ known: [[Int: Owner]], _ rows: [Int64: Snapshot]) {
         self.insertion = insertion
         self.known = known
@@ -52,7 +53,8 @@ final class PostgreSQLInsertionPlan {
         owners = Array(repeating: [:], count: insertion.uniques.count)
     }
 
-    /// - Throws: `UniquenessFailure` where the rule is to refuse, or a row would have the unique values of two.
+    /// - Throws: `UniquenessFailure` where the rule is to refuse, or a row would have the unique
+    ///   values of two.
     func make() throws {
         for index in 0..<insertion.count { try add(index) }
     }
@@ -73,7 +75,7 @@ final class PostgreSQLInsertionPlan {
         }
     }
 
-    /// Who has a row's unique values before the row is written.
+    /// Returns the row that has a row's unique values before the row is written.
     private func place(of index: Int, _ number: Int, _ key: [UInt8]?) -> Place? {
         guard let key else { return nil }
         if let place = owners[number][key] { return place }
@@ -124,7 +126,8 @@ final class PostgreSQLInsertionPlan {
             if let former = former[number], former != key { owners[number][former] = nil }
             if let key { owners[number][key] = place }
         }
-        // What made the rows meet belongs to the row also where a part of it was not written.
+        // The values by which the rows conflict belong to the row even where a part of them was not
+        // written.
         if let key = keys[number] { owners[number][key] = place }
     }
 
@@ -134,14 +137,14 @@ final class PostgreSQLInsertionPlan {
         return values
     }
 
-    /// Unique values as they are known, in the server's form.
+    /// Returns unique values as they are known, in the server's format.
     private func key(of values: RowValues, above row: Snapshot?, _ unique: PostgreSQLInsertion.Unique) -> [UInt8]? {
         var bytes = WireBytes()
         for target in unique.targets {
             let value = values.has(target.slot) ? values[target.slot] : row?.value(target.slot) ?? .null
             if value.isNull { return nil }
             let start = bytes.beginValue()
-            // What cannot be written was refused with the row that has it.
+            // A value that cannot be written was refused with its row.
             do throws(WireValue.Refusal) { try WireValue.append(value, as: target.type, to: &bytes) } catch { return nil }
             bytes.endValue(start)
         }

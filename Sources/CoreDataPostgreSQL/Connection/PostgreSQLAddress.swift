@@ -1,26 +1,28 @@
 import CoreData
 import Foundation
 
-/// Where a store's schema is: the URL of a description, its parameters that begin with `ocd.` apart from those of the client library.
+/// The address of a store's schema, from the URL of a store description.
+///
+/// The parameters that begin with `ocd.` are the store's own; the others go to the client library.
 struct PostgreSQLAddress: Sendable {
-    /// What the client library gets, with the password where the URL has one.
+    /// The connection string for the client library, with the password where the URL has one.
     var connection: String
     /// The PostgreSQL schema that holds the store.
     var schema: String
-    /// A second address that listening goes to, past a pooler; nil for the same one.
+    /// A second address, used for listening without a pooler; nil for the same address.
     var directConnection: String?
-    /// How new keys are made; nil as is usual on the server.
+    /// The policy for new keys; nil for the server's default.
     var keys: PostgreSQLKeys.Policy?
-    /// What kind of server it is; nil for what it says itself.
+    /// The kind of server; nil to learn it from the server itself.
     var server: PostgreSQLProfile?
-    /// The URL without a password, as everybody may see it.
+    /// The URL without a password, which may be shown.
     let publicURL: URL
 
     /// The schema of a store whose URL names none.
     static let standardSchema = "core_data"
     private static let parameterPrefix = "ocd."
 
-    /// - Throws: code 134080 for a URL that names no server, or has a parameter that nobody knows.
+    /// - Throws: code 134080 for a URL that names no server, or has an unknown parameter.
     init(_ url: URL, options: [AnyHashable: Any]?) throws {
         let publicURL = url.withoutPassword
         self.publicURL = publicURL
@@ -58,7 +60,7 @@ struct PostgreSQLAddress: Sendable {
         }
         schema = own.removeValue(forKey: "schema") ?? Self.standardSchema
         directConnection = own.removeValue(forKey: "direct")
-        /// The value of a parameter that has a name for each.
+        /// Returns the value that a parameter of the URL names.
         func take<Value>(_ parameter: String, _ values: [Value], name: (Value) -> String) throws -> Value? {
             guard let given = own.removeValue(forKey: parameter) else { return nil }
             if let value = values.first(where: { name($0) == given }) { return value }

@@ -5,9 +5,10 @@ import Foundation
 final class PostgreSQLConnection {
     let wire: any DatabaseWire
     private let settings: PostgreSQLSettings
-    /// Whether a pooler may give each transaction another server process, which knows nothing of what was set before.
+    /// Whether a pooler may give each transaction another server process, where earlier settings
+    /// are unknown.
     let isPooled: Bool
-    /// Looks whether others have changed what the tables are.
+    /// Checks whether another program has changed the tables.
     var watch: PostgreSQLSchemaWatch?
     private(set) var isInTransaction = false {
         didSet { if !isInTransaction, wire.longestSilence == nil { wire.longestSilence = settings.longestSilence } }
@@ -27,7 +28,8 @@ final class PostgreSQLConnection {
         }
         let query = WireStatement("SELECT pg_backend_pid(), \(PostgreSQLSettings.found)")
         do { try wire.execute(query, rows: take) } catch let error as WireError where error.sqlState == "0A000" {
-            // A standby reads nothing at an isolation that it does not have.
+            // A standby refuses reads at an isolation level that it does not support: the level is
+            // named.
             try wire.executeAll([WireStatement(Self.begin), query, WireStatement("ROLLBACK")]) { take($1) }
         }
         self.settings = settings
@@ -43,7 +45,7 @@ final class PostgreSQLConnection {
 
     /// Runs one statement.
     ///
-    /// - Returns: how many rows it wrote or gave.
+    /// - Returns: the number of rows that it wrote or returned.
     @discardableResult
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
         if isInTransaction || !isPooled && watch == nil { return try wire.execute(statement, rows: rows) }
@@ -59,7 +61,8 @@ final class PostgreSQLConnection {
         return try watched(statements, by: watch, rows: rows)
     }
 
-    /// Runs statements outside of a transaction, and behind them now and then one that shows whether the tables are still the same.
+    /// Runs statements outside of a transaction. At intervals, adds a statement that shows whether
+    /// the tables are still the same.
     private func watched(
         _ statements: [WireStatement], by watch: PostgreSQLSchemaWatch, rows: (Int, WireRow) throws -> Void
     ) throws -> [Int] {
@@ -83,17 +86,17 @@ final class PostgreSQLConnection {
         return Array(counts.dropLast())
     }
 
-    /// The same error, unless it comes of other tables than there were.
+    /// Returns the same error; throws another one if the cause is that the tables have changed.
     private func explanation(of error: WireError, _ watch: PostgreSQLSchemaWatch) throws -> WireError {
         guard watch.isConcerned(by: error) else { return error }
         self.watch = nil
         defer { self.watch = watch }
-        // What cannot be found out changes nothing about what has failed.
+        // A check that fails does not replace the original error.
         do { try watch.check(self) } catch is WireError {}
         return error
     }
 
-    /// Runs statements outside of a transaction, in one of their own.
+    /// Runs statements in a transaction of their own.
     private func runInTransaction(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int] {
         if !isPooled, statements.count == 1 { return [try wire.execute(statements[0]) { try rows(0, $0) }] }
         let opening = beginning()
@@ -104,24 +107,26 @@ final class PostgreSQLConnection {
             }
             return Array(counts[opening.count..<(counts.count - 1)])
         } catch {
-            // What failed may have left the transaction open.
+            // A failed statement may have left the transaction open.
             rollBack()
             throw error
         }
     }
 
-    /// Begins a transaction whose statements see what others have committed before them, whatever the role or the database is set to.
+    /// Begins a transaction whose statements see everything that was committed before them,
+    /// whatever the default isolation of the role or the database is.
     private static let begin = "BEGIN ISOLATION LEVEL READ COMMITTED"
-    /// The same where the connection is set to that: to name the isolation takes the server a sixth of a small save.
+    /// The same for a connection whose default isolation is set to that. To name the isolation
+    /// costs the server a sixth of a small save.
     private static let beginAsSet = [WireStatement("BEGIN", isKept: true)]
     private static let commit = WireStatement("COMMIT")
 
-    /// What begins a transaction.
+    /// Returns the statements that begin a transaction.
     private func beginning() -> [WireStatement] {
         isPooled ? [WireStatement(Self.begin)] + settings.list(isLocal: true).map { WireStatement($0) } : Self.beginAsSet
     }
 
-    /// The first number of a result; nil for none.
+    /// Returns the first number of a result; nil for none.
     func integer(_ statement: WireStatement) throws -> Int64? {
         var result: Int64?
         try execute(statement) { row in
@@ -131,7 +136,7 @@ final class PostgreSQLConnection {
         return result
     }
 
-    /// The first text of each row of a result, but for those without one.
+    /// Returns the first text of each row of a result, without the rows that have none.
     func texts(_ statement: WireStatement) throws -> [String] {
         var texts: [String] = []
         try execute(statement) { if let text = PostgreSQLRow(row: $0).string(0) { texts.append(text) } }
@@ -156,11 +161,13 @@ final class PostgreSQLConnection {
         }
     }
 
-    /// Ends a transaction together with its last statements, in one round trip; begins it too where none is open.
+    /// Ends a transaction together with its last statements, in one round trip. If no transaction
+    /// is open, begins one too.
     ///
-    /// - Throws: what fails. Where the connection is still usable the transaction is then open and good for nothing but rolling back, to a
-    ///   savepoint or altogether; the pool does that for who forgets.
-    /// - Returns: how many rows each statement wrote or gave.
+    /// - Throws: the error of a statement. If the connection is still usable, the transaction is
+    ///   then open and can only be rolled back, to a savepoint or as a whole. The pool rolls it
+    ///   back for a caller that does not.
+    /// - Returns: the number of rows that each statement wrote or returned.
     @discardableResult
     func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let opening = isInTransaction ? [] : beginning()
@@ -172,7 +179,7 @@ final class PostgreSQLConnection {
         return Array(counts[opening.count..<(counts.count - 1)])
     }
 
-    /// Lets the statements of the transaction that is open take as long as they take.
+    /// Removes the time limit from the statements of the open transaction.
     func liftTimeLimit() throws {
         try wire.run(settings.withoutTimeLimit)
         wire.longestSilence = nil
@@ -180,7 +187,7 @@ final class PostgreSQLConnection {
 
     func rollBack() {
         isInTransaction = false
-        // A connection that cannot roll back is of no use: the pool drops it.
+        // A connection that cannot roll back is closed, and the pool drops it.
         if wire.isUsable { do { try wire.run("ROLLBACK") } catch { wire.close() } }
     }
 
@@ -198,41 +205,46 @@ final class PostgreSQLConnection {
     }
 }
 
-/// What each connection of a store is set to.
+/// The settings of each connection of a store.
 struct PostgreSQLSettings: Sendable {
     let schema: String
-    /// Whether the schema's tables are others', whose triggers may look for something elsewhere and whose times have no zone.
+    /// Whether the tables are external: their triggers may use objects of other schemas, and their
+    /// times have no zone.
     var isExternal = false
     /// Seconds that a statement may run, and wait for a lock.
     var statementTimeout: Double
     var lockTimeout: Double
-    /// Whether the server compiles statements that it takes for expensive, and nobody has asked for that. What it expects of tables that
-    /// are new, or of functions, is often wrong: compiling a statement then takes longer than running it many times.
+    /// Whether the server compiles statements that it estimates to be expensive, by its own
+    /// default. Its estimates for new tables, or for functions, are often wrong: compiling a
+    /// statement then takes longer than running it many times.
     var compiles = false
 
-    /// Whether backslashes in literals mean something else than themselves, as the role or the database is set to.
+    /// Whether backslashes in literals are escapes, as the role or the database is set to.
     var escapesTexts = false
     /// Whether floating-point numbers are written with fewer digits than they have.
     var roundsNumbers = false
 
-    /// Asks for the last three, in their order.
+    /// Reads the last three properties, in their order.
     static let found =
         "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default'), "
         + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS integer) < 1"
 
-    /// Seconds, between which the server can wait.
+    /// The shortest and the longest timeout that the server accepts, in seconds.
     static let shortestTimeout = 0.001
     static let longestTimeout = 2_000_000.0
 
     private static let idleTimeout = "60s"
-    /// Seconds that an answer may be under way.
+    /// Seconds that an answer may take over the network.
     private static let longestWay = 5.0
 
-    /// Seconds that a server may be silent which ends statements by itself: beyond, it is gone, or what it says does not arrive.
+    /// Seconds after which a silent server counts as gone, or its answers as lost: the server ends
+    /// statements by itself before.
     var longestSilence: Double { statementTimeout + min(Self.longestWay, statementTimeout) }
 
-    /// For a transaction that works on all rows, and so may take as long as it takes. The locks of a program that is gone end with its
-    /// connection, which the server finds out by itself: by the silence of its host, or because no statement comes for minutes.
+    /// The settings of a transaction that works on all rows and has no time limit.
+    ///
+    /// The locks of a program that is gone end with its connection. The server notices that by
+    /// itself: by the silence of the program's host, or because no statement comes for minutes.
     fileprivate var withoutTimeLimit: String {
         let limits = [
             "statement_timeout TO 0", "idle_in_transaction_session_timeout TO '10min'", "tcp_keepalives_idle TO 60",
@@ -241,7 +253,7 @@ struct PostgreSQLSettings: Sendable {
         return limits.map { "SET LOCAL " + $0 }.joined(separator: "; ")
     }
 
-    /// The statements that set a connection, or a transaction.
+    /// Returns the statements that apply the settings to a connection, or to a transaction.
     func list(isLocal: Bool) -> [String] {
         let set = isLocal ? "SET LOCAL" : "SET"
         let kind = isExternal ? ["\(set) TimeZone TO 'UTC'"] : ["\(set) \(PostgreSQLFunctions.writerSetting) TO 'on'"]

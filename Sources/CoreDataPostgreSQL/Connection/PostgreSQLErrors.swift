@@ -6,7 +6,7 @@ extension WireError {
     static let foreignKeyViolation = "23503"
     static let notNullViolation = "23502"
     static let checkViolation = "23514"
-    /// Of a view.
+    /// A row violates the WITH CHECK OPTION of a view.
     static let checkOptionViolation = "44000"
     static let undefinedTable = "42P01"
     static let unknownDatabase = "3D000"
@@ -16,11 +16,11 @@ extension WireError {
 
     var isUniqueViolation: Bool { sqlState == Self.uniqueViolation }
 
-    /// Whether the server takes no changes: a standby, for example.
+    /// Whether the server accepts no changes: a standby, for example.
     var isReadOnlyServer: Bool { sqlState == "25006" }
 
-    /// Whether the whole transaction may succeed when it is run once more: serialization failures and deadlocks, and statements that the
-    /// server kept and that fit no more.
+    /// Whether the whole transaction may succeed when it is run once more: after serialization
+    /// failures and deadlocks, and after errors of prepared statements that no longer fit.
     var isTransient: Bool {
         switch sqlState {
         case "40001"?, "40P01"?, "26000"?: true
@@ -29,20 +29,21 @@ extension WireError {
         }
     }
 
-    /// Whether a connection that could not be made may be made later: the server is not there, goes down, comes up, or has too many.
+    /// Whether a failed connection may succeed later: the server is absent, shuts down, starts, or
+    /// has too many connections.
     var isUnreachable: Bool {
         switch sqlState {
         case nil, "57P01"?, "57P02"?, "57P03"?, "57P05"?, "53300"?: isConnectionLost
-        // Poolers whose server is not there.
+        // Codes of poolers whose server is absent.
         default: isConnectionLost && sqlState?.hasPrefix("08") == true
         }
     }
 
-    /// The error for the program.
+    /// Returns the error that the program gets.
     ///
     /// - Parameters:
     ///   - store: the store's URL without a password.
-    ///   - code: what the program was doing.
+    /// - code: the error code for the operation that failed.
     func cocoaError(store: URL?, _ code: CocoaError.Code = .persistentStoreOperation) -> NSError {
         let userInfo = StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: store).merging(reported) { $1 }
         if sqlState == Self.undefinedFunction, message.contains("function ocd_") {
@@ -57,7 +58,7 @@ extension WireError {
         return CoreDataErrors.make(kind, text, recovery: [hint, recovery].compactMap { $0 }.joined(separator: " "), userInfo: userInfo)
     }
 
-    /// What the server has said, for the user info of errors, whose keys `Errors.md` names.
+    /// The fields of the server's error, for the user info of errors. `Errors.md` names the keys.
     var reported: [String: Any] {
         let parts = [
             "SQLSTATE": sqlState, "statement": statement, "schema": schema, "table": table, "column": column, "constraint": constraint,
@@ -66,12 +67,13 @@ extension WireError {
         return parts.compactMapValues { $0 }
     }
 
-    /// The detail; nil where that is a whole row, whose values are not for messages that end in logs.
+    /// The error's detail; nil where it is a whole row, whose values do not belong in messages that
+    /// end in logs.
     var shownDetail: String? {
         [Self.notNullViolation, Self.checkViolation, Self.checkOptionViolation].contains(sqlState) ? nil : detail
     }
 
-    /// What the program gets and its user may do.
+    /// Returns the error code for the program, and advice for its user.
     private func explanation(_ code: CocoaError.Code) -> (CocoaError.Code, String) {
         if isSilence {
             return (
@@ -79,11 +81,13 @@ extension WireError {
                 "The server is gone, or the network between drops what it says. Try again, or wait longer with NSPersistentStoreTimeoutOption."
             )
         }
-        // What the client library says of a connection that was not made; others may end with a remark on TLS as well.
+        // The client library's message about a connection that was not made. Other messages may end
+        // with a remark on TLS too.
         if sqlState == nil, message.hasPrefix("connection to server"), message.contains("SSL") || message.contains("certificate") {
             return (code, "Look whether the server speaks TLS, and whether its certificate is what sslmode and sslrootcert ask for.")
         }
-        // Also of a connection that the server has ended, or not let come about: why it did so comes first.
+        // These codes also apply to a connection that the server ended or refused: its reason comes
+        // first.
         switch sqlState {
         case "55P03"?:
             return (
@@ -103,7 +107,7 @@ extension WireError {
         }
     }
 
-    /// What may be done about what the server refuses.
+    /// Advice for statements that the server refuses.
     private var remedy: String {
         switch sqlState {
         case Self.undefinedTable?, Self.undefinedColumn?, "3F000"?:

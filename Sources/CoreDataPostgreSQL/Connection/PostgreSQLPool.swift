@@ -2,31 +2,34 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// The connections of one store: any of them reads or writes.
+/// The connections of one store. Any of them reads or writes.
 final class PostgreSQLPool: @unchecked Sendable {
-    // Sendable: constants, and a state that the condition guards. A connection is with one thread, or in `idle`.
+    // Sendable: constants, and a state that the condition guards. A connection is with one thread,
+    // or in `idle`.
 
     struct Configuration: Sendable {
         var address: PostgreSQLAddress
         var isReadOnly: Bool
-        /// Whether the schema's tables are others'.
+        /// Whether the schema's tables are external.
         var hasExternalTables = false
         var maximumConnections = 8
-        /// Seconds to wait for a free connection, and for locks of others.
+        /// Seconds to wait for a free connection, and for locks of other transactions.
         var timeout: Double
         var password: (@Sendable () throws -> String)?
     }
 
     let configuration: Configuration
-    /// Names the store that the pool serves, among all of all programs: what it commits is told apart from what others commit.
+    /// A name of the open store, unique among all programs. It tells this store's commits apart
+    /// from all others.
     let sender = UUID().uuidString.lowercased()
-    /// Looks whether others have migrated the store, once it is ready for requests.
+    /// Checks whether another program has migrated the store, once the store is ready for requests.
     let watch: PostgreSQLSchemaWatch
     private let condition = NSCondition()
     private var idle: [PostgreSQLConnection] = []
     private var count = 0
     private var isClosed = false
-    /// Whether there was a connection at any time: only then the address is right, and the server may come back.
+    /// Whether a connection was ever made: only then is the address known to be right, and the
+    /// server may come back.
     private var wasConnected = false
 
     init(_ configuration: Configuration) throws {
@@ -36,15 +39,15 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     deinit { for connection in idle { connection.wire.close() } }
 
-    /// What the pool's users are told.
+    /// The store's URL, as errors show it.
     var url: URL { configuration.address.publicURL }
 
     // MARK: Using
 
-    /// Runs a block with a connection. Errors of the server become those of the program.
+    /// Runs a block with a connection. Errors of the server become errors of the program.
     ///
-    /// - Parameter repeats: whether the block may be run once more, with another connection, where one that lay idle turns out to be
-    ///   lost: it must not have changed anything.
+    /// - Parameter repeats: whether the block may be run once more, with another connection, when
+    ///   an idle connection turns out to be lost. The block must not have changed anything.
     func withConnection<Result>(repeats: Bool = false, _ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
         do {
             return try withWire(repeats: repeats, body)
@@ -53,7 +56,7 @@ final class PostgreSQLPool: @unchecked Sendable {
         }
     }
 
-    /// The same with errors as the server gave them.
+    /// Runs a block with a connection, and throws errors as the server gave them.
     func withWire<Result>(repeats: Bool = false, _ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
         var mayRepeat = repeats
         while true {
@@ -65,9 +68,10 @@ final class PostgreSQLPool: @unchecked Sendable {
             } catch {
                 giveBack(connection)
                 guard let error = error as? WireError, error.isConnectionLost else { throw error }
-                // Whatever ended it is likely to have ended the others too: whoever tries again is not to meet one after another.
+                // The cause has probably ended the other connections too: a caller that tries again
+                // must not run into one after another.
                 dropIdle()
-                // Who has waited for a silent server has no time left.
+                // A caller that has waited for a silent server has no time left.
                 guard mayRepeat, wasIdle, !error.isSilence else { throw error }
                 mayRepeat = false
             }
@@ -137,10 +141,10 @@ final class PostgreSQLPool: @unchecked Sendable {
         idle.removeAll()
     }
 
-    /// How many connections there are.
+    /// The number of connections.
     var openConnections: Int { condition.withLock { count } }
 
-    /// Closes the connections that lie idle, and those in use when they are given back.
+    /// Closes the idle connections at once, and those in use when they are given back.
     func close() {
         condition.lock()
         isClosed = true
@@ -151,7 +155,8 @@ final class PostgreSQLPool: @unchecked Sendable {
 
     // MARK: Connecting
 
-    /// Opens a connection that is set to the store's schema. Waits for a server that was there before and is not.
+    /// Opens a connection that is set to the store's schema. Waits for a server that was reachable
+    /// before and is not now.
     private func connect(until deadline: Date) throws -> PostgreSQLConnection {
         var pause = 0.05
         while true {
@@ -169,7 +174,7 @@ final class PostgreSQLPool: @unchecked Sendable {
         }
     }
 
-    /// Seconds between attempts to connect.
+    /// The longest pause between attempts to connect, in seconds.
     private static let longestPause = 1.0
 
     var settings: PostgreSQLSettings {
@@ -179,27 +184,29 @@ final class PostgreSQLPool: @unchecked Sendable {
             lockTimeout: configuration.timeout)
     }
 
-    /// Opens a connection for who listens, past a pooler if there is a way.
+    /// Opens a connection for a listener, past a pooler if the address allows it.
     ///
-    /// - Returns: the connection, and whether it hears what the server says: a pooler drops it.
+    /// - Returns: the connection, and whether it receives notifications: a pooler drops them.
     func connectListener() throws -> (PostgreSQLConnection, hears: Bool) {
         let connection = try PostgreSQLConnection(connectWire(configuration.address.directConnection), settings)
         return (connection, !connection.isPooled)
     }
 
-    /// The parameters of connections about which nobody else says anything. Those of networks mean nothing on sockets of the machine.
+    /// The connection parameters that apply where nothing else sets them. The network parameters
+    /// have no effect on local sockets.
     var standardParameters: [String: String] {
         var parameters = [
             "connect_timeout": String(Int(min(max(configuration.timeout, 2), 10))), "application_name": "OpenCoreData",
             "keepalives_idle": "30", "keepalives_interval": "10", "keepalives_count": "3",
-            // What was sent and not confirmed for so many milliseconds is lost, with the connection.
+            // Data that was sent and not confirmed within these milliseconds is lost, with the
+            // connection.
             "tcp_user_timeout": String(Int((settings.longestSilence * 1000).rounded(.up))),
         ]
         if !configuration.isReadOnly { parameters["target_session_attrs"] = "read-write" }
         return parameters
     }
 
-    /// - Parameter address: another one than that of the store.
+    /// - Parameter address: an address other than the store's.
     private func connectWire(_ address: String? = nil) throws -> any DatabaseWire {
         var target = WireTarget(connection: address ?? configuration.address.connection)
         target.password = configuration.password

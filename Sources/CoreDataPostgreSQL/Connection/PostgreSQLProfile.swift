@@ -1,12 +1,13 @@
 import CoreData
 
-/// What a store does by default on one kind of server. There is one constant for each kind that was tried.
+/// The defaults of a store on one kind of server. There is one constant for each kind that was
+/// tried.
 struct PostgreSQLProfile: Sendable {
-    /// The value of `ocd.server` in a URL that names the kind.
+    /// The value of `ocd.server` in a URL that selects the kind.
     let name: String
-    /// A part of the text of `version()` by which the server says what it is.
+    /// A part of the text of `version()` that identifies the server.
     let mark: String
-    /// How new keys are made.
+    /// The policy for new keys.
     let keys: PostgreSQLKeys.Policy
 
     /// PostgreSQL 15 and newer.
@@ -14,6 +15,7 @@ struct PostgreSQLProfile: Sendable {
 
     static let all = [postgreSQL]
 
-    /// The profile of a server by the text of its `version()`; PostgreSQL's for one that is not known.
+    /// Returns the profile of a server by the text of its `version()`; PostgreSQL's for an unknown
+    /// server.
     static func ofServer(version: String) -> PostgreSQLProfile { all.first { version.contains($0.mark) } ?? .postgreSQL }
 }

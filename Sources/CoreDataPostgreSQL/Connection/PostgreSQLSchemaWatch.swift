@@ -2,17 +2,18 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// Notices that another program has migrated a store that is open here.
+/// Detects that another program has migrated a store that is open here.
 ///
-/// A migration writes the row anew that holds the store's model, and so gives it another number of a transaction: its mark. The transaction
-/// that writes compares the mark behind all that it has written, when no migration can commit before it any more. Of reads the first in
-/// each second asks for the mark behind its own statements, in the same round trip; so does each that fails as it would on other tables.
-/// Where the mark is another one, version hashes and numbers of entities are read again.
+/// A migration rewrites the row that holds the store's model, and so gives it a new transaction
+/// number: its mark. A transaction that writes compares the mark after all its writes, when no
+/// migration can commit before it any more. The first read in each second asks for the mark after
+/// its own statements, in the same round trip. A read that fails as it would on changed tables asks
+/// too. When the mark has changed, version hashes and entity numbers are read again.
 final class PostgreSQLSchemaWatch: Sendable {
-    /// Gives the mark, in one row.
+    /// Returns the mark, in one row.
     private static let query = "SELECT m.xmin::text FROM \(table) m"
 
-    /// Fails the statement that it is a condition of where the mark is another one than `argument` says.
+    /// Returns an SQL condition that fails its statement when the mark differs from `argument`.
     static func condition(_ argument: String) -> String {
         "CASE WHEN (\(query)) IS NOT DISTINCT FROM \(argument) THEN TRUE "
             + "ELSE CAST('\(sentence)' || (SELECT count(*)::text FROM \(table)) AS boolean) END"
@@ -20,13 +21,13 @@ final class PostgreSQLSchemaWatch: Sendable {
 
     private struct State: Sendable {
         var contents: StoreContents?
-        /// The mark at which the store was last found to be the one that was opened.
+        /// The mark at which the store was last found unchanged.
         var mark: String?
-        /// When it was last compared; nil where the next read is to compare it.
+        /// The time of the last comparison; nil where the next read is to compare.
         var compared: ContinuousClock.Instant?
     }
 
-    /// For how long nobody asks again.
+    /// The shortest time between two comparisons by reads.
     private static let interval = Duration.seconds(1)
     private static let table = PostgreSQLHousekeeping.modelTable
 
@@ -39,9 +40,10 @@ final class PostgreSQLSchemaWatch: Sendable {
         self.url = url
     }
 
-    /// Begins to look whether the store is still the one that was opened. Does so at once.
+    /// Begins to check whether the store is still the one that was opened. The first check is at
+    /// once.
     func begin(_ contents: StoreContents, _ connection: PostgreSQLConnection) throws {
-        // Who may not read the mark goes on without it.
+        // A role that may not read the mark works without it.
         var arguments = WireArguments()
         arguments.append(text: PostgreSQLMetadata.table(Self.table, in: schema))
         let right = WireStatement("SELECT has_table_privilege(to_regclass($1)::oid, 'SELECT')::int::int8", arguments)
@@ -52,7 +54,7 @@ final class PostgreSQLSchemaWatch: Sendable {
 
     // MARK: Reading
 
-    /// Whether the next read is to ask for the mark; whoever is told so does.
+    /// Whether the next read is to ask for the mark. A caller that gets true must ask.
     func claim() -> Bool {
         let now = ContinuousClock.now
         return state.withLock { state in
@@ -63,20 +65,20 @@ final class PostgreSQLSchemaWatch: Sendable {
         }
     }
 
-    /// Has the next read ask for the mark.
+    /// Makes the next read ask for the mark.
     func expire() { state.withLock { $0.compared = nil } }
 
-    /// Gives the mark, in one row.
+    /// Returns the mark, in one row.
     let question = WireStatement(query, isKept: true)
 
-    /// Takes the answer to `question`.
+    /// Handles the answer to `question`.
     ///
-    /// - Throws: 134100 when the rows are those of another version of the model, or entities have other numbers. What a statement has read
-    ///   may be another entity's then.
+    /// - Throws: 134100 when the rows belong to another version of the model, or entities have
+    ///   other numbers. A statement may then have read rows of another entity.
     func take(_ mark: String?, _ connection: PostgreSQLConnection) throws {
         guard let contents = state.withLock({ $0.mark == mark && mark != nil ? nil : $0.contents }) else { return }
         do {
-            // A store that somebody has emptied says so by itself: its tables are missing.
+            // An emptied store needs no check: its missing tables cause errors of their own.
             if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) {
                 let numbers = try PostgreSQLCatalog.entityNumbers(connection)
                 if let change = contents.change(metadata, numbers: numbers) {
@@ -94,16 +96,16 @@ final class PostgreSQLSchemaWatch: Sendable {
         state.withLock { $0.mark = mark }
     }
 
-    /// Asks for the mark, and compares it.
+    /// Asks for the mark and compares it.
     func check(_ connection: PostgreSQLConnection) throws {
-        // What is read meanwhile asks for nothing.
+        // Reads in the meantime do not ask.
         state.withLock { $0.compared = .now }
         var mark: String?
         try connection.execute(question) { mark = PostgreSQLRow(row: $0).string(0) }
         try take(mark, connection)
     }
 
-    /// Whether a statement may have failed because the tables are others than they were.
+    /// Whether a statement may have failed because the tables have changed.
     func isConcerned(by error: WireError) -> Bool {
         guard !error.isConnectionLost, state.withLock({ $0.contents != nil }) else { return false }
         return error.sqlState?.hasPrefix("42") ?? false || error.isTransient || isOutdated(error)
@@ -111,10 +113,11 @@ final class PostgreSQLSchemaWatch: Sendable {
 
     // MARK: Writing
 
-    /// What a transaction compares with the mark that there is; nil where nobody looks.
+    /// The mark that a transaction compares with the present one; nil where the store is not
+    /// checked.
     var mark: String? { state.withLock { $0.contents == nil ? nil : $0.mark } }
 
-    /// Fails where the mark is another one.
+    /// The statement that fails when the mark has changed.
     var comparison: WireStatement? {
         guard let mark else { return nil }
         var arguments = WireArguments()
@@ -122,9 +125,9 @@ final class PostgreSQLSchemaWatch: Sendable {
         return WireStatement("SELECT " + Self.condition("$1"), arguments)
     }
 
-    /// What stands in the error of a statement with a condition on the mark.
+    /// The beginning of the error message of a statement whose condition on the mark fails.
     private static let sentence = "OpenCoreData: the model of the store was replaced: "
 
-    /// Whether a transaction has failed because the mark is another one.
+    /// Whether a transaction has failed because the mark has changed.
     func isOutdated(_ error: WireError) -> Bool { error.sqlState == "22P02" && error.message.contains(Self.sentence) }
 }

@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// The characters that a set of a regular expression has, as ICU takes it.
+/// The characters that belong to a set of a regular expression, as ICU evaluates it.
 enum PostgreSQLCharacters {
     private static let sets = Mutex<[String: [ClosedRange<UInt32>]]>([:])
 
@@ -10,7 +10,7 @@ enum PostgreSQLCharacters {
         let key = (ignoresCase ? "i" : "-") + set
         if let simple = simpleMembers(of: set, ignoresCase) { return simple }
         if let known = sets.withLock({ $0[key] }) { return known }
-        // A limited number at once, as each takes memory.
+        // Each match is limited to 500 characters, because each character takes memory.
         guard let expression = try? NSRegularExpression(pattern: "(?:\(set)){1,500}", options: ignoresCase ? .caseInsensitive : []) else {
             throw SQLRefusal(reason: "'\(set)' is no set of characters")
         }
@@ -34,7 +34,8 @@ enum PostgreSQLCharacters {
         return found
     }
 
-    /// The members of a set of plain ASCII characters, which most are; nil for others.
+    /// Returns the members of a set of plain ASCII characters, as most sets are; nil for other
+    /// sets.
     private static func simpleMembers(of set: String, _ ignoresCase: Bool) -> [ClosedRange<UInt32>]? {
         var body = Array(set.utf8.dropFirst().dropLast())[...]
         guard set.utf8.first == UInt8(ascii: "["), set.utf8.last == UInt8(ascii: "]"), !body.isEmpty else { return nil }
@@ -50,7 +51,7 @@ enum PostgreSQLCharacters {
             members[Int(byte)] = true
             guard ignoresCase, Unicode.Scalar(byte).properties.isAlphabetic else { return }
             members[Int(byte ^ 0x20)] = true
-            // The long s, and the sign of kelvins.
+            // The long s, and the Kelvin sign.
             if byte | 0x20 == UInt8(ascii: "s") { others.append(0x17f) }
             if byte | 0x20 == UInt8(ascii: "k") { others.append(0x212a) }
         }
@@ -87,13 +88,13 @@ enum PostgreSQLCharacters {
         return (complement + [start...0x10ffff]).flatMap(split)
     }
 
-    /// A range without surrogates, which are no characters.
+    /// Splits a range around the surrogates, which are no characters.
     private static func split(_ range: ClosedRange<UInt32>) -> [ClosedRange<UInt32>] {
         guard range.lowerBound < 0xd800, range.upperBound > 0xdfff else { return [range] }
         return [range.lowerBound...0xd7ff, 0xe000...range.upperBound]
     }
 
-    /// Every code point but zero, in order, and how many units of UTF-16 that is.
+    /// Every code point but zero, in order, and the number of their UTF-16 code units.
     private static let allCharacters: (text: String, units: Int) = {
         var scalars = String.UnicodeScalarView()
         for value in UInt32(1)...0x10ffff { if let scalar = Unicode.Scalar(value) { scalars.append(scalar) } }
@@ -101,7 +102,7 @@ enum PostgreSQLCharacters {
         return (text, text.utf16.count)
     }()
 
-    /// The code point at a place among UTF-16's units of `allCharacters`.
+    /// Returns the code point at an offset among the UTF-16 code units of `allCharacters`.
     private static func scalar(at unit: Int) -> UInt32 {
         let below = 0xd800 - 1
         if unit < below { return UInt32(unit + 1) }

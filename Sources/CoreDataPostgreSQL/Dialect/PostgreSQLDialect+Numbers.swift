@@ -1,18 +1,19 @@
 import CoreData
 
-// Numbers and dates. PostgreSQL's types are told before a statement runs, those of predicates while it does: a whole number that overflows
-// becomes a floating-point one. What is computed so is a `numeric` that says what it is (see `PostgreSQLFunctions`); a computed date is its
-// seconds since 2001. Such a term has that form in `exact`.
+// Numbers and dates. PostgreSQL fixes types before a statement runs, predicates while it runs: a
+// whole number that overflows becomes a floating-point one. The result of such a calculation is
+// therefore a `numeric` that tells its kind (see `PostgreSQLFunctions`). A computed date is its
+// seconds since 2001. The property `exact` of a term holds such a form.
 extension PostgreSQLDialect {
     var bindsDecimals: Bool { true }
 
-    /// What a term's value is while a statement runs.
+    /// The form of a term's value while a statement runs.
     fileprivate enum Form {
         case integer, boolean, double, decimal
-        /// A `numeric` that says what it is.
+        /// A `numeric` that tells its kind.
         case computed
         case date
-        /// Seconds.
+        /// A date as its seconds since 2001.
         case seconds
         case other
     }
@@ -29,7 +30,7 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// How many bits a whole number takes at most, beside its sign.
+    /// Returns the largest number of bits that a whole number takes, without its sign.
     private func bits(of term: SQLTerm) -> Int {
         if case .integer(let value)? = term.constant?.value { return Int64.bitWidth - value.magnitude.leadingZeroBitCount }
         switch term.kind {
@@ -42,7 +43,7 @@ extension PostgreSQLDialect {
 
     // MARK: Forms
 
-    /// A term as a computed number.
+    /// Returns a term as a computed number.
     private func computed(_ term: SQLTerm) -> SQLText {
         if let exact = term.exact { return exact }
         switch form(term) {
@@ -59,18 +60,18 @@ extension PostgreSQLDialect {
         return "CAST(" + (term.exact ?? term.text) + " AS double precision)"
     }
 
-    /// A date as its seconds since 2001.
+    /// Returns a date as its seconds since 2001.
     private func seconds(_ term: SQLTerm) -> SQLText {
         term.exact ?? "CAST(EXTRACT(EPOCH FROM " + term.text + ") - 978307200 AS double precision)"
     }
 
-    /// A whole number as it is, in 64 bits.
+    /// Returns a whole number as it is, in 64 bits.
     private func integer(_ term: SQLTerm) -> SQLText {
         form(term) == .boolean
             ? "CAST(CAST(" + term.text + " AS integer) AS bigint)" : "CAST(" + term.text + " AS bigint)"
     }
 
-    /// A number as operators on bits take it.
+    /// Returns a number in the form that bit operators take.
     private func whole(_ term: SQLTerm) -> SQLText {
         switch form(term) {
         case .integer, .boolean: integer(term)
@@ -78,7 +79,7 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// A term of a computed number.
+    /// Returns a term for a computed number.
     private func term(_ computed: SQLText, _ kind: ValueKind?) -> SQLTerm {
         let text: SQLText =
             switch kind {
@@ -145,7 +146,8 @@ extension PostgreSQLDialect {
             return (value, .json)
         }
         guard let other = other?.kind, let number = Constant(value) else { return (value, kind) }
-        // Of the column's type where it is the same number there, so that an index is used.
+        // The constant gets the column's type if it is the same number there, so that an index is
+        // used.
         switch other {
         case .boolean:
             if let integer = number.integer, integer == 0 || integer == 1 { return (.integer(integer), .boolean) }
@@ -158,7 +160,7 @@ extension PostgreSQLDialect {
         return (value, kind)
     }
 
-    /// A number in the types in which comparisons take it for the same.
+    /// A number in each type in which comparisons count it as the same number.
     private struct Constant {
         var integer: Int64?
         var double: Double?
@@ -176,7 +178,8 @@ extension PostgreSQLDialect {
             case .decimal(let number):
                 let text = "\(number)"
                 integer = Int64(text)
-                // Decimals that are no whole numbers are compared as the numbers nearest to them.
+                // Decimals with a fraction are compared as the floating-point numbers nearest to
+                // them.
                 double = integer.map { $0.magnitude <= 1 << 53 ? Double($0) : nil } ?? (number.exponent < 0 ? Double(text) : nil)
                 decimal = number
             default: return nil
@@ -190,7 +193,7 @@ extension PostgreSQLDialect {
 
     func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
         guard let symbol = operation.symbol else { return nil }
-        // What is not a number equals none and has no order.
+        // NaN equals no number and has no order.
         if left.isNotANumber || right.isNotANumber { return SQLText("FALSE") }
         func cast(_ text: SQLText, _ type: String) -> SQLText { "CAST(" + text + " AS \(type))" }
         switch (form(left), form(right)) {
@@ -226,7 +229,8 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// What an index knows of a decimal column beside a constant that is no decimal, followed by AND.
+    /// Returns bounds by which an index narrows a comparison of a decimal column with a constant
+    /// that is no decimal, followed by AND.
     private func bounds(_ decimal: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ number: SQLTerm) -> SQLText {
         guard decimal.isColumn, number.isConstant else { return SQLText("") }
         switch operation {
@@ -278,7 +282,8 @@ extension PostgreSQLDialect {
         return term("ocd_calculate('\(symbol)', " + computed(left) + ", " + computed(right) + ")", kind)
     }
 
-    /// How many bits what comes of two whole numbers takes at most; nil where they may be more than there are.
+    /// Returns the largest number of bits that the result for two whole numbers takes; nil where it
+    /// may overflow.
     private func bits(of left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm) -> Int? {
         let (first, second) = (bits(of: left), bits(of: right))
         let result =
@@ -290,7 +295,7 @@ extension PostgreSQLDialect {
         return result <= 62 ? result : nil
     }
 
-    /// A date plus or minus seconds, and a date minus a date.
+    /// Returns a date plus or minus seconds, or a date minus a date.
     private func timeArithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm? {
         guard operation == .add || operation == .subtract else { return nil }
         func number(_ term: SQLTerm) -> SQLText { form(term).isTime ? seconds(term) : double(term) }
@@ -355,7 +360,7 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// PostgreSQL has no least and greatest of some types that have an order.
+    /// Returns MIN or MAX of a term. PostgreSQL has neither for some types that have an order.
     private func extreme(_ value: SQLTerm, isLeast: Bool) -> SQLText {
         switch value.kind {
         case .boolean?: (isLeast ? "bool_and(" : "bool_or(") + value.text + ")"
@@ -375,7 +380,8 @@ extension PostgreSQLDialect {
         if !hasFunctions && aggregate == .sum { return nil }
         switch aggregate {
         case .average: return value.kind == .decimal ? average(ofDecimal: value) : nil
-        // The sum of nothing is the whole number 0, with which whole numbers are divided as such.
+        // The sum of no values is the whole number 0: dividing it and another whole number is a
+        // division of whole numbers.
         case .sum where form(value) == .decimal: return "ocd_decimal(SUM(" + value.text + "))"
         case .sum where form(value) == .double: return "ocd_double(" + self.aggregate(.sum, value) + ")"
         case .sum, .minimum, .maximum: return nil

@@ -1,8 +1,9 @@
 import CoreData
 
-// What can be said without this library's functions, which a schema of others does not have.
+// SQL without this library's functions, which the schema of external tables does not have.
 extension PostgreSQLDialect {
-    /// A comparison of a decimal or a whole number: what is no whole number is compared as the floating-point number nearest to it.
+    /// Compares a decimal or a whole number with a floating-point number. A decimal with a fraction
+    /// is compared as the floating-point number nearest to it.
     func plainly(_ exact: SQLTerm, _ symbol: String, _ double: SQLTerm) -> SQLText {
         let value = exact.text
         let whole: SQLText = value + "\(symbol)CAST(CAST(" + double.text + " AS text) AS numeric)"
@@ -11,7 +12,8 @@ extension PostgreSQLDialect {
         return "(CASE WHEN " + value + " <> trunc(" + value + ") THEN " + fraction + " ELSE " + whole + " END)"
     }
 
-    /// The pattern of PostgreSQL's LIKE that means what one with stars and question marks means: `ocd_wildcards` for a constant.
+    /// Returns the LIKE pattern for a pattern with stars and question marks: `ocd_wildcards` for a
+    /// constant.
     static func wildcards(_ pattern: String) -> String {
         var result = ""
         var isEscaped = false

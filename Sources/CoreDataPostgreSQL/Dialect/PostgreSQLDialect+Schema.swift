@@ -1,13 +1,13 @@
 import CoreData
 
-// Schemas, in PostgreSQL's words.
+// Schemas, in PostgreSQL's SQL.
 extension PostgreSQLDialect {
-    /// A column as it is declared.
+    /// The declaration of a column.
     struct Column {
         let name: String
         let type: String
         var isRequired = false
-        /// What rows must fulfil, with the constraint's name.
+        /// The name and the condition of a constraint on the rows.
         var check: (name: String, condition: String)?
         var isExternal = false
 
@@ -41,12 +41,12 @@ extension PostgreSQLDialect {
 
     func createSpatialIndex(_ index: SQLSpatialIndex) -> [String] { [] }
 
-    // Numbers are cast where they are assigned; truths become the integers of 32 bits alone.
+    // Numbers are cast where they are assigned. Booleans can be cast only to integers of 32 bits.
     func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText? {
         kind == .boolean ? "CAST(CAST(" + value + " AS int4) AS \(type(wider)))" : nil
     }
 
-    /// The columns behind the key.
+    /// Returns the columns after the key.
     func columns(of table: SQLTable) -> [Column] {
         var columns: [Column] = []
         if let entity = table.entityColumn { columns.append(Column(name: entity, type: "int2", isRequired: true)) }
@@ -68,7 +68,7 @@ extension PostgreSQLDialect {
 
     func columns(of join: SQLJoinTable) -> [Column] { join.columnNames.map { Column(name: $0, type: "int8") } }
 
-    /// When a column must hold a value.
+    /// The rows in which a column must hold a value.
     enum Requirement {
         case none
         case always
@@ -76,13 +76,14 @@ extension PostgreSQLDialect {
         case check(name: String, condition: String)
     }
 
-    /// A value is required where the property is required in all entities of the table, or in those that have it.
+    /// Returns the rows in which a column must hold a value: all rows where the property is
+    /// required in all entities of the table, or those of the entities that have it.
     func requirement(of column: SQLColumn, in table: SQLTable) -> Requirement {
         var owners: [SQLEntity] = []
         for entity in table.family {
             guard let index = entity.columns.firstIndex(where: { $0 === column }) else { continue }
             let slot = entity.layout.slots[index]
-            // An element is required only where its composite is there.
+            // An element is required only where its composite has a value.
             if slot.isOptional || slot.isDerived || slot.isElement { return .none }
             owners.append(entity)
         }
@@ -103,7 +104,8 @@ extension PostgreSQLDialect {
         "CONSTRAINT \(identifier(check.name)) CHECK (\(check.condition))"
     }
 
-    /// Values that are too large for their rows are kept as they are, not compressed.
+    /// Returns the statements by which values that are too large for their rows are stored
+    /// uncompressed.
     func columnForms(of table: SQLTable) -> [String] {
         columns(of: table).filter(\.isExternal).map { setExternal($0, of: table.name) }
     }
@@ -138,7 +140,8 @@ extension PostgreSQLDialect {
             + (index.condition.map { " WHERE " + $0 } ?? "")
     }
 
-    /// An element of an index, in the words of the conditions and orders that are to use it.
+    /// Returns an element of an index, written as in the conditions and orders that are to use the
+    /// index.
     private func indexed(_ element: SQLIndex.Element, findsParts: Bool) -> String {
         let column = SQLText(identifier(element.column))
         let value =
@@ -158,24 +161,28 @@ extension PostgreSQLDialect {
 
     var housekeeping: [String] { PostgreSQLHousekeeping.statements }
 
-    /// The setting of a transaction that lists the keys of rows whose derived values its triggers have changed.
+    /// The setting of a transaction that lists the keys of rows whose derived values its triggers
+    /// have changed.
     static func touchedRows(_ table: String) -> String { "ocd.touched_" + String(SnakeCaseNaming.hash(table), radix: 16) }
 
-    /// The names that the triggers of a derived attribute may have, and their functions.
+    /// Returns the possible names of a derived attribute's triggers, and of their functions.
     static func triggerNames(_ derivation: SQLDerivation) -> [String] {
         ["own", "insert", "update", "delete"].map { derivation.name + "_" + $0 }
     }
 
     func triggers(_ derivation: SQLDerivation) throws -> [String] { try triggers(derivation, in: nil) }
 
-    /// An attribute is set before its row is written. Rows whose attribute depends on others are written again, unchanged, after a statement
-    /// that touched those.
+    /// Returns the statements that make the triggers of a derived attribute.
     ///
-    /// Whoever writes may look for tables elsewhere, so they are named with their schema; and columns may be called as variables are.
+    /// An attribute is set before its row is written. A row whose attribute depends on other rows
+    /// is written again, unchanged, after a statement that changed those rows.
+    ///
+    /// A program that writes rows may have another search path: tables are named with their schema.
+    /// Columns may have the names of variables.
     ///
     /// - Parameters:
-    ///   - schema: where the tables are; nil where statements find them.
-    ///   - replacing: whether there may be triggers of these names, in whose place they are put.
+    ///   - schema: the schema of the tables; nil where statements find them.
+    ///   - replacing: whether to replace triggers of these names that may exist.
     func triggers(_ derivation: SQLDerivation, in schema: String?, replacing: Bool = false) throws -> [String] {
         var writer = self
         writer.triggerSchema = schema
@@ -195,7 +202,7 @@ extension PostgreSQLDialect {
         let owners = writer.qualified(derivation.table) + " AS d"
         let id = identifier(derivation.mapping.naming.key)
         var isOwn = derivation.members(row: "NEW").map { [$0] } ?? []
-        // The time of the last save is not that of a change that others bring about.
+        // A change that other rows cause is no save: it does not change the time of the last save.
         if case .now = kind {
             let version = identifier(derivation.mapping.naming.version)
             isOwn.append("(TG_OP = 'INSERT' OR NEW.\(version) IS DISTINCT FROM OLD.\(version))")
@@ -204,11 +211,12 @@ extension PostgreSQLDialect {
         let own = trigger(
             "own", "BEFORE INSERT OR UPDATE ON % FOR EACH ROW", derivation.entity.table.name,
             (isOwn.isEmpty ? assignment : "IF \(isOwn.joined(separator: " AND ")) THEN \(assignment) END IF;") + " RETURN NEW;")
-        // Only rows that changed what others are derived from touch those, and none does nothing: attributes may be derived from each other's
-        // rows in a circle.
+        // Only rows whose change affects a derived value cause an update, and no rows cause none:
+        // attributes may be derived from each other's rows in a circle.
         //
-        // Owners that count are locked first: who has waited for another transaction counts what that has committed only in a statement
-        // that begins afterwards.
+        // Owners that count are locked first. After a wait for another transaction, only a
+        // statement that begins afterwards counts the rows that the other transaction has
+        // committed.
         func touched(_ table: String, _ key: String, by foreign: String, of columns: [String], locks: Bool = true) -> [String] {
             let list = ([foreign] + columns.filter { $0 != foreign }).map(identifier).joined(separator: ", ")
             func body(_ rows: String) -> String {
@@ -244,12 +252,12 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// A table that derived values are read from, under a name that no other one has.
+    /// Returns a table that derived values are read from, with an alias that no other table has.
     func derivationSource(_ table: String) -> String { qualified(identifier(table)) + " AS \(Self.derivationSource)" }
     func derivationColumn(_ column: String) -> String { "\(Self.derivationSource).\(identifier(column))" }
     private static let derivationSource = "ocd_source"
 
-    /// What stands in the schema of the store, as triggers name it.
+    /// Returns the name of an object in the store's schema, as triggers write it.
     func qualified(_ name: String) -> String { (triggerSchema.map { identifier($0) + "." } ?? "") + name }
 
     var now: String { "now()" }

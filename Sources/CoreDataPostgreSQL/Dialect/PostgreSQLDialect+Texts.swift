@@ -1,11 +1,11 @@
 import CoreData
 
-// Texts: PostgreSQL compares the columns of attributes, and what is computed here, by code points.
+// Texts. PostgreSQL compares attribute columns, and texts computed here, by code points.
 extension PostgreSQLDialect {
     private static let lacksICU = "the server was built without ICU, by which texts are folded and ordered"
     static let lacksFunctions = "the schema has none of this library's functions, which it takes"
 
-    /// Why texts are not folded.
+    /// The reason why texts are not folded.
     var foldingRefusal: String { hasFunctions ? Self.lacksICU : Self.lacksFunctions }
 
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? {
@@ -24,7 +24,7 @@ extension PostgreSQLDialect {
     func computed(_ text: SQLText) -> SQLText { "(" + text + #" COLLATE "C")"# }
 
     func ordered(_ term: SQLTerm) -> SQLText {
-        // A type of others may have an order of its own.
+        // The type of a column in an external table may have an order of its own.
         ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri) ? computed("CAST(" + term.text + " AS text)") : term.text
     }
 
@@ -40,7 +40,8 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// A text without what options leave out, as it is compared for equality and order.
+    /// Returns a text without the differences that the options ignore, in the form that is compared
+    /// for equality and order.
     func folded(_ text: SQLText, _ options: NSComparisonPredicate.Options) -> SQLText {
         "\(PostgreSQLFunctions.folding)(" + text + ", \(options.folding))"
     }
@@ -62,10 +63,11 @@ extension PostgreSQLDialect {
         }
         let indexOptions = text.indexOptions
         let isIndexed = indexOptions?.foldings.contains(.init(rawValue: options.folding)) ?? false
-        // Parts are looked for in composed texts, so that an accented letter does not begin with the plain one.
+        // Parts are searched in composed texts, so that a plain letter is not found in an accented
+        // one.
         let value = folds ? composed(text.text, options) : text.text
         let part = folds ? composed(pattern.text, options) : pattern.text
-        // An index of parts is of texts that are folded by one of the options, where there are any.
+        // A trigram index holds texts folded by one of its options, or plain texts if it has none.
         let isSearched = indexOptions.map { $0.findsParts && (folds ? isIndexed : $0.foldings.isEmpty) } ?? false
         switch operation {
         case .beginsWith:
@@ -83,7 +85,7 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// A folded text as parts are looked for in it.
+    /// Returns a folded text in the form in which parts are searched.
     func composed(_ text: SQLText, _ options: NSComparisonPredicate.Options) -> SQLText {
         "ocd_compose(" + text + ", \(options.folding))"
     }
@@ -96,7 +98,7 @@ extension PostgreSQLDialect {
 
     // MARK: Indexes
 
-    /// Whether an index may have the parts of the texts as they are.
+    /// Whether an index may hold the parts of the unfolded texts.
     private func isSearched(_ text: SQLTerm) -> Bool { text.indexOptions.map { $0.findsParts && $0.foldings.isEmpty } ?? false }
 
     private func hasSuffix(_ text: SQLText, _ suffix: SQLText, isSearched: Bool) -> SQLText {
@@ -104,25 +106,30 @@ extension PostgreSQLDialect {
         return "right(" + text + ", length(" + suffix + ")) = " + suffix
     }
 
-    /// - Parameter isSearched: whether to say it so that an index of parts is used: one with trigrams knows LIKE alone.
+    /// - Parameter isSearched: whether to write the condition so that an index of parts is used: a
+    ///   trigram index supports LIKE only.
     private func contains(_ text: SQLText, _ part: SQLText, isSearched: Bool) -> SQLText {
         if isSearched { return text + " LIKE '%' || " + escaped(part) + " || '%'" }
         return "position(" + part + " IN " + text + ") > 0"
     }
 
-    /// The pattern of LIKE that means a text itself.
+    /// Returns the LIKE pattern that matches a text literally.
     private func escaped(_ text: SQLText) -> SQLText {
         #"replace(replace(replace("# + text + #", '\', '\\'), '%', '\%'), '_', '\_')"#
     }
 
-    /// Whether a folded text begins with a constant, with the bounds between which an index has all such texts. They are decomposed
-    /// there, where marks may stand between those of the constant: what both begin with for certain ends before its last marks.
+    /// Tests whether a folded text begins with a constant, with the bounds between which an index
+    /// has all such texts.
+    ///
+    /// In the index, texts are decomposed, and other marks may be between those of the constant.
+    /// The part with which both certainly begin therefore ends before the constant's last marks.
     private func beginning(_ text: SQLTerm, _ options: NSComparisonPredicate.Options, _ pattern: SQLTerm) -> SQLText {
         guard let stem = pattern.derived(.stem) else {
             return "starts_with(" + composed(text.text, options) + ", " + composed(pattern.forThisStatement.text, options) + ")"
         }
         let (value, start) = (folded(text.text, options), folded(stem, options))
-        // The least text behind them: with the code point that follows the last one, which those of UTF-16's halves are not.
+        // The least text after them: its last code point is the next one, and surrogates are
+        // skipped.
         let end =
             "left(" + start + ", -1) || CASE ascii(right(" + start + ", 1)) WHEN 55295 THEN chr(57344) ELSE chr(ascii(right(" + start
             + ", 1)) + 1) END"
@@ -130,7 +137,7 @@ extension PostgreSQLDialect {
             + composed(pattern.text, options) + "))"
     }
 
-    /// A regular expression as PostgreSQL writes it, where that means the same.
+    /// Returns a regular expression in PostgreSQL's syntax, where that means the same.
     private func matches(
         _ text: SQLTerm, _ pattern: SQLTerm, _ options: NSComparisonPredicate.Options
     ) throws(SQLRefusal) -> SQLText {
@@ -147,12 +154,12 @@ extension PostgreSQLDialect {
 }
 
 extension NSComparisonPredicate.Options {
-    /// What is folded away: 1 for case, 2 for diacritics.
+    /// The differences that are ignored: 1 for case, 2 for diacritics.
     fileprivate var folding: UInt { rawValue & 4 != 0 ? 0 : rawValue & 3 }
 }
 
 extension NSComparisonPredicate.Operator {
-    /// The operator of SQL for an equality or an order.
+    /// The SQL operator for an equality or an order.
     var symbol: String? {
         switch self {
         case .equalTo: " = "

@@ -1,20 +1,24 @@
 import CoreData
 import Foundation
 
-/// SQL as PostgreSQL takes it.
+/// The SQL dialect of PostgreSQL.
 ///
-/// Functions whose names begin with `ocd_` stand in the schema of each store.
+/// Functions whose names begin with `ocd_` are in the schema of each store.
 struct PostgreSQLDialect: SQLDialect {
-    /// Whether the server has ICU's collations; without them nothing can be said that folds case or diacritics.
+    /// Whether the server has ICU's collations. Without them no statement can fold case or
+    /// diacritics.
     var hasICU = true
-    /// Whether the schema has this library's functions: tables of others stand in one that has none.
+    /// Whether the schema has this library's functions. A schema of external tables has none.
     var hasFunctions = true
     /// Whether the columns of texts may be ordered by the rules of a language.
     var ordersColumnsByLanguage = false
-    /// The operator class by which an index has the parts of texts, as it is called in any schema; nil where the database has none.
+    /// The operator class of indexes of parts of texts, as any schema can name it; nil where the
+    /// database has none.
     var trigrams: String?
-    /// The schema that tables and functions of triggers stand in, whose callers may look for theirs elsewhere; nil where it is the one that
+    /// The schema of the tables and functions that triggers use; nil where it is the schema that
     /// statements work in.
+    ///
+    /// Programs that cause the triggers to run may have another search path.
     var triggerSchema: String?
 
     var storeName: String { "PostgreSQL" }
@@ -52,7 +56,7 @@ struct PostgreSQLDialect: SQLDialect {
     var hasStaticTypes: Bool { true }
     var bindsValuesOnce: Bool { true }
 
-    /// A nil has no type of its own where it is written out.
+    /// Returns a constant. A nil is written as NULL, which has no type of its own.
     func text(ofConstant argument: SQLArgument) -> SQLText {
         argument.value.isNull && argument.elements == nil ? SQLText("NULL") : SQLText(argument)
     }
@@ -74,7 +78,7 @@ struct PostgreSQLDialect: SQLDialect {
         return (collation.map { ordered(value, $0) } ?? value) + (ascending ? " NULLS FIRST" : " DESC NULLS LAST")
     }
 
-    /// A text in the order of a collation.
+    /// Returns a text in the form that sorts it by a collation.
     func ordered(_ text: SQLText, _ collation: SQLCollation) -> SQLText {
         switch collation {
         case .caseInsensitive: folded(text, .caseInsensitive) + " COLLATE \"C\""
@@ -117,7 +121,7 @@ struct PostgreSQLDialect: SQLDialect {
 
     // MARK: Rows
 
-    // Others may leave the version of a row empty until it changes.
+    // In external tables, the version of a row may be empty until the row changes.
     func version(_ column: String) -> String { hasFunctions ? column : "COALESCE(\(column), 0)" }
 
     func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText {
@@ -126,7 +130,8 @@ struct PostgreSQLDialect: SQLDialect {
 
     var skipsUniqueRow: String { "ON CONFLICT DO NOTHING" }
 
-    // One constraint can be named, and rows that meet others by another one are refused.
+    // Only one constraint can be named. Rows that conflict with other rows by another constraint
+    // are refused.
     func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String {
         "ON CONFLICT (\(columns.map(identifier).joined(separator: ", "))) DO UPDATE"
     }

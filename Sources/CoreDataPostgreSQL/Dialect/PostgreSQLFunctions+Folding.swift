@@ -7,7 +7,8 @@ extension PostgreSQLFunctions {
             expression("ocd_upper(t text)", "text", #"upper(t COLLATE "und-x-icu")"#),
             // ICU gives another letter for the last sigma of a word.
             expression("ocd_lower(t text)", "text", #"lower(translate(t, 'Σ', 'σ') COLLATE "und-x-icu")"#),
-            // A text without what the options leave out: 1 for case, 2 for diacritics. Decomposed.
+            // A text without the differences that the options ignore: 1 for case, 2 for diacritics.
+            // The result is decomposed.
             function(
                 "\(folding)(t text, options integer)", "text",
                 """
@@ -34,7 +35,7 @@ extension PostgreSQLFunctions {
                 END
                 """),
             expression("ocd_compose(t text, options integer)", "text", "normalize(ocd_fold(t, options), NFC)"),
-            // A text without diacritics. What keeps its marks is composed or not as it was.
+            // A text without diacritics. Letters that keep their marks stay composed or decomposed.
             function(
                 "ocd_unmarked(t text)", "text",
                 """
@@ -44,7 +45,8 @@ extension PostgreSQLFunctions {
                     RETURN t;
                 END
                 """),
-            // The same without case, as `canonical:` gives it. Triggers call it whose callers need not find the other one.
+            // A text without diacritics and case, as `canonical:` gives it. Triggers call it, so it
+            // calls no function that their callers may not find.
             function(
                 "ocd_canonical(t text)", "text",
                 """
@@ -62,7 +64,7 @@ extension PostgreSQLFunctions {
 
     // MARK: Marks
 
-    /// Composed letters whose marks are taken off, as parts of a bracket expression.
+    /// Composed letters whose marks are removed, as parts of a bracket expression.
     private static let letters = #"\u00C0-\u024F\u0370-\u0482\u048A-\u050F\u1E00-\u1FFF\u212A\u212B\u2260\u226E\u226F"#
 
     /// Composed symbols that keep their strokes and accents.
@@ -71,7 +73,8 @@ extension PostgreSQLFunctions {
         + "\u{2226}\u{2241}\u{2244}\u{2247}\u{2249}\u{2262}\u{226d}\u{2270}\u{2271}\u{2274}\u{2275}\u{2278}\u{2279}\u{2280}\u{2281}\u{2284}"
         + "\u{2285}\u{2288}\u{2289}\u{22ac}\u{22ad}\u{22ae}\u{22af}\u{22e0}\u{22e1}\u{22e2}\u{22e3}\u{22ea}\u{22eb}\u{22ec}\u{22ed}\u{2adc}"
 
-    /// As many code points that are no characters and so in no text, to stand for the symbols while texts are decomposed.
+    /// Code points that replace the symbols while texts are decomposed. There are as many as
+    /// symbols. They are no characters, and so in no text.
     private static let standIns: String = {
         let last = (1...8).flatMap { plane in [UInt32(plane) << 16 | 0xfffe, UInt32(plane) << 16 | 0xffff] }
         var scalars = String.UnicodeScalarView()
@@ -79,7 +82,7 @@ extension PostgreSQLFunctions {
         return String(scalars)
     }()
 
-    /// Takes marks off; what stands at the beginning of a text counts as a letter.
+    /// Removes marks. The first character of a text counts as a letter.
     private static var withoutMarks: String {
         let common = #"\u0300-\u036F\u0483-\u0489"#
         let letter = #"(^[\u0001-\u050F]|[\u0001-\u02FF\u0370-\u0482\u048A-\u050F])"#
@@ -87,7 +90,7 @@ extension PostgreSQLFunctions {
             + #"t := left(t, 1) || regexp_replace(substr(t, 2) COLLATE "C", '[\#(common)]+', '', 'g');"#
     }
 
-    /// Decomposes the letters that lose their marks, and takes these off.
+    /// Decomposes the letters that lose their marks, and removes the marks.
     private static var decomposedWithoutMarks: String {
         """
         SELECT string_agg(CASE WHEN c ~ '[\(letters)]' AND c !~ '[\(symbols)]' THEN normalize(c, NFD) ELSE c END, '' ORDER BY i)
@@ -103,7 +106,7 @@ extension PostgreSQLFunctions {
         "\u{3bc}s\u{3b9}\u{3c3}\u{3b2}\u{3b8}\u{3c6}\u{3c0}\u{3ba}\u{3c1}\u{3b5}"
     )
 
-    /// Letters that several letters fold to.
+    /// Letters that fold to several letters.
     private static let unfoldedLetters: [(String, String)] =
         [
             ("\u{df}", "ss"), ("\u{149}", "\u{2bc}n"), ("\u{587}", "\u{565}\u{582}"), ("\u{1e9a}", "a\u{2be}"), ("\u{1e9b}", "s\u{307}"),
@@ -112,7 +115,8 @@ extension PostgreSQLFunctions {
             ("\u{fb16}", "\u{57e}\u{576}"), ("\u{fb17}", "\u{574}\u{56d}"),
         ] + greekLetters
 
-    /// Greek letters with an iota below, which becomes a letter: the letter before it lies at a fixed distance.
+    /// Greek letters with an iota below, which becomes a letter. The letter before the iota is at a
+    /// fixed distance.
     private static var greekLetters: [(String, String)] {
         func pair(_ composed: UInt32, _ letter: UInt32) -> (String, String)? {
             guard let composed = Unicode.Scalar(composed), let letter = Unicode.Scalar(letter) else { return nil }
@@ -126,7 +130,7 @@ extension PostgreSQLFunctions {
         return rows.flatMap { row in (0..<8).compactMap { pair(row.0 + $0, row.1 + $0) } } + others.compactMap { pair($0.0, $0.1) }
     }
 
-    /// Folds case as Unicode does, where lower case is not all there is to it.
+    /// Folds case as Unicode does, which is more than lower case.
     private static var withoutCase: String {
         let pairs = unfoldedLetters.map { "['\($0.0)', '\($0.1)']" }.joined(separator: ", ")
         return """

@@ -1,7 +1,8 @@
 import CoreData
 
 extension PostgreSQLFunctions {
-    /// The marks that are taken off letters before U+0510 and off no others, as Foundation's tables have them: parts of a bracket expression.
+    /// The marks that are removed from letters before U+0510 and from no others, as in Foundation's
+    /// tables: parts of a bracket expression.
     static var marks: String {
         markRanges.split { $0 == " " || $0 == "\n" }.map { range in
             range.split(separator: "-").map { #"\U"# + String(repeating: "0", count: 8 - $0.count) + $0 }.joined(separator: "-")

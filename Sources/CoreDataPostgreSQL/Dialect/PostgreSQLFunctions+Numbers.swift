@@ -1,15 +1,17 @@
 import CoreData
 
-// Functions of numbers, by the rules of predicates.
+// Functions on numbers, by the rules of predicates.
 //
-// What a calculation gives may be a whole number or, where that overflows, a floating-point one: PostgreSQL's types do not change so. A
-// computed number is therefore a `numeric`, whose scale says what it is:
+// A calculation gives a whole number or, where that overflows, a floating-point one. PostgreSQL's
+// types do not change like that. A computed number is therefore a `numeric` whose scale tells its
+// kind:
 //
 //     0              a whole number of 64 bits
 //     1 to 999       a decimal
-//     1000, infinite a floating-point number, by its shortest digits, or exactly where it is whole and has less than 64 bits
+//     1000, infinite a floating-point number, by its shortest digits, or exactly where it is
+//                    whole and has less than 64 bits
 //
-// So whole and floating-point numbers compare exactly as they are.
+// So whole and floating-point numbers compare by their exact values.
 extension PostgreSQLFunctions {
     static var numbers: [String] { conversions + arithmetic + comparisons + functionsOfPredicates }
 
@@ -35,7 +37,8 @@ extension PostgreSQLFunctions {
                 """),
             // A decimal as a computed number.
             expression("ocd_decimal(x numeric)", "numeric", "round(x, greatest(scale(x), 1))"),
-            // A computed number as a decimal, with the digits that a floating-point one is written with.
+            // A computed number as a decimal, with the digits that a floating-point one is written
+            // with.
             function(
                 "ocd_plain(x numeric)", "numeric",
                 """
@@ -45,11 +48,13 @@ extension PostgreSQLFunctions {
                     RETURN trim_scale(CAST(CAST(CAST(x AS double precision) AS text) AS numeric));
                 END
                 """),
-            // A number as a column of whole numbers takes it: without its fraction, the last one there is for those beyond.
+            // A number as an integer column takes it: without its fraction, and limited to the
+            // range of 64 bits.
             expression(
                 "ocd_integer(x numeric)", "bigint",
                 "CASE WHEN x IS NOT NULL THEN CAST(trunc(least(greatest(x, \(least)), \(most))) AS bigint) END"),
-            // A number without its fraction, as operators on bits take it; NULL for what no 64 bits hold.
+            // A number without its fraction, as bit operators take it; NULL outside the range of 64
+            // bits.
             function(
                 "ocd_whole(x numeric)", "bigint",
                 """
@@ -59,7 +64,7 @@ extension PostgreSQLFunctions {
                     RETURN CASE WHEN x BETWEEN \(least) AND \(most) THEN CAST(x AS bigint) END;
                 END
                 """),
-            // The number that a text reads as; NULL for other texts.
+            // The number that a text represents; NULL for other texts.
             function(
                 "ocd_number(t text)", "numeric",
                 #"""
@@ -86,11 +91,11 @@ extension PostgreSQLFunctions {
                     RETURN round(CAST(CAST(y AS text) AS numeric), 1000);
                 END
                 """#),
-            // A computed number as predicates take it for a text.
+            // A computed number in the form that texts of predicates have.
             expression(
                 "ocd_text(x numeric)", "text",
                 "CASE WHEN scale(x) < 1000 THEN CAST(trim_scale(x) AS text) ELSE ocd_text(CAST(x AS double precision)) END"),
-            // Seconds since 2001 as a time; NULL for what no time can be.
+            // Seconds since 2001 as a time; NULL outside the range of times.
             expression(
                 "ocd_date(seconds double precision)", "timestamp with time zone",
                 "CASE WHEN seconds > -210000000000 AND seconds < 9223000000000 THEN to_timestamp(seconds + 978307200) END"),
@@ -99,7 +104,8 @@ extension PostgreSQLFunctions {
 
     // MARK: Arithmetic
 
-    /// PostgreSQL raises an error where a result is infinite or too small for a floating-point number, which is no error for predicates.
+    /// PostgreSQL raises an error where a floating-point result is infinite or too small. For
+    /// predicates that is no error.
     private static var arithmetic: [String] {
         [
             function(
@@ -208,7 +214,8 @@ extension PostgreSQLFunctions {
                     RETURN ocd_double(ocd_calculate(operation, CAST(a AS double precision), CAST(b AS double precision)));
                 END
                 """),
-            // A shift by more bits than there are leaves none but those of the sign; one by less than none goes the other way.
+            // A shift to the left by 64 bits or more gives 0; one to the right leaves the sign. A
+            // negative shift goes the other way.
             function(
                 "ocd_shift(number bigint, places bigint, rightwards boolean)", "bigint",
                 """
@@ -230,7 +237,8 @@ extension PostgreSQLFunctions {
 
     private static var comparisons: [String] {
         [
-            // A decimal beside a floating-point number counts as the one nearest to it, unless it is a whole number of 64 bits.
+            // Compared with a floating-point number, a decimal counts as the floating-point number
+            // nearest to it, unless it is a whole number of 64 bits.
             function(
                 "ocd_compare(a numeric, b double precision)", "integer",
                 """
@@ -256,7 +264,8 @@ extension PostgreSQLFunctions {
                     RETURN CASE WHEN a < b THEN -1 WHEN a = b THEN 0 ELSE 1 END;
                 END
                 """),
-            // Bounds of the decimals that count as a floating-point number, so that an index finds them.
+            // Bounds of the decimals that equal a floating-point number, so that an index finds
+            // them.
             expression(
                 "ocd_below(x double precision)", "numeric",
                 "CAST(CAST(x AS text) AS numeric) - CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"

@@ -1,21 +1,27 @@
 import CoreData
 
-// What serves programs that write rows without this package.
+// Functions and triggers for programs that write rows without this package.
 extension PostgreSQLFunctions {
-    /// Gives the next key of a table, by the name of its root entity, to who inserts a row without one.
+    /// The function that gives the next key of a table to a row that is inserted without a key.
+    ///
+    /// The table is given by the name of its root entity.
     static let nextKey = "ocd_next_key"
 
-    /// The function, and the trigger of each table, that records transactions and tells who listens.
+    /// The function that records transactions and notifies listeners, and the trigger of each table
+    /// that calls it.
     static let telling = "ocd_tell"
 
     /// The function of the triggers that raise the versions of rows.
     static let raisingVersion = "ocd_raise_version"
 
-    /// The setting by which triggers know connections of this package, which raise versions and record transactions themselves.
+    /// The setting by which triggers recognize connections of this package, which raise versions
+    /// and record transactions themselves.
     static let writerSetting = "ocd.writer"
 
-    /// They work for roles that have no right to the tables which they write. What holds a transaction's turn, or the counter of keys, is let
-    /// go when the transaction ends; the turn is taken last, when it is committed.
+    /// Functions that work for roles without rights to the tables that the functions write.
+    ///
+    /// The locks for the number of a transaction, and for the counter of keys, are released when
+    /// the transaction ends. The number is taken last, at the commit.
     static let rows = [
         writingFunction(
             "\(nextKey)(text, regclass)", "bigint", "highest int8; taken int8;",
@@ -47,13 +53,19 @@ extension PostgreSQLFunctions {
 
     private static let isOthers = "current_setting('\(writerSetting)', true) IS DISTINCT FROM 'on'"
 
-    /// Has transactions of others that write rows of a table told. Each row waits for the commit, and the first one speaks for all.
+    /// Returns a trigger that notifies of transactions by other programs that write rows of a
+    /// table.
+    ///
+    /// It is deferred to the commit for each row, and the first call notifies for all rows.
     static func tellingTrigger(_ table: String) -> String {
         "CREATE CONSTRAINT TRIGGER \(telling) AFTER INSERT OR UPDATE OR DELETE ON \(table) DEFERRABLE INITIALLY DEFERRED "
             + "FOR EACH ROW WHEN (\(isOthers)) EXECUTE FUNCTION \(telling)()"
     }
 
-    /// Raises the version of a row that others have changed without. Its name is before those of the triggers that look at versions.
+    /// Returns a trigger that raises the version of a row when another program changes the row and
+    /// not the version.
+    ///
+    /// Its name sorts before those of the triggers that read versions.
     static func versionTrigger(_ table: String) -> String {
         "CREATE TRIGGER \"_\(raisingVersion)\" BEFORE UPDATE ON \(table) FOR EACH ROW "
             + "WHEN (NEW.version = OLD.version AND \(isOthers)) EXECUTE FUNCTION \(raisingVersion)()"

@@ -4,12 +4,12 @@ import CoreData
 extension PostgreSQLFunctions {
     static var texts: [String] {
         [
-            // The number of UTF-16's code units.
+            // The number of UTF-16 code units.
             expression(
                 "ocd_length(t text)", "integer",
                 "CASE WHEN octet_length(t) = length(t) THEN length(t) "
                     + #"ELSE length(t) + length(regexp_replace(t COLLATE "C", '[\u0001-\uFFFF]+', '', 'g')) END"#),
-            // The pattern of PostgreSQL's LIKE that means what one with stars and question marks means.
+            // The LIKE pattern for a pattern with stars and question marks.
             function(
                 "ocd_wildcards(pattern text)", "text",
                 #"""
@@ -31,7 +31,7 @@ extension PostgreSQLFunctions {
                     RETURN result || CASE WHEN escaped THEN '\\' ELSE '' END;
                 END
                 """#),
-            // A floating-point number as predicates take it for a text.
+            // A floating-point number in the form that texts of predicates have.
             function(
                 "ocd_text(number double precision)", "text",
                 """

@@ -1,36 +1,43 @@
 import CoreData
 
-/// The functions and collations that stand in the schema of each store: what predicates and sorts need and PostgreSQL has not, or has with
-/// other rules. They take PostgreSQL 14 or later, in a database whose encoding is UTF-8.
+/// The functions and collations in the schema of each store.
 ///
-/// They are made with the store's schema as the search path, where they find each other later on too.
+/// Predicates and sorts need them, and PostgreSQL lacks them or has them with other rules. They
+/// need PostgreSQL 14 or later, in a database whose encoding is UTF-8.
+///
+/// They are made with the store's schema as their search path, in which they find each other later
+/// too.
 enum PostgreSQLFunctions {
-    /// The statements that make them, and make them anew where they are there already.
+    /// Returns the statements that make the functions, or replace them where they exist.
     ///
-    /// - Parameter hasICU: whether the server has ICU's collations: without them there are no functions that fold texts.
+    /// - Parameter hasICU: whether the server has ICU's collations: without them there are no
+    ///   functions that fold texts.
     static func statements(hasICU: Bool) -> [String] {
         texts + numbers + (hasICU ? foldings : []) + rows + [versionStatement]
     }
 
-    /// The version of the functions and of the triggers of derived attributes, to be raised with each change of their texts.
+    /// The version of the functions and of the triggers of derived attributes. Each change of their
+    /// texts raises it.
     ///
-    /// Programs of several versions use a store at once, and the newest functions serve all: what a function takes, and the type that it
-    /// gives, never changes. One that needs others is a new one with a name of its own.
+    /// Programs of several versions use a store at once, and the newest functions work for all of
+    /// them. So the arguments of a function and the type of its result never change. A function
+    /// that needs other ones is a new function with its own name.
     static let version = 3
 
-    /// The function that gives the version of those in its schema, and shows what that was called when they were made: triggers name it.
+    /// The function that returns the version of the functions in its schema. It also records the
+    /// schema's name at the time when they were made, which triggers use.
     static let versionName = "ocd_functions"
 
     private static let versionStatement =
         "CREATE OR REPLACE FUNCTION \(versionName)() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path FROM CURRENT "
         + "AS 'SELECT \(version)'"
 
-    /// A function that gives nil for nil, and the same for the same arguments.
+    /// Returns a function that gives NULL for NULL, and the same result for the same arguments.
     static func function(_ signature: String, _ result: String, _ body: String) -> String {
         "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$\n\(body)\n$$"
     }
 
-    /// The same in one expression, which the planner may put in the place of the call.
+    /// Returns such a function with a single expression, which the planner may inline.
     static func expression(_ signature: String, _ result: String, _ expression: String) -> String {
         "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN \(expression)"
     }
@@ -38,10 +45,10 @@ enum PostgreSQLFunctions {
     /// The function that folds texts.
     static let folding = "ocd_fold"
 
-    /// A first and the last of the functions that fold texts: where a schema has them, it has all.
+    /// The first and the last of the functions that fold texts: a schema that has them has all.
     static let foldingMarks: Set = [folding, "ocd_canonical"]
 
-    /// The same of those that need nothing of ICU.
+    /// The same for the functions that do not need ICU.
     static let calculationMarks: Set = ["ocd_calculate", "ocd_round"]
 
     // MARK: Collations
@@ -52,11 +59,12 @@ enum PostgreSQLFunctions {
         (name: "ocd_localized_standard", locale: "und-u-kn-true", isDeterministic: true),
     ]
 
-    /// The collations that stand in the schema of a store.
+    /// The names of the collations in the schema of a store.
     static let collationNames = localizedOrders.map(\.name)
 
-    /// Texts that a collation takes for equal tie, so that the next sort descriptor decides: only one that is not deterministic says so.
-    /// `localizedStandardCompare:` takes no two texts for equal.
+    /// Texts that a collation counts as equal tie, so that the next sort descriptor decides: only a
+    /// nondeterministic collation has such texts. `localizedStandardCompare:` counts no two texts
+    /// as equal.
     static var collations: [String] {
         localizedOrders.map { name, locale, isDeterministic in
             "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = \(isDeterministic))"

@@ -1,13 +1,14 @@
 import CoreData
 import Foundation
 
-/// Regular expressions of predicates, which are ICU's, in PostgreSQL's words.
+/// Translates the regular expressions of predicates, which are ICU's, to PostgreSQL's syntax.
 ///
-/// Both engines look whether the whole of a text matches, so that greed and the order of alternatives do not matter. What has no counterpart
-/// with the same meaning is refused: references to groups, possessive and atomic parts, conditions on words and graphemes. Sets of
-/// characters are asked of ICU itself, and written out as ranges of code points.
+/// Both engines test whether a whole text matches, so that greed and the order of alternatives do
+/// not matter. A part that has no counterpart with the same meaning is refused: references to
+/// groups, possessive and atomic parts, conditions on words and graphemes. ICU itself evaluates
+/// sets of characters, which are written out as ranges of code points.
 struct PostgreSQLPattern {
-    /// The expression that matches the same texts.
+    /// Returns the expression that matches the same texts.
     static func translation(_ pattern: String, ignoresCase: Bool) throws(SQLRefusal) -> String {
         var parser = PostgreSQLPattern(rest: Array(pattern.unicodeScalars)[...], flags: Flags(ignoresCase: ignoresCase))
         let body = try parser.alternatives()
@@ -17,9 +18,9 @@ struct PostgreSQLPattern {
 
     private struct Flags: Equatable {
         var ignoresCase = false
-        /// Whether a point stands for the end of a line too.
+        /// Whether a dot also matches the end of a line.
         var matchesLineEnds = false
-        /// Whether space and comments mean nothing.
+        /// Whether white space and comments are ignored.
         var isSpaced = false
     }
 
@@ -52,9 +53,9 @@ struct PostgreSQLPattern {
     private mutating func alternatives() throws(SQLRefusal) -> String {
         depth += 1
         defer { depth -= 1 }
-        // Each level is a frame of this program's stack.
+        // Each level takes a frame of this program's stack.
         if depth > 100 { throw refusal("so many groups within each other") }
-        // Flags that are set within a group hold to its end.
+        // Flags that are set within a group hold until its end.
         let outer = flags
         defer { flags = outer }
         var parts = [try sequence()]
@@ -83,7 +84,7 @@ struct PostgreSQLPattern {
         return true
     }
 
-    /// A part of one piece, with what says how often it may come.
+    /// Returns one part with the quantifier that follows it.
     private mutating func quantified(_ atom: String) throws(SQLRefusal) -> String {
         while skipSpace() {}
         guard let next = rest.first else { return atom }
@@ -109,14 +110,14 @@ struct PostgreSQLPattern {
         default: return atom
         }
         if take("+") { throw refusal("possessive repetitions") }
-        // Whether as few as possible are taken does not matter.
+        // Whether as few characters as possible are taken does not matter.
         _ = take("?")
         return "(?:\(atom))\(bounds)"
     }
 
     // MARK: Parts
 
-    /// The next part; nil for one that matches nothing by itself, as a comment.
+    /// Returns the next part; nil for one that matches nothing by itself, such as a comment.
     private mutating func atom() throws(SQLRefusal) -> String? {
         if rest.first == "[" { return try set() }
         guard let next = rest.popFirst() else { return nil }
@@ -125,7 +126,7 @@ struct PostgreSQLPattern {
         case ".": return flags.matchesLineEnds ? #"[\U00000001-\U0010FFFF]"# : #"[^\#(Self.lineEnds)]"#
         case "^": return #"\A"#
         case "$":
-            // The end, or a last end of a line before it.
+            // The end of the text, or the last end of a line before it.
             return #"(?:\Z|(?=\r\n\Z)|(?=[\u000B\u000C\u000D\u0085\u2028\u2029]\Z)|(?<!\r)(?=\n\Z))"#
         case "\\": return try escape()
         case "*", "+", "?", "{": throw refusal("a repetition of nothing")
@@ -152,7 +153,7 @@ struct PostgreSQLPattern {
         } else if take("<!") {
             opening = "(?<!"
         } else if take("<") {
-            // A name.
+            // The name of the group.
             while let next = rest.popFirst(), next != ">" {}
         } else if !take(":") {
             let outer = flags
@@ -223,7 +224,7 @@ struct PostgreSQLPattern {
         }
     }
 
-    /// The character that an escape stands for, whose backslash has been taken.
+    /// Returns the character that an escape stands for. Its backslash has been read.
     private mutating func escapedScalar() throws(SQLRefusal) -> Unicode.Scalar {
         guard let next = rest.popFirst() else { throw refusal("an open escape") }
         func scalar(_ digits: String, _ radix: Int = 16) throws(SQLRefusal) -> Unicode.Scalar {
@@ -269,9 +270,9 @@ struct PostgreSQLPattern {
 
     // MARK: Characters
 
-    /// One character; with others of its case where that does not count.
+    /// Returns an expression for one character; where case is ignored, for its other cases too.
     private mutating func literal(_ scalar: Unicode.Scalar) throws(SQLRefusal) -> String {
-        // No text of a store has it.
+        // No text of a store contains U+0000.
         if scalar.value == 0 { return Self.nothing }
         guard flags.ignoresCase else { return Self.escaped(scalar) }
         if !scalar.isASCII, Self.folded(scalar).unicodeScalars.count > 1 { throw refusal("'\(scalar)' without case") }
@@ -288,27 +289,28 @@ struct PostgreSQLPattern {
 
     private static func folded(_ scalar: Unicode.Scalar) -> String { String(scalar).folding(options: .caseInsensitive, locale: nil) }
 
-    /// Letters that stand for several where case does not count.
+    /// Letters that equal several letters where case is ignored.
     private static let ligatures: [(letters: String, ligatures: String)] = [
         ("ss", "\u{df}\u{1e9e}"), ("ff", "\u{fb00}"), ("fi", "\u{fb01}"), ("fl", "\u{fb02}"), ("ffi", "\u{fb03}"), ("ffl", "\u{fb04}"),
         ("st", "\u{fb05}\u{fb06}"),
     ]
 
-    /// A letter and those behind it that may be one letter with it, and so on.
+    /// Returns a letter and those after it, as long as each may form one letter with the one before
+    /// it.
     private func ligatureChain(from scalar: Unicode.Scalar) -> [Unicode.Scalar] {
         var chain = [scalar]
         var following = rest
         while let last = chain.last, let next = following.popFirst() {
             let pair = (String(Character(last)) + String(Character(next))).lowercased()
             guard Self.ligatures.contains(where: { $0.letters == pair }) else { break }
-            // A letter that is repeated stands alone.
+            // A letter with a quantifier is separate.
             if let repetition = following.first, "*+?{".unicodeScalars.contains(repetition) { break }
             chain.append(next)
         }
         return chain
     }
 
-    /// The ways to write letters, each as a part of an expression.
+    /// Returns the ways to write the letters, each as a part of an expression.
     private func spellings(_ letters: ArraySlice<Unicode.Scalar>) throws(SQLRefusal) -> [String] {
         guard let first = letters.first else { return [""] }
         if letters.count > 8 { throw refusal("so many letters without case that may be one letter together") }
@@ -325,7 +327,7 @@ struct PostgreSQLPattern {
         return result
     }
 
-    /// What no text matches.
+    /// An expression that matches no text.
     private static let nothing = #"(?:\Z.)"#
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
@@ -340,7 +342,7 @@ struct PostgreSQLPattern {
         return String(repeating: "0", count: 8 - digits.count) + digits
     }
 
-    /// A set in brackets, at which `rest` begins.
+    /// Reads a set in brackets, at which `rest` begins.
     private mutating func set() throws(SQLRefusal) -> String {
         var text = ""
         var level = 0
@@ -359,7 +361,7 @@ struct PostgreSQLPattern {
         throw refusal("an open set")
     }
 
-    /// What ICU takes for a member of a set, as a bracket expression.
+    /// Returns the characters that ICU counts as members of a set, as a bracket expression.
     private func characters(_ set: String) throws(SQLRefusal) -> String {
         let ranges = try PostgreSQLCharacters.members(of: set, flags.ignoresCase)
         if ranges.isEmpty { return Self.nothing }

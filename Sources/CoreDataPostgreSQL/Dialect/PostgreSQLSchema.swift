@@ -14,9 +14,9 @@ struct PostgreSQLSchema {
         try writeEntities([:], in: connection)
     }
 
-    /// Makes the tables, and the schema where there is none.
+    /// Makes the tables, and the schema if it does not exist.
     func createTables(_ connection: PostgreSQLConnection) throws {
-        // Who may use a schema need not be allowed to make one.
+        // A role that may use a schema need not be allowed to make one.
         if try !Self.exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(dialect.identifier(schema))") }
         try run(tables(), connection)
     }
@@ -33,34 +33,37 @@ struct PostgreSQLSchema {
 
     // MARK: Statements
 
-    /// What is made before the rows are there, that by which a store is known first.
+    /// Returns the statements that are run before there are rows. Those for the tables that mark
+    /// the schema as a store come first.
     func tables() -> [String] {
         PostgreSQLHousekeeping.statements + Self.functions(dialect) + SQLSchema(mapping: mapping).tableStatements()
             + mapping.tables.flatMap(dialect.columnForms)
     }
 
-    /// The functions and collations that requests use.
+    /// Returns the statements for the functions and collations that requests use.
     static func functions(_ dialect: PostgreSQLDialect) -> [String] {
         // In one text each: a round trip for all of them.
         [PostgreSQLFunctions.statements(hasICU: dialect.hasICU), dialect.hasICU ? PostgreSQLFunctions.collations : []]
             .filter { !$0.isEmpty }.map { $0.joined(separator: ";\n") }
     }
 
-    /// What is made when the rows are there: indexes, foreign keys, functions and triggers.
+    /// Returns the statements that are run after the rows are there: for indexes, foreign keys,
+    /// defaults, functions and triggers.
     func afterRows() throws -> [String] {
         try SQLSchema(mapping: mapping).indexes().map(\.statement) + foreignKeys().map(\.addition) + defaults() + triggers()
     }
 
-    /// What makes the triggers of derived attributes.
+    /// Returns the statements that make the triggers of derived attributes.
     ///
-    /// - Parameter replacing: whether older ones are there.
+    /// - Parameter replacing: whether to replace older triggers.
     func triggers(replacing: Bool = false) throws -> [String] {
         try SQLSchema(mapping: mapping).derivations().flatMap { try dialect.triggers($0, in: schema, replacing: replacing) }
     }
 
     /// Writes the entities' numbers.
     ///
-    /// - Parameter lastKeys: the last key that was taken of a table, by the number of its root; 0 where there is none.
+    /// - Parameter lastKeys: the last key that was taken from a table, by the number of its root
+    ///   entity; 0 where there is none.
     func writeEntities(_ lastKeys: [Int: Int64], in connection: PostgreSQLConnection) throws {
         for layout in mapping.layouts.layouts {
             guard let entity = mapping.entity(layout) else { continue }
@@ -78,11 +81,12 @@ struct PostgreSQLSchema {
 
     // MARK: Defaults
 
-    /// Has rows that are inserted by hand get the next key of their table and their first version.
+    /// Returns the defaults that give rows inserted by hand the next key of their table and their
+    /// first version.
     func defaults() -> [String] {
         mapping.tables.compactMap { table in
             let name = dialect.identifier(table.name)
-            // The entity by its name: migrations give it other numbers.
+            // The entity is given by its name, because migrations give it other numbers.
             guard let root = mapping.entity(table.root), let entity = dialect.literal(.string(root.layout.name), .string),
                 let relation = dialect.literal(.string(name), .string)
             else { return nil }
@@ -98,15 +102,18 @@ struct PostgreSQLSchema {
 
     struct ForeignKey: Hashable {
         let table: String
-        /// The table that the keys lead into.
+        /// The table that the keys refer to.
         let destination: String
-        /// What adds the key, and what the column requires with it.
+        /// The statement that adds the foreign key, together with the constraint that the column
+        /// requires.
         let addition: String
         let removal: String
     }
 
-    /// Checked when a transaction ends. A row that goes takes itself out of optional relationships that nobody has emptied; while others
-    /// require it, it stays.
+    /// Returns the foreign keys, which are checked when a transaction ends.
+    ///
+    /// When a row is deleted, optional relationships that still refer to it become NULL. A row that
+    /// another row requires cannot be deleted.
     func foreignKeys() -> [ForeignKey] {
         mapping.tables.flatMap { table in
             table.columns.compactMap { column in
@@ -122,14 +129,15 @@ struct PostgreSQLSchema {
             }
     }
 
-    /// The table that a key leads into; nil where the store does not hold it.
+    /// Returns the table that a foreign key refers to; nil where the store does not hold it.
     private func destination(of column: SQLColumn) -> SQLTable? {
         if let hidden = mapping.hiddenKeys.first(where: { $0.column === column }) { return hidden.owner.table }
         let name = (column.property as? NSRelationshipDescription)?.destinationEntity?.name
         return name.flatMap { mapping.layouts.layoutByName[$0] }.flatMap { mapping.entity($0) }?.table
     }
 
-    /// - Parameter action: what becomes of a row whose destination is deleted, where it does not require one.
+    /// - Parameter action: the action on a row when its destination is deleted and the row does not
+    ///   require one.
     private func foreignKey(
         _ table: String, _ column: String, to destination: SQLTable, _ requirement: PostgreSQLDialect.Requirement, action: String
     ) -> ForeignKey {

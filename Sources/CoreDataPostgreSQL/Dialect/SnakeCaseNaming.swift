@@ -1,6 +1,6 @@
 import CoreData
 
-/// Names of tables and columns as people who write SQL by hand would choose them.
+/// Names of tables and columns, as people who write SQL by hand would choose them.
 struct SnakeCaseNaming: TableNaming {
     var key: String { "id" }
     var entity: String { "entity" }
@@ -13,10 +13,12 @@ struct SnakeCaseNaming: TableNaming {
         Dictionary(PostgreSQLHousekeeping.all.map { ($0, "OpenCoreData") }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// PostgreSQL cuts names at 63 bytes; some room is left for the numbers that repeated names get.
+    /// PostgreSQL cuts names at 63 bytes; some room is left for the numbers that repeated names
+    /// get.
     private static let longestName = 56
 
-    /// A name that is not cut: of a longer one the beginning, and a number that tells it from others.
+    /// Returns a name that is not cut: for a longer name its beginning, and a number that tells it
+    /// from other names.
     static func limited(_ name: String, to longest: Int = longestName) -> String {
         guard name.utf8.count > longest else { return name }
         var start = ""
@@ -28,12 +30,13 @@ struct SnakeCaseNaming: TableNaming {
         return start + end
     }
 
-    /// A number for a name, the same in every run of every program (FNV-1a).
+    /// Returns a number for a name, the same in every run of every program (FNV-1a).
     static func hash(_ name: String) -> UInt64 {
         name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// A name in small letters with underscores between its words: `imageURL` is `image_url`.
+    /// Returns a name in small letters with underscores between its words: `imageURL` is
+    /// `image_url`.
     static func words(_ name: String) -> String {
         let characters = Array(name.replacingOccurrences(of: ".", with: "_"))
         var result = ""
@@ -50,10 +53,10 @@ struct SnakeCaseNaming: TableNaming {
 
     private static func name(_ parts: String...) -> String { limited(parts.joined(separator: "_")) }
 
-    /// A column of keys without the ending that says so.
+    /// Returns the name of a foreign key column without its ending `_id`.
     private static func stem(_ column: String) -> String { column.hasSuffix("_id") ? String(column.dropLast(3)) : column }
 
-    /// The table of a hierarchy whose root has a name.
+    /// Returns the name of the table for a hierarchy, from the name of its root entity.
     static func table(named root: String) -> String { limited(words(root)) }
 
     func table(_ root: EntityLayout) -> String { Self.table(named: root.name) }
@@ -68,7 +71,8 @@ struct SnakeCaseNaming: TableNaming {
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String {
         Self.name(Self.words(owner.layout.name), Self.words(relationship.name))
     }
-    /// `item_id` beside `tag_id`; among objects of one entity each side is called as the relationship that leads back to it.
+    /// Returns `item_id` beside `tag_id`. Where both sides are of one entity, the name is that of
+    /// the relationship that refers back to the side.
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
         let isOfOneEntity = relationship.destinationEntity === relationship.owningEntity
         return Self.limited(Self.words(isOfOneEntity ? inverse.name : owner.layout.name), to: Self.longestName - 3) + "_id"
@@ -86,6 +90,6 @@ struct SnakeCaseNaming: TableNaming {
     func ownIndexes(of tables: [String]) -> [String] {
         (tables + PostgreSQLHousekeeping.all).map { $0 + "_pkey" } + PostgreSQLHousekeeping.uniqueIndexes
     }
-    /// The functions of triggers are named so too, with a word behind it.
+    /// The functions of triggers have this name too, with a word added.
     func trigger(_ attribute: PropertySlot, of table: String) -> String { Self.limited("\(table)_\(Self.words(attribute.name))", to: 50) }
 }

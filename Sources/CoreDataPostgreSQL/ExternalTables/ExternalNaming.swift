@@ -1,31 +1,35 @@
 import CoreData
 import Foundation
 
-/// The names of tables that others have made, as the model's user info says; where it says nothing, those that people write by hand.
+/// The names of external tables and their columns, from the model's user info.
+///
+/// Where the user info has no name, the name is one that people write by hand.
 struct ExternalNaming: TableNaming {
-    /// The keys of user info that name something.
+    /// The user info keys that hold names.
     enum Word {
-        /// On an entity; that of the root counts.
+        /// On an entity: its table. The key of the root entity counts.
         static let table = "ocd.table"
         /// On an entity: the column of keys.
         static let key = "ocd.key"
         /// On an entity: the column of versions.
         static let version = "ocd.version"
-        /// On an entity: the sequence that keys are taken of.
+        /// On an entity: the sequence that keys are taken from.
         static let sequence = "ocd.sequence"
-        /// On an entity: the column of entity numbers. On a relationship: the column with that of the destination.
+        /// On an entity: the column of entity numbers. On a relationship: the column with the
+        /// entity number of the destination.
         static let entity = "ocd.entity"
         /// On an entity of a hierarchy: its number.
         static let entityNumber = "ocd.entityNumber"
-        /// On an attribute: its column. On a relationship: the column of the keys that it leads to.
+        /// On an attribute: its column. On a relationship: the column of the keys that it refers
+        /// to.
         static let column = "ocd.column"
-        /// On one side of a many-to-many relationship.
+        /// On one side of a many-to-many relationship: the join table.
         static let joinTable = "ocd.joinTable"
         /// On an ordered relationship: the column of positions.
         static let position = "ocd.position"
     }
 
-    /// What the server itself says of each row: the number of the transaction that has written it.
+    /// The server's own column in each row: the number of the transaction that wrote the row.
     static let transactionColumn = "xmin"
 
     private let standard = SnakeCaseNaming()
@@ -52,7 +56,7 @@ struct ExternalNaming: TableNaming {
     func entity(of root: EntityLayout) -> String { Self.text(Word.entity, root.entity.userInfo) ?? entity }
     func version(of root: EntityLayout) -> String {
         if let name = Self.text(Word.version, root.entity.userInfo) { return name }
-        // A view has nothing that the server says of a row.
+        // A view has no such column.
         return isReadOnly && !catalog.isTable(table(root)) ? key(of: root) : version
     }
 
@@ -85,7 +89,7 @@ struct ExternalNaming: TableNaming {
         name(Word.joinTable, relationship) ?? relationship.inverseRelationship.flatMap { name(Word.joinTable, $0) }
             ?? standard.joinTable(relationship, of: owner)
     }
-    /// What leads back to the owner says in which column.
+    /// Returns the column that the inverse names, because the inverse refers back to the owner.
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
         name(Word.column, inverse) ?? standard.joinColumn(relationship, inverse: inverse, of: owner)
     }
@@ -98,7 +102,7 @@ struct ExternalNaming: TableNaming {
 
     // MARK: Indexes
 
-    // Nobody makes any.
+    // No indexes are made.
     func keyIndex(_ table: String, _ column: String) -> String { standard.keyIndex(table, column) }
     func entityIndex(_ table: String) -> String { standard.entityIndex(table) }
     func joinIndex(_ table: String, _ column: String) -> String { standard.joinIndex(table, column) }

@@ -1,6 +1,6 @@
 import CoreData
 
-/// What has to come before what, where foreign keys are looked at with each statement.
+/// An order of writes for tables in which foreign keys are checked with each statement.
 struct ExternalOrder {
     private var all: [Int: Set<Int>] = [:]
     private var required: [Int: Set<Int>] = [:]
@@ -16,16 +16,17 @@ struct ExternalOrder {
         if isRequired { required[number, default: []].insert(other) }
     }
 
-    /// A relationship that may be empty.
+    /// An optional relationship.
     struct Optional {
         /// The root of the table that has its column.
         let root: Int
-        /// The root of the table that it leads into.
+        /// The root of the table that it refers to.
         let destination: Int
         let column: SQLColumn
     }
 
-    /// What rows of tables lead to, by the tables' roots.
+    /// Returns the references between tables with deleted rows, by the tables' roots, and the
+    /// optional relationships among them.
     static func ofDeletions(_ roots: Set<Int>, _ mapping: SQLMapping) -> (order: ExternalOrder, optional: [Optional]) {
         let layouts = mapping.layouts.layouts
         var order = ExternalOrder()
@@ -48,7 +49,8 @@ struct ExternalOrder {
         return (order, optional)
     }
 
-    /// The numbers in an order in which each comes behind those that it needs. Where there is none, in one for what is required.
+    /// Returns the numbers in an order in which each comes after those that it needs. Where no such
+    /// order exists, only required ones count.
     func inTurn() -> (numbers: [Int], isCircular: Bool) {
         let numbers = Self.inTurn(all)
         let turns = Dictionary(uniqueKeysWithValues: zip(numbers, numbers.indices))

@@ -1,11 +1,11 @@
 import CoreData
 import Foundation
 
-/// Finds what keeps tables of others from being those of a model.
+/// Finds the reasons why external tables do not fit a model.
 struct ExternalTableChecks {
     let mapping: SQLMapping
     let catalog: PostgreSQLCatalog
-    /// The columns that no two rows have the same values in, by table.
+    /// The sets of columns whose values are unique, by table.
     private let unique: [String: [Set<String>]]
     private(set) var problems: [String] = []
 
@@ -64,7 +64,8 @@ struct ExternalTableChecks {
         if catalog.isTable(name) { checkUniqueness(of: table) }
     }
 
-    /// Nothing says of a view what no two rows of it have in common.
+    /// Checks keys and uniqueness constraints of a table. The catalog says nothing about uniqueness
+    /// in a view.
     private mutating func checkUniqueness(of table: SQLTable) {
         let known = unique[table.name] ?? []
         if let key = catalog.column(table.keyColumn, of: table.name), !key.isRequired || !known.contains([table.keyColumn]) {
@@ -85,7 +86,7 @@ struct ExternalTableChecks {
     }
 
     private mutating func checkColumns(of table: SQLTable) {
-        // Names that are taken would be numbered, which nobody has asked for.
+        // The mapping would add a number to a name that is taken, which the model does not ask for.
         var owners = [table.keyColumn: "the keys"]
         for (column, role) in [
             (table.writesVersions ? table.versionColumn : nil, "the versions"), (table.entityColumn, "the entity numbers"),
@@ -152,7 +153,8 @@ struct ExternalTableChecks {
 
     // MARK: Types
 
-    /// The types that lose nothing of a property's values. A narrower one refuses what it cannot hold.
+    /// Returns the types that lose nothing of a property's values. A narrower type refuses values
+    /// that it cannot hold.
     static func types(of kind: ValueKind) -> Set<UInt32> {
         switch kind {
         case .int16: [WireType.int2]
@@ -199,9 +201,9 @@ struct ExternalTableChecks {
 }
 
 extension PostgreSQLStore {
-    /// The numbers of the entities of hierarchies, as the model gives them.
+    /// Returns the numbers that the model gives to the entities of hierarchies.
     ///
-    /// - Throws: code 134020 where an entity has none, or that of another one.
+    /// - Throws: code 134020 where an entity has no number, or the number of another one.
     private func externalEntityNumbers(_ layouts: ModelLayout, including names: Set<String>) throws -> [String: Int] {
         var numbers: [String: Int] = [:]
         var owners: [Int: String] = [:]
@@ -232,7 +234,7 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Maps the model to tables of others, and looks whether they fit.
+    /// Maps the model to external tables, and checks that they fit.
     func externalBackend(
         _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription], _ connection: PostgreSQLConnection
     ) throws -> PostgreSQLBackend {

@@ -1,14 +1,16 @@
 import CoreData
 import Foundation
 
-/// What a store knows of tables that others have made, beside the names of their columns.
+/// The facts about external tables that a store needs, besides the names of their columns.
 struct ExternalTables: Sendable {
-    /// The sequences that new keys are taken of, by the layout index of the root entity; nothing is inserted where there is none.
+    /// The sequences that new keys are taken from, by the layout index of the root entity. Nothing
+    /// is inserted where there is none.
     let sequences: [Int: String]
-    /// What tells the server from one that takes over from it, in SQL: NULL where it cannot be told.
+    /// An SQL expression that tells the server from one that replaces it: NULL where that cannot be
+    /// told.
     let server: String
 
-    /// - Parameter mapping: one that fits the tables.
+    /// - Parameter mapping: a mapping that fits the tables.
     init(_ connection: PostgreSQLConnection, schema: String, mapping: SQLMapping) throws {
         var sequences: [Int: String] = [:]
         for table in mapping.tables {
@@ -18,7 +20,8 @@ struct ExternalTables: Sendable {
         server = try Self.server(connection)
     }
 
-    /// Services that keep their log in their own way do not say where it stands; a standby says so when it has taken over.
+    /// The expressions for `server`, the best first. A service that keeps its log in its own way
+    /// does not give the log's position. A standby gives it once it has replaced its server.
     private static let servers = [
         "(SELECT system_identifier::text FROM pg_catalog.pg_control_system()) || ' ' "
             + "|| left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 8)",
@@ -35,7 +38,8 @@ struct ExternalTables: Sendable {
         return "NULL::text"
     }
 
-    /// The sequence of a key column: what the model names, the one that belongs to the column, or the one that its default asks.
+    /// Returns the sequence of a key column: the one that the model names, that belongs to the
+    /// column, or that the column's default uses.
     private static func sequence(of table: SQLTable, _ connection: PostgreSQLConnection, _ schema: String) throws -> String? {
         var arguments = WireArguments()
         var found: String?
@@ -66,8 +70,8 @@ struct ExternalTables: Sendable {
 
     // MARK: Metadata
 
-    /// The metadata of a store that has no table to keep them in: always those of the model, with a UUID that is made of the server's,
-    /// the database's and the schema's names for themselves.
+    /// Returns the metadata of a store that has no table for them. They are always those of the
+    /// model, with a UUID made from the identifiers of the server, the database and the schema.
     static func metadata(_ connection: PostgreSQLConnection, schema: String) throws -> [String: Any] {
         let isAllowed =
             "SELECT COALESCE(has_function_privilege(to_regproc('pg_catalog.pg_control_system')::oid, 'EXECUTE'), FALSE)::int::int8"
@@ -81,11 +85,11 @@ struct ExternalTables: Sendable {
         return [NSStoreTypeKey: NSPostgreSQLStoreType, NSStoreUUIDKey: identifier(of: place + " " + schema)]
     }
 
-    /// A UUID that is the same for the same text.
+    /// Returns a UUID that is the same for the same text.
     private static func identifier(of text: String) -> String {
         var bytes: [UInt8] = []
         for part in ["given ", "tables "] { withUnsafeBytes(of: SnakeCaseNaming.hash(part + text).bigEndian) { bytes += $0 } }
-        // The version for UUIDs of one's own making, and their variant.
+        // The version for UUIDs of a program's own making, and their variant.
         bytes[6] = bytes[6] & 0x0f | 0x80
         bytes[8] = bytes[8] & 0x3f | 0x80
         return bytes.withUnsafeBufferPointer { UUID(bytes: $0) }?.uuidString ?? ""
@@ -93,7 +97,7 @@ struct ExternalTables: Sendable {
 
     // MARK: Refusals
 
-    /// What cannot be done with tables of others.
+    /// Returns the error for an operation that external tables do not allow.
     static func refusal(_ what: String, at url: URL?, recovery: String) -> NSError {
         CoreDataErrors.make(
             .persistentStoreOperation,
@@ -109,8 +113,8 @@ struct ExternalTables: Sendable {
 // MARK: - Keys
 
 extension PostgreSQLStore {
-    /// New keys of a table of others, of the sequence that everybody takes them of: none is taken twice, and there may be gaps between
-    /// them.
+    /// Returns new keys from the existing table's own sequence. No key is taken twice, and there
+    /// may be gaps between them.
     func nextExternalKeys(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend) throws -> [Int64] {
         guard let sequence = external.sequences[root.layout.index] else {
             throw ExternalTables.refusal(
@@ -134,9 +138,9 @@ extension PostgreSQLStore {
         return keys
     }
 
-    /// The first of so many new keys without a gap.
+    /// Returns the first of a number of new keys without a gap.
     func nextExternalRun(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend) throws -> Int64 {
-        // Who inserts at the same time makes gaps, which the next try need not meet.
+        // Other programs that insert at the same time cause gaps. The next attempt may have none.
         for _ in 0..<Self.mostRuns {
             let keys = try nextExternalKeys(count, of: root, external, backend)
             if let first = keys.first, zip(keys, keys.dropFirst()).allSatisfy({ $1 == $0 + 1 }) { return first }

@@ -2,12 +2,14 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// Hears of the transactions of a store that anybody commits, on a thread and a connection of its own.
+/// Listens for the commits of all programs to a store, on a thread and a connection of its own.
 ///
-/// Each transaction tells its number. After every connection, and where the way to the server drops what it says, the last number is
-/// looked up: nothing is missed, though several transactions may be told of at once.
+/// Each transaction sends its number. The last number is looked up after each connect, and where
+/// notifications do not arrive. So nothing is missed, though one call may report several
+/// transactions.
 final class PostgreSQLListener: @unchecked Sendable {
-    // Sendable: constants, and a state behind a mutex. The thread alone uses the connection, but for `cancel()`.
+    // Sendable: constants, and a state behind a mutex. Only the thread uses the connection, except
+    // for `cancel()`.
 
     private struct State: @unchecked Sendable {
         // Sendable: only reached through the mutex.
@@ -16,15 +18,18 @@ final class PostgreSQLListener: @unchecked Sendable {
     }
 
     private let pool: PostgreSQLPool
-    /// The last transaction that needs not be told of; nil for the last one when the thread begins.
+    /// The last transaction that needs no notification; nil for the last one when the thread
+    /// begins.
     private let first: Int64?
-    /// Called for transactions up to a number, and with whether any of them is another's.
+    /// Called for transactions up to a number, and with whether another writer committed any of
+    /// them.
     private let onChange: @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
     private let state = Mutex(State())
 
-    /// How long the thread sleeps where it is told nothing: then it looks whether the server is still there.
+    /// Seconds that the thread waits without notifications. Then it checks whether the server is
+    /// still there.
     private static let longestWait = 30.0
-    /// How often a number is looked up that nobody tells.
+    /// Seconds between two look-ups of the number where notifications do not arrive.
     private static let pollingInterval = 1.0
 
     init(_ pool: PostgreSQLPool, after first: Int64?, onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void) {
@@ -39,7 +44,7 @@ final class PostgreSQLListener: @unchecked Sendable {
         thread.start()
     }
 
-    /// Has the thread end. Does not wait for it.
+    /// Makes the thread end. Does not wait for it.
     func end() {
         let wire = state.withLock { state in
             state.isEnded = true
@@ -57,7 +62,8 @@ final class PostgreSQLListener: @unchecked Sendable {
             do {
                 try listen(&known) { pause = 0.1 }
             } catch {
-                // Whoever saves or fetches is told why; what happens meanwhile is found when the server is back.
+                // Saves and fetches report the error. Commits in the meantime are found when the
+                // server is back.
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, Self.longestWait)
             }
@@ -95,9 +101,9 @@ final class PostgreSQLListener: @unchecked Sendable {
         }
     }
 
-    /// Has the server tell what is committed.
+    /// Asks the server for notifications of commits.
     ///
-    /// - Returns: whether it does so.
+    /// - Returns: whether the server sends them.
     private func mayListen(_ connection: PostgreSQLConnection) throws -> Bool {
         var channel: String?
         try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
@@ -113,7 +119,7 @@ final class PostgreSQLListener: @unchecked Sendable {
         }
     }
 
-    /// Looks whether transactions were committed that nobody told of.
+    /// Checks for commits without a notification.
     private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
         let last: Int64
         do { last = try PostgreSQLTransactions.last(connection) } catch let error as WireError where error.sqlState == "42501" {

@@ -1,8 +1,9 @@
 import CoreData
 
-// Triggers that tell of what programs without this package write.
+// Triggers that notify of writes by programs without this package.
 extension PostgreSQLStore {
-    /// Makes the triggers that tables lack, where the store's options ask for them. Where that cannot be, the store works without.
+    /// Makes the triggers that tables lack, where the store's options ask for them. If that fails,
+    /// the store works without them.
     func tellOfAllWriters(_ mapping: SQLMapping, _ connection: PostgreSQLConnection, _ schema: String) throws {
         guard Self.flag(options, NSPostgreSQLTellsOfAllWritersOption), !isReadOnly else { return }
         do {

@@ -2,11 +2,13 @@ import CPostgreSQL
 import CoreData
 import Foundation
 
-/// The parameters of a connection in the order in which the library takes them: the last that is said of one counts.
+/// The parameters of a connection in the order in which the library takes them: the last value of a
+/// parameter counts.
 struct ConnectionParameters {
     private(set) var list: [(keyword: String, value: String)] = []
 
-    /// - Parameter environment: what the library reads besides, by the names of its variables.
+    /// - Parameter environment: the environment variables that the library also reads, by their
+    ///   names.
     init(_ target: WireTarget, environment: [String: String] = ProcessInfo.processInfo.environment) throws {
         let said = try Self.read(target.connection)
         let sources = ParameterSources(
@@ -25,13 +27,13 @@ struct ConnectionParameters {
             }
         }
         list.append(("client_encoding", "UTF8"))
-        // C ends a text there: the rest would be lost without a word.
+        // C ends a text there: the rest would be lost without an error.
         for (keyword, value) in list where value.utf8.contains(0) || keyword.utf8.contains(0) {
             throw WireError(message: "the connection's parameter \(keyword) contains U+0000", isConnectionLost: true)
         }
     }
 
-    /// What a connection string says, by the library's keywords.
+    /// Returns the parameters in a connection string, by the library's keywords.
     private static func read(_ connection: String) throws -> [String: String] {
         // Without any of these marks it is the name of a database.
         guard connection.contains("=") || connection.hasPrefix("postgresql://") || connection.hasPrefix("postgres://") else { return [:] }
@@ -43,7 +45,8 @@ struct ConnectionParameters {
         }
         defer { PQconninfoFree(options) }
         let said = values(of: options)
-        // A password's rest: the library would show it as the name of a host that it does not find.
+        // The rest of a password: the library would show it as the name of a host that it does not
+        // find.
         if let host = said["host"], host.dropFirst().contains("@") {
             throw WireError(
                 message: "the connection string's host contains \"@\": write it as %40 where it belongs to a password",
@@ -52,7 +55,7 @@ struct ConnectionParameters {
         return said
     }
 
-    /// What a list of the library's holds, by keyword.
+    /// Returns the values in one of the library's lists, by keyword.
     static func values(of options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
         var values: [String: String] = [:]
         var option = options
@@ -63,13 +66,14 @@ struct ConnectionParameters {
         return values
     }
 
-    /// A message of the library without what it quotes: a wrong connection string's part may belong to the password.
+    /// Returns a message of the library without its quotations: a part of a wrong connection string
+    /// may belong to the password.
     private static func withoutQuotations(_ message: String) -> String {
         let parts = message.split(separator: "\"", omittingEmptySubsequences: false)
         return parts.enumerated().map { $0 % 2 == 1 && $1.count > 1 ? "…" : String($1) }.joined(separator: "\"")
     }
 
-    /// Calls a function of the library with the parameters as it takes them.
+    /// Calls a function of the library with the parameters in the form that it takes.
     func withKeywordsAndValues<Result>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
     ) -> Result {
@@ -92,12 +96,14 @@ struct ConnectionParameters {
     }
 }
 
-/// Who says something of a connection.
+/// The sources of a connection's parameters.
 private struct ParameterSources {
-    /// What the connection string says, and what goes before it, by the library's keywords.
+    /// The parameters in the connection string, and those that override it, by the library's
+    /// keywords.
     private let said: [String: String]
     private let environment: [String: String]
-    /// All of it together with a service file, as the library understands it, and with what it takes by itself; nil without a service.
+    /// All parameters together with a service file, as the library understands them, and with its
+    /// own defaults; nil without a service.
     private let resolved: [String: String]?
 
     init(connection: String, said: [String: String], environment: [String: String]) {
@@ -107,19 +113,19 @@ private struct ParameterSources {
             said["service"] ?? Self.variable("service", environment) == nil ? nil : Self.resolve(connection, service: said["service"])
     }
 
-    /// Whether nobody says anything about a parameter.
+    /// Whether no source sets a parameter.
     func areSilent(about keyword: String) -> Bool {
         if said[keyword] != nil || Self.variable(keyword, environment) != nil { return false }
         return resolved?[keyword].map { $0 == Self.options[keyword]?.standard } ?? true
     }
 
-    /// What the environment says.
+    /// Returns the value that the environment sets.
     private static func variable(_ keyword: String, _ environment: [String: String]) -> String? {
         guard let name = options[keyword]?.variable, let value = environment[name], !value.isEmpty else { return nil }
         return value
     }
 
-    /// What the library reads of the environment, and takes where nobody says anything, by its keywords.
+    /// The environment variables that the library reads, and its defaults, by its keywords.
     private static let options: [String: (variable: String?, standard: String?)] = {
         var options: [String: (variable: String?, standard: String?)] = [:]
         guard let list = PQconndefaults() else { return [:] }
@@ -134,10 +140,12 @@ private struct ParameterSources {
         return options
     }()
 
-    /// What a service file says the library alone knows, and tells of a connection alone. This one is not begun: a parameter that it
-    /// refuses keeps it from that.
+    /// Returns the parameters with those of a service file.
     ///
-    /// - Parameter service: where it does not stand in the connection string.
+    /// Only the library can read the file, and it gives the values only for a connection. This
+    /// connection is not begun: a parameter that the library refuses prevents that.
+    ///
+    /// - Parameter service: the name of the service, where it is not in the connection string.
     private static func resolve(_ connection: String, service: String?) -> [String: String] {
         var list = [(keyword: "dbname", value: connection)]
         if let service { list.append(("service", service)) }
@@ -151,14 +159,15 @@ private struct ParameterSources {
 
     // MARK: Encryption
 
-    /// Whether the connection leaves the machine, and nobody has said how it is encrypted.
+    /// Whether the connection leaves the machine, and no source sets its encryption.
     func leaveOpenToEncrypt() -> Bool {
         guard areSilent(about: "sslmode") else { return false }
         func value(_ keyword: String) -> String? { said[keyword] ?? resolved?[keyword] ?? Self.variable(keyword, environment) }
         return Self.leavesMachine(hosts: value("host"), addresses: value("hostaddr"))
     }
 
-    /// Whether any of the hosts is another machine. None is a socket of this one. Where there are addresses, the names are not looked up.
+    /// Whether any of the hosts is another machine. No host means a socket of this machine. Where
+    /// there are addresses, the names are not looked up.
     private static func leavesMachine(hosts: String?, addresses: String?) -> Bool {
         let names = hosts.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
         let numbers = addresses.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []

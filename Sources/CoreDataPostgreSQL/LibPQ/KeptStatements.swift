@@ -7,7 +7,7 @@ final class KeptStatement {
     let types: [UInt32]
     /// The name, which no other statement of the connection had or will have.
     let name: String
-    /// Whether the server has said that it has it.
+    /// Whether the server has confirmed that it has the statement.
     var isPrepared = false
     fileprivate(set) var lastUse = 0
 
@@ -20,20 +20,21 @@ final class KeptStatement {
 
 /// The statements that the server keeps for a connection, by their text.
 struct KeptStatements {
-    /// How many are kept; a transaction may need more for as long as it runs.
+    /// The number of statements that are kept. A transaction may need more for as long as it runs.
     static let limit = 256
-    /// How many are given up at once, so that not every new statement costs a round trip to give up an old one.
+    /// The number of statements that are given up at once, so that not every new statement costs a
+    /// round trip to give up an old one.
     private static let portion = 32
 
     private var statements: [String: KeptStatement] = [:]
-    /// Names that the server still knows and that are used no more.
+    /// Names that the server still knows and that are not used any more.
     private var abandoned: [String] = []
     private var uses = 0
     private var names = 0
 
     var count: Int { statements.count }
 
-    /// The statement with a text and types of its arguments.
+    /// Returns the statement with this text and these types of arguments.
     mutating func find(_ statement: WireStatement) -> KeptStatement? {
         guard let found = statements[statement.sql], found.types == statement.arguments.types else { return nil }
         uses += 1
@@ -41,7 +42,7 @@ struct KeptStatements {
         return found
     }
 
-    /// A statement that is to be prepared, in the place of one with this text and other types.
+    /// Adds a statement that is to be prepared. It replaces one with the same text and other types.
     mutating func add(_ statement: WireStatement) -> KeptStatement {
         names += 1
         uses += 1
@@ -51,19 +52,20 @@ struct KeptStatements {
         return added
     }
 
-    /// Gives up a statement: the server does not know it, or knows it by a plan that fits no more.
+    /// Gives up a statement: the server does not know it, or has a plan for it that no longer fits.
     mutating func forget(_ statement: KeptStatement, isOnServer: Bool) {
         if statements[statement.sql] === statement { statements[statement.sql] = nil }
         if isOnServer { abandoned.append(statement.name) }
     }
 
-    /// Forgets all, because the server may know others by these names.
+    /// Forgets all statements, because the server may know other ones by these names.
     mutating func removeAll() {
         statements = [:]
         abandoned = []
     }
 
-    /// What gives up the statements that were not used for longest, and those that fit no more; nil where there is room.
+    /// Returns the SQL that gives up the least recently used statements, and those that no longer
+    /// fit; nil where there is room.
     mutating func makeRoom() -> String? {
         guard statements.count >= Self.limit || abandoned.count >= Self.portion else { return nil }
         if statements.count >= Self.limit {

@@ -1,7 +1,8 @@
 import CPostgreSQL
 import CoreData
 
-/// Where the addresses of a row's columns stand while the row is handed out; used again for all rows of a connection.
+/// The addresses of a row's columns while the row is handed out. It is reused for all rows of a
+/// connection.
 struct RowBuffer: ~Copyable {
     private var capacity = 0
     private var values = UnsafeMutablePointer<UnsafePointer<UInt8>?>.allocate(capacity: 0)
@@ -14,7 +15,7 @@ struct RowBuffer: ~Copyable {
         types.deallocate()
     }
 
-    /// Learns the columns of a statement's result.
+    /// Prepares for the columns of a statement's result.
     mutating func begin(_ result: OpaquePointer) {
         let count = Int(PQnfields(result))
         if count > capacity {
@@ -38,7 +39,8 @@ struct RowBuffer: ~Copyable {
             for column in 0..<columns {
                 let length = PQgetlength(result, row, column)
                 lengths[Int(column)] = length
-                // A length says that there is a value, so most values need no question more.
+                // A length other than 0 shows that there is a value, so most values need no second
+                // call.
                 if length == 0, PQgetisnull(result, row, column) != 0 {
                     values[Int(column)] = nil
                 } else {
@@ -50,11 +52,12 @@ struct RowBuffer: ~Copyable {
     }
 }
 
-/// Where the addresses of a statement's arguments stand while it is sent; used again for all statements of a connection.
+/// The addresses of a statement's arguments while it is sent. It is reused for all statements of a
+/// connection.
 struct ArgumentBuffer: ~Copyable {
     private var capacity = 0
     private var values = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: 0)
-    /// As many ones, which say "binary".
+    /// As many ones, the code for the binary format.
     private var formats = UnsafeMutablePointer<Int32>.allocate(capacity: 0)
 
     deinit {
@@ -62,7 +65,8 @@ struct ArgumentBuffer: ~Copyable {
         formats.deallocate()
     }
 
-    /// Calls a function of the library with the count, types, addresses, lengths and formats of arguments.
+    /// Calls a function of the library with the count, types, addresses, lengths and formats of
+    /// arguments.
     mutating func with<Result>(
         _ arguments: WireArguments,
         _ body: (Int32, UnsafePointer<UInt32>?, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>?, UnsafePointer<Int32>) -> Result
@@ -79,7 +83,8 @@ struct ArgumentBuffer: ~Copyable {
         return arguments.bytes.withUnsafeBytes { bytes in
             arguments.lengths.withUnsafeBufferPointer { lengths in
                 arguments.offsets.withUnsafeBufferPointer { offsets in
-                    // Where all values are empty there may be no bytes, but an empty value needs an address all the same.
+                    // Where all values are empty there may be no bytes, but an empty value needs an
+                    // address all the same.
                     let start = bytes.baseAddress ?? UnsafeRawPointer(formats)
                     for place in 0..<count {
                         values[place] = lengths[place] < 0 ? nil : (start + offsets[place]).assumingMemoryBound(to: CChar.self)

@@ -3,30 +3,33 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// What another thread may do to a connection: end the statement that runs, or the wait for notifications.
+/// Ends a connection's running statement, or its wait for notifications, from another thread.
 final class LibPQCancellation: Sendable {
     private struct State {
         /// Nil once the connection is closed.
         var key: CancellationKey?
-        /// Whether a statement runs. A request while none does could hit the next one.
+        /// Whether a statement runs. A request while none runs could end the next one.
         var isRunning = false
-        /// The request that the server has not answered. Whatever runs when it arrives is ended, so nothing is begun before.
+        /// The request that the server has not answered. It ends whatever runs when it arrives, so
+        /// no statement begins before.
         var request: CancellationRequest?
-        /// A pipe that ends waits: its reading and its writing end. Made when it is first needed.
+        /// A pipe that ends waits: its reading end and its writing end. Made when it is first
+        /// needed.
         var pipe: (reading: Int32, writing: Int32)?
     }
 
-    /// Guards the state alone; nobody waits for the server within.
+    /// Guards only the state. No thread waits for the server while it holds the lock.
     private let state: Mutex<State>
 
     init(of connection: OpaquePointer) { state = Mutex(State(key: CancellationKey(of: connection))) }
 
     deinit { close() }
 
-    /// Notes that a statement runs, once the server has answered the request to end an earlier one. For the connection's own thread.
+    /// Notes that a statement runs, once the server has answered the request to end an earlier one.
+    /// For the connection's own thread.
     ///
-    /// - Parameter seconds: how long the answer may take since the request was sent; nil for any time.
-    /// - Returns: false where it takes longer: nobody knows what the request would end.
+    /// - Parameter seconds: the limit for the answer, counted from the request; nil for none.
+    /// - Returns: false where it takes longer: which statement the request would end is not known.
     func begin(within seconds: Double?) -> Bool {
         while let request = state.withLock({ state in
             state.isRunning = state.request == nil
@@ -39,7 +42,8 @@ final class LibPQCancellation: Sendable {
 
     func end() { state.withLock { $0.isRunning = false } }
 
-    /// Ends the statement that runs and the wait; a wait that has not begun yet ends as soon as it does.
+    /// Ends the running statement and the wait. A wait that has not begun yet ends as soon as it
+    /// begins.
     func cancel() {
         state.withLock { state in
             guard state.key != nil else { return }
@@ -52,10 +56,11 @@ final class LibPQCancellation: Sendable {
         }
     }
 
-    /// Ends the statement that runs, if one does.
+    /// Ends the running statement, if there is one.
     @Sendable func cancelRunningStatement() { state.withLock { request(&$0) } }
 
-    /// Asks the server to end the statement that runs, in a thread of its own: the library waits for the answer, as long as it takes.
+    /// Asks the server to end the running statement, on a thread of its own: the library waits for
+    /// the answer without a limit.
     private func request(_ state: inout State) {
         guard state.isRunning, state.request == nil, let key = state.key else { return }
         let request = CancellationRequest()
@@ -71,10 +76,10 @@ final class LibPQCancellation: Sendable {
 
     // MARK: Waits
 
-    /// What can be read once `cancel` was called; -1 where the system has no more files.
+    /// A file that can be read once `cancel` was called; -1 where the system has no more files.
     var wakingFile: Int32 { state.withLock { Self.pipe(&$0)?.reading ?? -1 } }
 
-    /// Takes what `cancel` has written.
+    /// Reads the bytes that `cancel` has written.
     func takeWaking() {
         state.withLock { state in
             guard let pipe = state.pipe else { return }
@@ -89,7 +94,7 @@ final class LibPQCancellation: Sendable {
         var files: [Int32] = [-1, -1]
         guard Foundation.pipe(&files) == 0 else { return nil }
         for file in files {
-            // Neither end may block, nor be left to programs that this one starts.
+            // Neither end may block, or be inherited by programs that this one starts.
             _ = fcntl(file, F_SETFL, O_NONBLOCK)
             _ = fcntl(file, F_SETFD, FD_CLOEXEC)
         }
@@ -97,7 +102,8 @@ final class LibPQCancellation: Sendable {
         return state.pipe
     }
 
-    /// To be called before the connection is closed. A request may still be under way: the server then finds nothing to end.
+    /// Must be called before the connection is closed. A request may still be under way: the server
+    /// then finds nothing to end.
     func close() {
         state.withLock { state in
             if let pipe = state.pipe {
@@ -109,9 +115,10 @@ final class LibPQCancellation: Sendable {
     }
 }
 
-/// What a connection's server knows a request by: a copy of what the connection knew at first, which outlives it.
+/// The server's key for requests to a connection: a copy of the connection's first one, which
+/// outlives the connection.
 private final class CancellationKey: @unchecked Sendable {
-    // Sendable: the library only reads it, and says that any thread may send it.
+    // Sendable: the library only reads it, and documents that any thread may send it.
     private let pointer: OpaquePointer
 
     init?(of connection: OpaquePointer) {
@@ -121,7 +128,8 @@ private final class CancellationKey: @unchecked Sendable {
 
     deinit { PQfreeCancel(pointer) }
 
-    /// Sends a request and waits until the server has passed it on. One that fails leaves the statement running, as if it had come too late.
+    /// Sends a request and waits until the server has passed it on. A request that fails leaves the
+    /// statement running, as if it had come too late.
     func send() {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { text in
             _ = PQcancel(pointer, text.baseAddress, Int32(text.count))
@@ -136,7 +144,7 @@ private final class CancellationRequest: Sendable {
 
     func noteAnswer() { answer.signal() }
 
-    /// Waits for the answer; one thread does so.
+    /// Waits for the answer. Only one thread does so.
     func isAnswered(within seconds: Double?) -> Bool {
         answer.wait(timeout: seconds.map { sent + $0 } ?? .distantFuture) == .success
     }

@@ -2,7 +2,7 @@ import CPostgreSQL
 import CoreData
 
 extension LibPQConnection {
-    /// How many bytes are gathered before they are given to the library.
+    /// The number of bytes that are gathered before they are given to the library.
     private static let block = 1 << 16
 
     @discardableResult
@@ -16,7 +16,7 @@ extension LibPQConnection {
         var gathered: [UInt8] = []
         func send(_ bytes: UnsafeRawBufferPointer) throws {
             guard let start = bytes.baseAddress, !bytes.isEmpty else { return }
-            // What the server says before the end ends the copy.
+            // A message of the server before the end ends the copy.
             guard PQconsumeInput(connection) == 1,
                 PQputCopyData(connection, start.assumingMemoryBound(to: CChar.self), Int32(bytes.count)) == 1
             else { throw EndOfCopy() }
@@ -29,7 +29,8 @@ extension LibPQConnection {
         do {
             try body { bytes in
                 if gathered.count + bytes.count > Self.block { try sendGathered() }
-                // The library counts with 32 bits, and the server takes no message of more than 1 GiB.
+                // The library counts with 32 bits, and the server takes no message of more than 1
+                // GiB.
                 if bytes.count < Self.block {
                     gathered.append(contentsOf: bytes)
                 } else {
@@ -48,7 +49,7 @@ extension LibPQConnection {
             if let thrown { throw thrown is EndOfCopy ? WireError(lastOf: connection) : thrown }
             return count
         } catch let error as WireError {
-            // The server answers to what was given up with an error, which is not the reason.
+            // The server answers a copy that was given up with an error, which is not the reason.
             if let thrown, !(thrown is EndOfCopy) { throw thrown }
             throw error
         }
@@ -71,7 +72,7 @@ extension LibPQConnection {
             default: .refused(sql, "it is not a copy from the client")
             }
         if status == PGRES_COPY_OUT { dropCopy(on: connection) }
-        // What else it gives; a second error is none of its own.
+        // Takes the remaining results. A second error says nothing new.
         do { _ = try finish(1, sql, on: connection) { _ in } } catch {}
         throw lost(error, sql, 0, on: connection)
     }

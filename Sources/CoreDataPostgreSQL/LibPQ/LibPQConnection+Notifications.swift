@@ -9,7 +9,8 @@ extension LibPQConnection {
         while true {
             let hasArrived = PQconsumeInput(connection) == 1
             let taken = takeNotifications(of: connection)
-            // What came before the connection's end is handed out; the next call says that it has ended.
+            // Notifications from before the connection's end are returned; the next call reports
+            // the end.
             if !taken.isEmpty { return taken }
             if !hasArrived { throw lost(WireError(lastOf: connection), "", 0, on: connection) }
             if seconds <= 0 { return [] }
@@ -17,10 +18,11 @@ extension LibPQConnection {
             if remaining <= .zero { return [] }
             var files = [
                 pollfd(fd: PQsocket(connection), events: Int16(POLLIN), revents: 0),
-                // A negative number is left out.
+                // The system ignores a negative number.
                 pollfd(fd: cancellation.wakingFile, events: Int16(POLLIN), revents: 0),
             ]
-            // The system counts milliseconds: one more, so that the last of them is not spent in asking over and over.
+            // The system counts milliseconds. One is added, so that the last of them is not spent
+            // in repeated calls.
             let milliseconds = Int32(clamping: Int64(remaining / .milliseconds(1)) + 1)
             _ = poll(&files, 2, milliseconds)
             if files[1].revents != 0 {

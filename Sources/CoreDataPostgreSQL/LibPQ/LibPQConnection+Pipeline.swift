@@ -3,13 +3,14 @@ import CoreData
 import Foundation
 
 extension LibPQConnection {
-    /// How many bytes are sent before what the server has answered is looked at.
+    /// The number of bytes that are sent before the server's answers are read.
     private static let portion = 1 << 16
 
-    /// Sends statements without waiting for the results of each, and takes those as they arrive, also while it sends: neither side
-    /// holds more than a portion of what the other has not taken.
+    /// Sends statements without waiting for the results of each, and takes results as they arrive,
+    /// also while it sends. Neither side holds more than a portion that the other has not taken.
     ///
-    /// Where the closure throws, statements that were not sent yet are not run; others were or will be.
+    /// If the closure throws, statements that were not sent yet are not run; the others were run or
+    /// will be.
     func pipeline(
         _ statements: [WireStatement], on connection: OpaquePointer, _ rows: (Int, WireRow) throws -> Void
     ) throws -> [Int] {
@@ -22,7 +23,8 @@ extension LibPQConnection {
         var sentBytes = 0
         for (index, statement) in statements.enumerated() {
             guard send(statement, index, on: connection, &answers) else {
-                // Where the connection is lost, the first statement that was not answered is the one that failed.
+                // If the connection is lost, the first statement without an answer is the one that
+                // failed.
                 answers.refuse(WireError(lastOf: connection), PQstatus(connection) == CONNECTION_OK ? index : answers.current)
                 break
             }
@@ -43,7 +45,7 @@ extension LibPQConnection {
         return try result(of: answers, statements, isInOrder: isInOrder, on: connection)
     }
 
-    /// What a pipeline came to.
+    /// Returns the counts of a pipeline, or throws its error.
     private func result(
         of answers: PipelineAnswers, _ statements: [WireStatement], isInOrder: Bool, on connection: OpaquePointer
     ) throws -> [Int] {
@@ -68,7 +70,7 @@ extension LibPQConnection {
         }
     }
 
-    /// Whether the library took a statement, after what prepares it.
+    /// Whether the library accepted a statement, and before it the preparation.
     private func send(_ statement: WireStatement, _ index: Int, on connection: OpaquePointer, _ answers: inout PipelineAnswers) -> Bool {
         guard statement.isKept, keepsStatements else {
             answers.commands.append(.init(statement: index, prepares: nil))
@@ -95,7 +97,8 @@ extension LibPQConnection {
         } == 1
     }
 
-    /// Sends what the library holds back, and takes what the server answers meanwhile: it may not read on before that.
+    /// Sends the data that the library holds back, and takes the server's answers meanwhile: the
+    /// server may not read on before that.
     private func flush(_ connection: OpaquePointer, _ answers: inout PipelineAnswers, _ rows: (Int, WireRow) throws -> Void) {
         while PQflush(connection) > 0 {
             let ready = socketEvents(Int16(POLLIN | POLLOUT), of: answers.unanswered, on: connection)
@@ -109,31 +112,31 @@ extension LibPQConnection {
 
 /// The server's answers to the statements of a pipeline, in their order.
 struct PipelineAnswers {
-    /// Something that the server answers by itself.
+    /// A command that the server answers separately.
     struct Command {
-        /// The place of the statement that it belongs to.
+        /// The index of the statement that it belongs to.
         var statement: Int
-        /// What it prepares, where it does not run the statement.
+        /// The statement that it prepares; nil where it runs the statement.
         var prepares: KeptStatement?
     }
 
     enum Failure {
         case refused(WireError, Int)
-        /// By who takes the rows.
+        /// Thrown by the closure that takes the rows.
         case thrown(any Error)
     }
 
     private let wire: LibPQConnection
     private let connection: OpaquePointer
-    /// What was sent.
+    /// The commands that were sent.
     var commands: [Command] = []
-    /// How many rows each statement wrote or gave.
+    /// The number of rows that each statement wrote or returned.
     private(set) var counts: [Int]
-    /// The first thing that went wrong.
+    /// The first failure.
     private(set) var failure: Failure?
-    /// Whether nothing more will come.
+    /// Whether no more answers will come.
     private(set) var areComplete = false
-    /// The place of the command whose results come next.
+    /// The index of the command whose results come next.
     private var place = 0
     private var isAsked = false
     private var given = 0
@@ -147,7 +150,7 @@ struct PipelineAnswers {
     /// The statement whose answer comes next.
     var current: Int { place < commands.count ? commands[place].statement : counts.count - 1 }
 
-    /// How much of what was sent has no answer yet.
+    /// The number of sent commands that have no answer yet.
     var unanswered: Int { commands.count - place }
 
     mutating func refuse(_ error: WireError, _ index: Int) {
@@ -155,7 +158,7 @@ struct PipelineAnswers {
         if PQstatus(connection) != CONNECTION_OK { areComplete = true }
     }
 
-    /// Takes what has arrived.
+    /// Takes the results that have arrived.
     mutating func takeArrived(_ row: inout RowBuffer, _ rows: (Int, WireRow) throws -> Void) {
         while place < commands.count, !areComplete {
             askForParts()
@@ -164,19 +167,20 @@ struct PipelineAnswers {
         }
     }
 
-    /// The library can be asked once a command is the one whose results come next.
+    /// Asks the library for partial results, which it allows once a command is the one whose
+    /// results come next.
     private mutating func askForParts() {
         if isAsked || place == commands.count { return }
         isAsked = true
         _ = ocd_pq_use_partial_results(connection)
     }
 
-    /// Takes the next result; waits for it.
+    /// Waits for the next result and takes it.
     mutating func take(_ row: inout RowBuffer, _ rows: (Int, WireRow) throws -> Void) {
         askForParts()
         wire.awaitResult(of: unanswered, on: connection)
         guard let result = PQgetResult(connection) else {
-            // That was all of one command.
+            // That was the last result of a command.
             if place == commands.count || PQstatus(connection) != CONNECTION_OK {
                 refuse(WireError(lastOf: connection), current)
                 areComplete = true
@@ -200,7 +204,7 @@ struct PipelineAnswers {
         case PGRES_PIPELINE_ABORTED:
             break
         case PGRES_COPY_IN, PGRES_COPY_OUT, PGRES_COPY_BOTH:
-            // There is no way back from there.
+            // The connection cannot return from this state.
             refuse(WireError(message: "a copy cannot run among other statements", isConnectionLost: true), current)
             areComplete = true
         case _ where ocd_pq_is_partial(result) != 0 || status == PGRES_TUPLES_OK:

@@ -2,13 +2,14 @@ import CPostgreSQL
 import CoreData
 
 extension LibPQConnection {
-    /// How many rows nobody wants are taken from the server before it is asked to end the statement.
+    /// The number of unwanted rows that are taken from the server before it is asked to end the
+    /// statement.
     private static let mostUnwantedRows = 2_000
 
-    /// Takes the results of what was sent outside of a pipeline, to their end.
+    /// Takes all results of a statement that was sent outside of a pipeline.
     ///
-    /// - Parameter sent: what the library said to sending it: 1 where it could.
-    /// - Returns: how many rows the last statement wrote or gave.
+    /// - Parameter sent: the library's return value for the sending: 1 for success.
+    /// - Returns: the number of rows that the last statement wrote or returned.
     func finish(
         _ sent: Int32, _ sql: String, on connection: OpaquePointer, _ rows: (WireRow) throws -> Void
     ) throws -> Int {
@@ -37,7 +38,7 @@ extension LibPQConnection {
                     do { try row.handOut(result, rows) } catch { thrown = error }
                 } else if unwanted >= 0 {
                     unwanted += Int(PQntuples(result))
-                    // Within a transaction that would undo what was done before.
+                    // Within a transaction, that would undo earlier statements.
                     if unwanted > Self.mostUnwantedRows, !wasWithinTransaction {
                         cancellation.cancelRunningStatement()
                         unwanted = -1
@@ -68,13 +69,13 @@ extension LibPQConnection {
         return count
     }
 
-    /// The next result of what was sent; nil where that was all.
+    /// Returns the next result of what was sent; nil after the last one.
     func nextResult(on connection: OpaquePointer) -> OpaquePointer? {
         awaitResult(on: connection)
         return PQgetResult(connection)
     }
 
-    /// How many rows a statement wrote or gave, where the server says so.
+    /// Returns the number of rows that a statement wrote or returned, where the server gives it.
     static func rowCount(of result: OpaquePointer) -> Int? {
         guard let text = PQcmdTuples(result) else { return nil }
         var digit = text
@@ -86,7 +87,7 @@ extension LibPQConnection {
         return digit == text ? nil : count
     }
 
-    /// Notes that a connection is of no use any more if it is so, and completes the error that says it.
+    /// Completes an error with its statement, and notes if the connection can no longer be used.
     func lost(_ error: WireError, _ sql: String, _ index: Int, on connection: OpaquePointer) -> WireError {
         var error = error
         if let silence {

@@ -3,12 +3,15 @@ import CoreData
 import Foundation
 
 extension LibPQConnection {
-    /// How many statements may take their time one after the other: of more, the answers to some come before those to others.
+    /// The largest number of statements whose time limits are added up. With more statements, some
+    /// answers come before others.
     private static let mostStatements = 10
 
-    /// Waits until a result can be taken without waiting, or the connection is lost. The library by itself waits for ever.
+    /// Waits until a result can be taken without waiting, or the connection is lost. The library by
+    /// itself waits forever.
     ///
-    /// - Parameter statements: how many the server has not answered: it may hold all answers back until it has the last.
+    /// - Parameter statements: the number of statements without an answer: the server may hold all
+    ///   answers back until it has the last statement.
     func awaitResult(of statements: Int = 1, on connection: OpaquePointer) {
         guard longestSilence != nil else { return }
         while PQisBusy(connection) != 0 {
@@ -16,10 +19,10 @@ extension LibPQConnection {
         }
     }
 
-    /// Waits for the connection's socket, and cuts a connection that is silent for too long: the library then fails at once, whatever it is
-    /// asked.
+    /// Waits for the connection's socket, and cuts a connection that is silent for too long. The
+    /// library then fails at once in every call.
     ///
-    /// - Returns: what the socket is ready for; 0 where the connection was cut.
+    /// - Returns: the events that the socket is ready for; 0 where the connection was cut.
     func socketEvents(_ events: Int16, of statements: Int, on connection: OpaquePointer) -> Int16 {
         if TLSLibrary.hasReadAhead(of: connection) { return Int16(POLLIN) }
         let limit = longestSilence.map { $0 * Double(min(max(statements, 1), Self.mostStatements)) }
@@ -28,7 +31,8 @@ extension LibPQConnection {
         while true {
             let remaining = deadline.map { ContinuousClock.now.duration(to: $0) }
             if let remaining, remaining <= .zero { break }
-            // The system counts milliseconds: one more, so that the last of them is not spent in asking over and over.
+            // The system counts milliseconds. One is added, so that the last of them is not spent
+            // in repeated calls.
             let milliseconds = remaining.map { Int32(clamping: Int64($0 / .milliseconds(1)) + 1) } ?? -1
             // A signal ends the wait too.
             if poll(&file, 1, milliseconds) > 0 { return file.revents }
@@ -39,17 +43,20 @@ extension LibPQConnection {
     }
 }
 
-/// OpenSSL, which the client library brings along where it speaks TLS.
+/// OpenSSL, which comes with the client library where that supports TLS.
 private enum TLSLibrary {
-    /// `SSL_pending`; nil where it is not there.
+    /// `SSL_pending`; nil where it does not exist.
     private static let pending: (@Sendable @convention(c) (UnsafeMutableRawPointer) -> Int32)? = {
         guard let address = dlsym(dlopen(nil, RTLD_LAZY), "SSL_pending") else { return nil }
         // The type is that of OpenSSL's header: int SSL_pending(const SSL *).
         return unsafeBitCast(address, to: (@Sendable @convention(c) (UnsafeMutableRawPointer) -> Int32).self)
     }()
 
-    /// Whether it has read what the client library has not taken: the system knows of no such bytes. It decrypts whole records, of which
-    /// the client library takes what its buffer has room for, 8 KiB at least; PostgreSQL up to 16 sends no larger ones, others do.
+    /// Whether OpenSSL has read bytes that the client library has not taken. The system does not
+    /// know of such bytes.
+    ///
+    /// OpenSSL decrypts whole records. The client library takes as much of a record as its buffer
+    /// has room for, at least 8 KiB. PostgreSQL up to 16 sends no larger records; other servers do.
     static func hasReadAhead(of connection: OpaquePointer) -> Bool {
         guard let pending, let connection = PQsslStruct(connection, "OpenSSL") else { return false }
         return pending(connection) > 0

@@ -6,24 +6,25 @@ final class LibPQConnection: DatabaseWire {
     let facts: WireFacts
     /// Nil once it was closed.
     private(set) var connection: OpaquePointer?
-    /// Whether the server has ended the connection, or it cannot be told any more what its next answer belongs to.
+    /// Whether the server has ended the connection, or its next answer can no longer be matched to
+    /// a statement.
     var isLost = false
     var longestSilence: Double?
-    /// How many seconds the server was silent, where that was too long.
+    /// Seconds that the server was silent, where that was too long.
     var silence: Double?
     let cancellation: LibPQCancellation
     var kept = KeptStatements()
     var row = RowBuffer()
     var arguments = ArgumentBuffer()
-    /// How many bytes the values of a statement may have together. Tests lower it.
+    /// The largest number of bytes of all values in a statement. Tests lower it.
     var mostBytes = 1 << 30 - 1 << 20
-    /// Whether a transaction was open when the statement that runs was sent.
+    /// Whether a transaction was open when the running statement was sent.
     private(set) var wasWithinTransaction = false
 
-    /// Takes over an open connection.
+    /// Adopts an open connection.
     init(_ connection: OpaquePointer) {
         self.connection = connection
-        // The library would print what the server remarks.
+        // The library would print the server's notices.
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
         func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
         facts = WireFacts(
@@ -49,21 +50,23 @@ final class LibPQConnection: DatabaseWire {
 
     func close() {
         guard let connection else { return }
-        // First, so that no thread asks for anything any more.
+        // First, so that no thread sends a request any more.
         cancellation.close()
         PQfinish(connection)
         self.connection = nil
     }
 
-    /// The connection, where it can be used.
+    /// Returns the connection if it can be used.
     func usable() throws -> OpaquePointer {
         guard let connection, !isLost, PQstatus(connection) == CONNECTION_OK else { throw WireError.closed }
         return connection
     }
 
-    /// To be called before something is sent, and `cancellation.end()` when its results were taken.
+    /// Must be called before a statement is sent; `cancellation.end()` follows when its results
+    /// were taken.
     ///
-    /// - Throws: where the server does not answer the request to end an earlier statement, with the connection lost.
+    /// - Throws: an error if the server does not answer the request to end an earlier statement.
+    ///   The connection is then lost.
     func begin(_ sql: String, on connection: OpaquePointer) throws {
         wasWithinTransaction = PQtransactionStatus(connection) != PQTRANS_IDLE
         guard cancellation.begin(within: longestSilence) else {
@@ -105,7 +108,7 @@ final class LibPQConnection: DatabaseWire {
             }
             return try finish(sent, statement.sql, on: connection, rows)
         } catch let error as WireError where error.isAboutKeptStatement {
-            // The server says so before it gives a row.
+            // The server reports this before it returns a row.
             kept.forget(found, isOnServer: error.sqlState != WireError.unknownStatement)
             if isWithinTransaction { throw error }
             return try pipeline([statement], on: connection) { try rows($1) }[0]
@@ -139,12 +142,13 @@ final class LibPQConnection: DatabaseWire {
     /// Gives up statements that the server keeps although they were not used for long.
     private func makeRoom(on connection: OpaquePointer) throws {
         guard let sql = kept.makeRoom() else { return }
-        // Where the server does not know one of them any more, it knows none of them, and says so again when one is used.
+        // If the server does not know one of them any more, it knows none of them, and reports that
+        // again when one is used.
         do { try run(sql) } catch let error as WireError where !error.isConnectionLost {}
         _ = try usable()
     }
 
-    /// Refuses what could not be sent as it is.
+    /// Refuses a statement that could not be sent unchanged.
     private func check(_ statement: WireStatement, index: Int = 0) throws {
         // C ends a text there, and another statement than this would be run.
         if statement.sql.utf8.contains(0) { throw WireError.refused(statement.sql, "a statement cannot contain U+0000", index: index) }
@@ -170,12 +174,13 @@ final class LibPQConnection: DatabaseWire {
 
 extension WireError {
     static let unknownStatement = "26000"
-    /// What servers say of what is larger than they take.
+    /// The server's code for a statement that is larger than it accepts.
     static let programLimit = "54000"
-    /// What goes with 0A000, a code that many others have.
+    /// The message for 0A000, a code that many other errors have.
     static let changedResult = "cached plan must not change result type"
 
-    /// Whether it says that a kept statement is gone, or was prepared for columns that are others now.
+    /// Whether the error says that a kept statement is gone, or was prepared for columns that have
+    /// changed.
     var isAboutKeptStatement: Bool {
         sqlState == Self.unknownStatement || sqlState == "0A000" && message.contains(Self.changedResult)
     }

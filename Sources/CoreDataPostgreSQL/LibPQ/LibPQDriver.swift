@@ -22,14 +22,16 @@ enum LibPQDriver {
         return LibPQConnection(connection)
     }
 
-    /// Why a connection could not be made; nil where the second attempt has made it.
+    /// Returns the reason why a connection could not be made; nil where a second attempt has made
+    /// it.
     private static func failure(of connection: OpaquePointer) -> WireError? {
         var error = WireError(lastOf: connection)
         (error.isConnectionLost, error.isOfConnecting) = (true, true)
-        // The library asks the server for nothing then.
+        // The library then makes no request to the server.
         if PQconnectionNeedsPassword(connection) != 0 { error.sqlState = WireError.wrongPassword }
-        // What the server said comes without its code, unless the library is told otherwise before it connects, which it can be for a
-        // second attempt only. The severity before the message is in the server's language; what follows it is not.
+        // The server's message comes without its code, unless the library is told otherwise before
+        // it connects, which is possible for a second attempt only. The severity before the message
+        // is in the server's language; the separator after it is not.
         guard error.message.contains(behindSeverity) else { return error }
         PQsetErrorVerbosity(connection, PQERRORS_VERBOSE)
         PQreset(connection)
@@ -41,7 +43,8 @@ enum LibPQDriver {
 
     private static let behindSeverity = ":  "
 
-    /// The code in a message such as `FATAL:  28P01: password authentication failed`; the last one, where there are several.
+    /// Returns the code in a message such as `FATAL:  28P01: password authentication failed`; the
+    /// last one, where there are several.
     static func sqlState(in message: String) -> String? {
         var fields = message.components(separatedBy: behindSeverity).dropFirst()
         while let field = fields.popLast() {

@@ -2,17 +2,18 @@ import CPostgreSQL
 import CoreData
 
 extension WireError {
-    /// What a result says that is an error.
+    /// Creates the error that a result reports.
     init(_ result: OpaquePointer, of connection: OpaquePointer) {
         func field(_ code: Int) -> String? { PQresultErrorField(result, Int32(code)).map { String(cString: $0) } }
         let severity = field(ocd_pq_severity)
         let message = field(ocd_pq_message) ?? String(cString: PQresultErrorMessage(result)).trimmed
-        // Errors of class 08 alone prove nothing: a foreign server's, or a wrong count of arguments, leave the connection as it was.
+        // The class 08 alone proves nothing: errors of a foreign server, or of a wrong count of
+        // arguments, leave the connection as it was.
         let isFatal = severity == "FATAL" || severity == "PANIC"
         self.init(
             sqlState: field(ocd_pq_sqlstate), message: message.isEmpty ? "the server gave no reason" : message,
             isConnectionLost: isFatal || PQstatus(connection) != CONNECTION_OK)
-        // The sentence is in the server's language, the function's name is not.
+        // The message is in the server's language, the function's name is not.
         if sqlState == "0A000", field(ocd_pq_function) == "RevalidateCachedQuery" { self.message = Self.changedResult }
         detail = field(ocd_pq_detail)
         hint = field(ocd_pq_hint)
@@ -22,7 +23,7 @@ extension WireError {
         constraint = field(ocd_pq_constraint)
     }
 
-    /// What the client library says of a connection.
+    /// Creates an error from the client library's last message about a connection.
     init(lastOf connection: OpaquePointer) {
         let message = String(cString: PQerrorMessage(connection)).trimmed
         self.init(
@@ -30,12 +31,12 @@ extension WireError {
             isConnectionLost: PQstatus(connection) != CONNECTION_OK)
     }
 
-    /// Also of a password that is missing.
+    /// The code also for a missing password.
     static let wrongPassword = "28P01"
 
     static let closed = WireError(message: "the connection is closed", isConnectionLost: true)
 
-    /// A statement that was not sent.
+    /// Returns the error for a statement that was not sent.
     static func refused(_ statement: String, _ reason: String, index: Int = 0) -> WireError {
         var error = WireError(message: reason)
         error.statement = statement
@@ -45,7 +46,7 @@ extension WireError {
 }
 
 extension String {
-    /// Without the line feed that the library's messages end in.
+    /// The text without the line feed that ends the library's messages.
     var trimmed: String {
         var text = self[...]
         while let last = text.last, last.isWhitespace { text.removeLast() }

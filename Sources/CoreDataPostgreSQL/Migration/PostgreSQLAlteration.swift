@@ -1,13 +1,13 @@
 import CoreData
 
-/// Alters a former table, which stands aside, and gives it its new name.
+/// Alters a former table, which was renamed out of the way, and gives it its new name.
 struct PostgreSQLAlteration {
     private typealias Column = PostgreSQLDialect.Column
 
     private let alteration: SQLTableAlteration
     private let connection: PostgreSQLConnection
     private let dialect = PostgreSQLDialect()
-    /// The table as it is called now, quoted.
+    /// The table's present name, quoted.
     private let table: String
     private let former: [String: Column]
     private let target: [Column]
@@ -53,10 +53,10 @@ struct PostgreSQLAlteration {
         if !actions.isEmpty { try connection.wire.run("ALTER TABLE \(table) " + actions.joined(separator: ", ")) }
     }
 
-    /// The former column that a column was.
+    /// Returns the former column that becomes a column of the new table.
     private func origin(_ column: Column) -> Column? { origins[column.name]?.column.flatMap { former[$0] } }
 
-    /// Whether a check is there already: it is about columns of the same names.
+    /// Whether a check exists already: its column must have kept its name.
     private func keeps(_ check: (name: String, condition: String), of column: Column) -> Bool {
         guard let origin = origin(column), origin.name == column.name else { return false }
         return origin.check?.name == check.name && origin.check?.condition == check.condition
@@ -76,7 +76,7 @@ struct PostgreSQLAlteration {
         return former.keys.sorted().filter { !used.contains($0) }.map { "DROP COLUMN \(dialect.identifier($0))" }
     }
 
-    /// In two steps, as columns may change their names with each other.
+    /// Renames columns in two steps, because columns may swap their names.
     private func rename() throws {
         let renamed = target.compactMap { column in origin(column).map { ($0.name, column.name) } }.filter { $0.0 != $0.1 }
         func statement(_ from: String, _ to: String) -> String {
@@ -94,7 +94,8 @@ struct PostgreSQLAlteration {
         }
     }
 
-    /// Adds new columns. A constant is not written into the rows: the server remembers it.
+    /// Adds new columns. A constant is not written into the existing rows: the server remembers it
+    /// for them.
     private func add() throws {
         var (additions, standards): ([String], [String]) = ([], [])
         for column in target where origin(column) == nil {
@@ -112,7 +113,7 @@ struct PostgreSQLAlteration {
         try alter(standards)
     }
 
-    /// A constant as the server writes it.
+    /// Returns a constant as an SQL literal that the server wrote.
     private func literal(_ value: StoredValue, _ kind: ValueKind, _ column: Column) throws -> String {
         let statement = try PostgreSQLMigration.wire(
             "SELECT quote_literal(CAST($1 AS \(column.type))::text)", [SQLArgument(value, kind: kind)])

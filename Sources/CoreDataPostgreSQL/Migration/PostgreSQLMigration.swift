@@ -1,10 +1,11 @@
 import CoreData
 import Foundation
 
-/// Brings a store of one version of the model to another, within one transaction.
+/// Migrates a store from one version of the model to another, in one transaction.
 ///
-/// Tables that differ by columns alone are altered. The others are put aside, new ones made, and their rows copied by the server: no row
-/// passes through the program. Whatever happens before the commit leaves the store as it was.
+/// Tables that differ only in their columns are altered. The other tables are renamed, new ones are
+/// made, and the server copies their rows: no row passes through the program. A failure before the
+/// commit leaves the store as it was.
 struct PostgreSQLMigration {
     let connection: PostgreSQLConnection
     let plan: SQLMigrationPlan
@@ -18,7 +19,7 @@ struct PostgreSQLMigration {
     var dialect: PostgreSQLDialect { PostgreSQLDialect() }
     private var target: PostgreSQLSchema { PostgreSQLSchema(mapping: plan.target, schema: schema) }
 
-    /// Does everything but committing.
+    /// Runs the whole migration except for the commit.
     func run() throws {
         let checks = checks
         try lockTables()
@@ -68,7 +69,7 @@ struct PostgreSQLMigration {
         try connection.execute(try PostgreSQLMigration.wire(statement.sql, statement.arguments))
     }
 
-    /// - Throws: an error for a default value that no column can have.
+    /// - Throws: an error for a default value that no column can store.
     static func wire(_ sql: String, _ arguments: [SQLArgument]) throws -> WireStatement {
         var wired = WireArguments()
         for argument in arguments {
@@ -98,7 +99,8 @@ struct PostgreSQLMigration {
         }
     }
 
-    /// The error that names the entity and the values that several rows share; nil when there are none.
+    /// Returns the error that names the entity and the values that several rows share; nil when
+    /// there are none.
     private func constraintViolation() throws -> NSError? {
         for check in checks.uniqueness() {
             var examples: [String] = []
@@ -125,9 +127,10 @@ struct PostgreSQLMigration {
         }
     }
 
-    // MARK: - Before
+    // MARK: - Preparation
 
-    /// Nobody writes a row that would be forgotten; who only looks for the metadata may do so.
+    /// Locks the former tables, so that no other program writes a row that the migration would
+    /// lose. Other programs can still read the metadata.
     private func lockTables() throws {
         let tables = (plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name)).map(dialect.identifier)
         try run("SET LOCAL client_min_messages TO warning")
@@ -136,7 +139,8 @@ struct PostgreSQLMigration {
         try run("LOCK TABLE \(PostgreSQLHousekeeping.all.joined(separator: ", ")) IN EXCLUSIVE MODE")
     }
 
-    /// The last key that was taken of each former table, by the number of its root.
+    /// Returns the last key that was taken from each former table, by the number of its root
+    /// entity.
     private func lastKeys() throws -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         try connection.execute(WireStatement("SELECT number, last_key FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
@@ -146,7 +150,7 @@ struct PostgreSQLMigration {
         return keys
     }
 
-    /// The last key of each new table, by the number of its root.
+    /// Returns the last key of each new table, by the number of its root entity.
     private func keysOfRoots(_ former: [Int: Int64]) throws -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         for table in plan.target.tables {
@@ -162,7 +166,7 @@ struct PostgreSQLMigration {
         return keys
     }
 
-    /// Takes the names that new tables and their indexes will have from the former ones.
+    /// Renames the former tables and their indexes, so that new ones can have their names.
     private func putTablesAside() throws {
         let aside = plan.tablesPutAside
         guard !aside.isEmpty else { return }
@@ -238,7 +242,7 @@ struct PostgreSQLMigration {
 
     private func deriveAttributes() throws {
         let statements = try SQLSchema(mapping: plan.target).derivations().compactMap { try $0.recomputation() }
-        // Again for what is derived from derived values, until nothing changes.
+        // Repeated for values that are derived from derived values, until nothing changes.
         for _ in statements.indices {
             var changes = 0
             for statement in statements { changes += try connection.execute(WireStatement(statement)) }
@@ -246,7 +250,7 @@ struct PostgreSQLMigration {
         }
     }
 
-    // MARK: - What the store says of itself
+    // MARK: - Metadata and model
 
     private func writeDescription() throws {
         var metadata = metadata

@@ -1,6 +1,7 @@
 import CoreData
 
-/// Indexes, foreign keys and triggers of a store that is migrated: those that stay, go and come.
+/// The indexes, foreign keys and triggers of a store that is migrated: which stay, which are
+/// dropped, and which are made.
 struct PostgreSQLSchemaObjects {
     private let formerIndexes: [(index: SQLIndex, statement: String)]
     private let newIndexes: [(index: SQLIndex, statement: String)]
@@ -9,11 +10,11 @@ struct PostgreSQLSchemaObjects {
     private let derivations: [SQLDerivation]
     /// The former tables that are not dropped.
     private let remaining: Set<String>
-    /// Those that are tables of the same name then.
+    /// The former tables that keep their names.
     private let unrenamed: Set<String>
-    /// The names of the indexes that are there: some are made only where the server can.
+    /// The names of the indexes that exist: some are made only where the server supports them.
     private let present: Set<String>
-    /// The names of constraints that are added when derived values are computed.
+    /// The names of constraints that are added once derived values are computed.
     private let derived: Set<String>
     private let dialect = PostgreSQLDialect()
 
@@ -50,11 +51,12 @@ struct PostgreSQLSchemaObjects {
         unrenamed.contains(key.table) && unrenamed.contains(key.destination) && newKeys.contains(key)
     }
 
-    /// Drops what does not stay, while all tables have their former names. Indexes of tables that are dropped go with these.
+    /// Drops the objects that do not stay, while all tables have their former names. Indexes of
+    /// dropped tables go with the tables.
     func drop(_ connection: PostgreSQLConnection) throws {
         var statements: [String] = []
         for function in derivations.flatMap(PostgreSQLDialect.triggerNames) {
-            // With the trigger that calls it.
+            // CASCADE drops the trigger that calls it too.
             statements.append("DROP FUNCTION IF EXISTS \(dialect.identifier(function))() CASCADE")
         }
         statements += formerKeys.filter { !stays($0) }.map(\.removal)

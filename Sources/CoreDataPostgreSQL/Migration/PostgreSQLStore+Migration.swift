@@ -1,12 +1,13 @@
 import CoreData
 import Foundation
 
-// Bringing a store of another version of the model up to date.
+// Migrating a store of another version of the model.
 extension PostgreSQLStore {
-    /// How often a migration is tried that meets the locks of others in a circle.
+    /// The number of attempts at a migration that conflicts with other transactions, as in a
+    /// deadlock.
     private static let mostAttempts = 5
 
-    /// Migrates the store that `pool` has opened, and loads its metadata anew.
+    /// Migrates the store that `pool` has opened, and loads its metadata again.
     func migrate(_ migration: StoreMigration, _ pool: PostgreSQLPool) throws {
         let name = StoreName.path(url)
         guard !isReadOnly else {
@@ -36,7 +37,7 @@ extension PostgreSQLStore {
     ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
         return try connection.transaction {
-            // Whoever migrates the store now is waited for, however long that takes.
+            // Waits for another program that migrates the store now, however long that takes.
             try connection.liftTimeLimit()
             try connection.wire.run("SET LOCAL lock_timeout TO 0")
             try PostgreSQLSchemaLock.take(connection, schema: schema)
@@ -121,7 +122,7 @@ extension PostgreSQLStore {
 
     private func failure(_ error: WireError, _ name: String) -> NSError {
         let cause = error.cocoaError(store: url)
-        // What has nothing to do with the rows says what to do by itself.
+        // An error that does not concern the rows has advice of its own.
         let isOfServer = error.isConnectionLost || cause.code != CocoaError.persistentStoreOperation.rawValue
         if isOfServer { return cause }
         var userInfo = StoreOpeningErrors.userInfo(type: type, url: url).merging(error.reported) { $1 }

@@ -7,32 +7,35 @@ final class PostgreSQLBackend: Sendable {
     let mapping: SQLMapping
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
-    /// What is known of tables that others have made; nil for those of a store.
+    /// The facts about external tables; nil for a store's own tables.
     let external: ExternalTables?
-    /// By layout index, then by whether subentities are included. The lock guards the table of plans.
+    /// The plans, by layout index, then by whether subentities are included. The lock guards the
+    /// table of plans.
     private let plans: Mutex<[[SelectPlan<PostgreSQLDecoder>?]]>
-    /// By layout index. The lock guards the table of plans.
+    /// The plans for writing, by layout index. The lock guards the table of plans.
     private let writePlans: Mutex<[PostgreSQLWritePlan?]>
     /// Guards the table of plans for relationships.
     private let relatedRowsPlans = Mutex<[RelatedPlanKey: PostgreSQLRelatedRowsPlan]>([:])
-    /// Statements of fetches that were made before.
+    /// The statements of earlier fetches.
     let fetchStatements: FetchStatements
     /// The row caches, by layout index of the root entity.
     let rowCaches: [RowCache]
-    /// The places of tables among the mapping's whose rows the server may change while they are saved: they are read again.
+    /// The indexes of the mapping's tables whose rows the server may change while they are saved.
+    /// These rows are read again.
     let derivingTables: Set<Int>
-    /// Whether it is looked before the commit, in a round trip of its own, whether all rows were written.
+    /// Whether saves check before the commit, in a separate round trip, that all rows were written.
     var comparesRowsBeforeCommit: Bool { comparesRows.load(ordering: .relaxed) }
     private let comparesRows: Atomic<Bool>
-    /// The tables and views of which the server may leave out rows; none where that is not looked for.
+    /// The tables and views whose rows the server may leave out; none where that is not checked.
     private let omittingTables: Set<String>
-    /// By layout index: whether rows of the entity have values that have to be unique.
+    /// Whether rows of an entity have values that must be unique, by layout index.
     private let constrained: [Bool]
-    /// How new keys are made: as the URL says, else as the profile of the server.
+    /// The policy for new keys: from the URL, or else from the profile of the server.
     let keyPolicy: PostgreSQLKeys.Policy
     /// Keys that were taken for new rows and not handed out yet.
     let keys: PostgreSQLKeys
-    /// How many bytes of values a statement that writes rows takes: the server refuses a message of one GiB. Tests lower it.
+    /// The largest number of bytes of values in a statement that writes rows: the server refuses a
+    /// message of one GiB. Tests lower it.
     let bytesOfStatement = Atomic<Int>(64 << 20)
 
     init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, external: ExternalTables? = nil) {
@@ -40,7 +43,8 @@ final class PostgreSQLBackend: Sendable {
         self.mapping = mapping
         self.schema = schema
         self.external = external
-        // The numbers of a server's transactions do not say which of two has changed a row last; nor do the last 32 bits of wider numbers.
+        // A server's transaction numbers do not show which of two transactions has changed a row
+        // last, and neither do the last 32 bits of wider numbers.
         rowCaches = mapping.layouts.layouts.map { layout in
             guard let table = mapping.entity(mapping.layouts.layouts[layout.rootIndex])?.table else {
                 return RowCache(ordersVersions: true)
@@ -53,7 +57,7 @@ final class PostgreSQLBackend: Sendable {
         keys = PostgreSQLKeys()
         constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
         let layout = SQLSchema(mapping: mapping)
-        // What others' triggers, defaults and types make of values is not known either.
+        // Triggers, defaults and types of external tables may change values too.
         derivingTables = Set(mapping.tables.indices.filter { external != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
         let ownTriggers = layout.derivations().flatMap(PostgreSQLDialect.triggerNames)
         let omissions = schema.omissions.filter { $0.trigger.map { !ownTriggers.contains($0) } ?? true }
@@ -65,7 +69,7 @@ final class PostgreSQLBackend: Sendable {
         writePlans = Mutex(Array(repeating: nil, count: mapping.layouts.layouts.count))
     }
 
-    /// How rows of an entity are written, made at first use.
+    /// Returns the plan for writing rows of an entity, made at first use.
     func writePlan(_ entity: SQLEntity) -> PostgreSQLWritePlan {
         let index = entity.layout.index
         if let known = writePlans.withLock({ $0[index] }) { return known }
@@ -74,7 +78,7 @@ final class PostgreSQLBackend: Sendable {
         return plan
     }
 
-    /// The result columns for whole rows of an entity.
+    /// Returns the result columns for whole rows of an entity.
     func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<PostgreSQLDecoder> {
         let index = entity.layout.index
         let column = includesSubentities ? 1 : 0
@@ -93,7 +97,7 @@ final class PostgreSQLBackend: Sendable {
         let owners: SQLKeys.Form
     }
 
-    /// A plan for the destination rows of some owners, made at first use.
+    /// Returns a plan for the destination rows of some owners, made at first use.
     func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, _ owners: SQLKeys.Form) throws -> PostgreSQLRelatedRowsPlan {
         let key = RelatedPlanKey(layoutIndex: entity.index, slot: slot.index, owners: owners)
         if let known = relatedRowsPlans.withLock({ $0[key] }) { return known }
@@ -105,10 +109,12 @@ final class PostgreSQLBackend: Sendable {
         return plan
     }
 
-    /// Whether the server may leave out rows that are written into a table or view, as it seemed when the store was opened.
+    /// Whether the server may leave out rows that are written into a table or view, as the catalog
+    /// showed when the store was opened.
     func mayExcludeRows(of table: String) -> Bool { omittingTables.contains(table) }
 
-    /// Has all rows be read anew, and saves look before their commits from now on: one was not written whole, which was noticed behind it.
+    /// Empties the row caches, and makes saves check their rows before they commit. Called when a
+    /// committed save turns out to lack rows.
     func noticeExcludedRows() {
         comparesRows.store(true, ordering: .relaxed)
         for cache in rowCaches { cache.removeAll() }
@@ -118,20 +124,20 @@ final class PostgreSQLBackend: Sendable {
 
     func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
 
-    /// The mapping of an entity.
+    /// Returns the mapping of an entity.
     func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 
-    /// The mapping of the root of an entity's hierarchy.
+    /// Returns the mapping of the root of an entity's hierarchy.
     func root(of layout: EntityLayout) throws -> SQLEntity { try entity(mapping.layouts.layouts[layout.rootIndex]) }
 }
 
-/// How the rows related to one row, or to many, through one relationship are read.
+/// A plan for reading the rows related to one row, or to many, through one relationship.
 final class PostgreSQLRelatedRowsPlan: Sendable {
     let sql: String
     let select: SelectPlan<PostgreSQLDecoder>
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
     let isInverse: Bool
-    /// Where the key of each row's owner stands.
+    /// The position of the owner's key in each row.
     let owner: OwnerKey
 
     init(_ statement: RelatedRowsStatement, _ select: SelectPlan<PostgreSQLDecoder>) {

@@ -1,6 +1,8 @@
 import CoreData
 
-/// How the columns of one statement become the slots of one entity's rows: computed once, then followed for each row without allocation.
+/// Decodes the columns of one statement into the slots of one entity's rows.
+///
+/// The steps are computed once, then followed for each row without allocation.
 final class PostgreSQLDecoder {
     private enum Kind: UInt8 {
         case integer
@@ -10,7 +12,7 @@ final class PostgreSQLDecoder {
         case json
         /// Texts, bytes and identifiers.
         case bytes
-        /// A text of a fixed length, filled up with blanks.
+        /// A text of a fixed length, padded with blanks.
         case padded
         /// A foreign key with an entity number in another column.
         case keyAndEntity
@@ -31,7 +33,8 @@ final class PostgreSQLDecoder {
     private let absent: [Int]
     private let mapping: SQLMapping
 
-    /// - Parameter columnIndex: the position of each column's name among the results of the statement.
+    /// - Parameter columnIndex: the position of each column's name among the results of the
+    ///   statement.
     init(entity: SQLEntity, mapping: SQLMapping, schema: PostgreSQLCatalog, columnIndex: [String: Int32]) {
         layout = entity.layout
         self.mapping = mapping
@@ -93,7 +96,7 @@ final class PostgreSQLDecoder {
         for slot in absent { page.setNull(row, slot) }
     }
 
-    /// What is not a number is no value, in every store.
+    /// NaN is no value, in every store.
     @inline(__always)
     private func setDouble(_ double: Double, _ row: RowPointer, _ slot: Int, _ page: RowPage) {
         if double.isNaN { page.setNull(row, slot) } else { row[slot] = double.bitPattern }
@@ -112,7 +115,8 @@ final class PostgreSQLDecoder {
         }
     }
 
-    /// The entity that a reference names; the relationship's own where the store names none that it may lead to.
+    /// Returns the entity that a reference names; the relationship's own where the store names none
+    /// that the relationship may refer to.
     private func destination(_ wire: WireRow, _ step: Step) -> Int {
         let declared = step.fallbackLayout
         guard step.entityColumn >= 0, let bytes = wire.values[step.entityColumn],

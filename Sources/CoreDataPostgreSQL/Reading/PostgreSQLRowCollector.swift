@@ -4,13 +4,13 @@ import CoreData
 struct PostgreSQLRowCollector {
     private let plan: SelectPlan<PostgreSQLDecoder>
     private let expectedRows: Int
-    /// For a plan of one entity: the rows of its pages are the result.
+    /// The pages of a plan of one entity: their rows are the result.
     private var only: RowPageBuilder?
-    /// By layout index, for a plan of several entities.
+    /// The pages of a plan of several entities, by layout index.
     private var builders: ContiguousArray<RowPageBuilder?> = []
     /// The rows of a plan of several entities, in order.
     private var mixedRows: ContiguousArray<RowPointer> = []
-    /// What stands in the owner column, by row.
+    /// The values of the owner column, by row.
     private(set) var ownerKeys: ContiguousArray<Int64> = []
 
     init(_ plan: SelectPlan<PostgreSQLDecoder>, expectedRows: Int) {
@@ -23,14 +23,15 @@ struct PostgreSQLRowCollector {
         RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
     }
 
-    /// Reads a row; one of an entity that the model does not know is passed over.
+    /// Reads a row. Skips a row of an entity that the model does not know.
     @inline(__always)
     mutating func append(_ wire: WireRow, owner: OwnerKey? = nil) {
         let key = number(wire, 1)
         let version = number(wire, 2)
         let row: RowPointer
         if let decoder = plan.only {
-            // By its page: the builder would be copied with its references for each row.
+            // The page appends the row: the builder would be copied with its references for each
+            // row.
             guard let page = only?.pageWithRoom() else { return }
             row = page.appendRow(key: key, version: version)
             decoder.decode(wire, into: row, of: page)
@@ -56,9 +57,9 @@ struct PostgreSQLRowCollector {
         wire.values[column].map { WireValue.integer($0, wire.lengths[column]) } ?? 0
     }
 
-    /// The rows, published in the cache.
+    /// Returns the rows, published in the cache.
     ///
-    /// - Parameter generation: the cache's, from before the first row was read.
+    /// - Parameter generation: the cache's generation from before the first row was read.
     /// - Throws: the reason why a value is missing.
     mutating func finish(in cache: RowCache, readAt generation: Int) throws -> FetchedRows {
         try only?.requireWholeRows()
@@ -68,7 +69,7 @@ struct PostgreSQLRowCollector {
         return fetched
     }
 
-    /// The rows, for someone who publishes them later or never.
+    /// Returns the rows, for a caller that publishes them later or never.
     mutating func finishUnpublished() -> FetchedRows {
         var pages: [RowPage] = only?.finish() ?? []
         for index in builders.indices { pages += builders[index]?.finish() ?? [] }

@@ -48,7 +48,7 @@ extension PostgreSQLStore {
                 try connection.execute(statement) { row in
                     let row = PostgreSQLRow(row: row)
                     guard isSingle else {
-                        // Rows of no entity that was asked for are damaged.
+                        // A row of an entity that was not asked for is damaged.
                         if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)),
                             backend.mapping.layouts.layouts[index].isKind(of: entity.layout)
                         {
@@ -69,7 +69,8 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Runs a block with a connection, whose statement ends when the task is cancelled that waits for it.
+    /// Runs a block with a connection whose statement ends when the task that waits for it is
+    /// cancelled.
     private func withCancellableConnection<Result>(
         _ backend: PostgreSQLBackend, _ body: (PostgreSQLConnection) throws -> Result
     ) throws -> Result {
@@ -94,7 +95,7 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Runs statements for whole rows, each of them once, and publishes them.
+    /// Runs statements for whole rows, each of them once, and publishes the rows.
     private func readRows(
         _ select: SelectPlan<PostgreSQLDecoder>, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int,
         isCancellable: Bool = false
@@ -123,7 +124,8 @@ extension PostgreSQLStore {
         return try readRows(select, backend, try self.statements(select.columns.statement(for: wanted.form), wanted), expected: keys.count)
     }
 
-    /// As many rows as take so many bytes if they are like the last ones: the server sends all that it was asked for.
+    /// Reads as many rows as take a number of bytes if they are like the last ones. The server
+    /// sends everything that it was asked for, so the number of rows is limited.
     func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
         let backend = try backend()
         let likely = backend.selectPlan(try backend.entity(entity), includesSubentities: true).heapBytesPerRow
@@ -132,10 +134,10 @@ extension PostgreSQLStore {
         return (try readRows(Array(keys.prefix(count)), of: entity), Array(keys.dropFirst(count)))
     }
 
-    /// Values of bytes differ most.
+    /// The largest number of rows with values of bytes, whose sizes differ most.
     private static let mostRowsWithBytes = 256
 
-    /// A statement for each run over some keys.
+    /// Returns a statement for each part of the keys.
     private func statements(_ sql: String, _ keys: SQLKeys) throws -> [WireStatement] {
         try keys.arguments.map { try statement(sql, $0, isKept: true) }
     }

@@ -1,8 +1,9 @@
 import CoreData
 import Synchronization
 
-/// Keys of each hierarchy's table that this program has taken for new rows and not used yet. A block is taken at a time, and the next one
-/// is larger.
+/// The keys of each hierarchy's table that this program has taken for new rows and not used yet.
+///
+/// Keys are taken in blocks, and the next block is larger.
 final class PostgreSQLKeys: Sendable {
     private struct Block {
         var next: Int64 = 1
@@ -10,11 +11,11 @@ final class PostgreSQLKeys: Sendable {
         var size = 0
     }
 
-    /// How new keys are made; the raw value is that of `ocd.keys` in a URL.
+    /// The way in which new keys are made. The raw value is that of `ocd.keys` in a URL.
     enum Policy: String, CaseIterable, Sendable {
-        /// Keys count up; a program takes a block of them at a time from the table of entities.
+        /// Keys count up. A program takes a block of them at a time from the table of entities.
         case counted
-        /// Each save makes its own keys, which lie anywhere among 62 bits.
+        /// Each save makes its own keys, at random among 62 bits.
         case scattered
     }
 
@@ -24,7 +25,7 @@ final class PostgreSQLKeys: Sendable {
     /// By layout index of the root entity. The lock guards the blocks.
     private let blocks = Mutex<[Int: Block]>([:])
 
-    /// The first of so many consecutive keys of the block; nil where it has not as many.
+    /// Returns the first of `count` consecutive keys of the block; nil where the block has fewer.
     func take(_ count: Int, of root: Int) -> Int64? {
         blocks.withLock { blocks in
             guard var block = blocks[root], block.end - block.next >= Int64(count) else { return nil }
@@ -34,20 +35,23 @@ final class PostgreSQLKeys: Sendable {
         }
     }
 
-    /// The first of so many consecutive keys that nobody has counted: they lie anywhere, in the lower half of all positive ones, so that those
-    /// who count go on behind them. That two programs make the same ones is next to impossible; a key that is taken is replaced when it is saved.
+    /// Returns the first of `count` consecutive random keys.
+    ///
+    /// They are in the lower half of all positive keys, so that counted keys can continue above
+    /// them. It is next to impossible that two programs make the same ones; a key that exists is
+    /// replaced when it is saved.
     static func scattered(_ count: Int) -> Int64 {
         let end: Int64 = 1 << 62
         return Int64.random(in: 1..<max(2, end - Int64(clamping: count)))
     }
 
-    /// How many keys to take for so many that are wanted.
+    /// Returns the number of keys to take where `count` are wanted.
     func sizeOfNextBlock(_ count: Int, of root: Int) -> Int {
         let size = blocks.withLock { $0[root]?.size ?? 0 }
         return max(count, min(max(size * 2, Self.smallestBlock), Self.largestBlock))
     }
 
-    /// Keeps what is left of a block, unless the one that is there has more.
+    /// Keeps the rest of a block, unless the present block has more keys left.
     func keep(_ keys: Range<Int64>, size: Int, of root: Int) {
         blocks.withLock { blocks in
             let known = blocks[root] ?? Block()
@@ -73,8 +77,8 @@ extension PostgreSQLStore {
         return Array(first..<(first + Int64(count)))
     }
 
-    /// Takes keys of a table in a transaction of its own, which the server need not have on disk: what is saved with them later is written
-    /// behind it.
+    /// Takes keys of a table in a transaction of its own. The server need not have that on disk: a
+    /// later save that uses the keys is written after it.
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
         guard count > 0 else { return 0 }
         let backend = try backend()
@@ -94,7 +98,7 @@ extension PostgreSQLStore {
         arguments.append(WireType.int8) { $0.append(Int64(size)) }
         arguments.append(WireType.int2) { $0.append(Int16(truncatingIfNeeded: root.number)) }
         let dialect = backend.mapping.dialect
-        // Rows that others have inserted by hand count too.
+        // Rows that other programs inserted by hand count too.
         let highest = "SELECT max(\(dialect.identifier(root.table.keyColumn))) FROM \(dialect.identifier(root.table.name))"
         let update = WireStatement(
             "UPDATE \(PostgreSQLHousekeeping.entityTable) SET last_key = GREATEST(last_key, COALESCE((\(highest)), 0)) + $1 "

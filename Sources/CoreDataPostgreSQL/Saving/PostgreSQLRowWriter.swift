@@ -1,18 +1,19 @@
 import CoreData
 import Foundation
 
-/// Makes the new rows of one entity, and their bytes as the server takes them.
+/// Makes the new rows of one entity, and encodes them as the server takes them.
 final class PostgreSQLRowWriter {
-    /// The columns, and the statements' texts.
+    /// The columns, and the SQL of the statements.
     let plan: PostgreSQLWritePlan
-    /// How many bytes of values a statement takes.
+    /// The largest number of bytes of values in a statement.
     private let bytesOfStatement: Int
     let entity: SQLEntity
     private let targets: [PostgreSQLWritePlan.Target]
     private var builder: RowPageBuilder
     /// The new rows, whose pages the builder holds.
     private(set) var inserted: ContiguousArray<RowPointer> = []
-    /// By slot, the keys of new rows whose value is not written with them: what it leads to is not there yet.
+    /// The keys of new rows whose value is written later, by slot: the row that it refers to does
+    /// not exist yet.
     var postponed: [Int: Set<Int64>] = [:]
 
     init(_ entity: SQLEntity, _ backend: PostgreSQLBackend, expectedRows: Int) {
@@ -23,10 +24,10 @@ final class PostgreSQLRowWriter {
         builder = RowPageBuilder(layout: entity.layout, expectedRows: expectedRows)
     }
 
-    /// All rows' pages; the writer must not be used afterwards.
+    /// Returns the pages of all rows. The writer must not be used afterwards.
     func finish() -> [RowPage] { builder.finish() }
 
-    /// - Throws: what is missing in a row that was made.
+    /// - Throws: an error for what is missing in a row that was made.
     func requireWholeRows() throws { try builder.requireWholeRows() }
 
     // MARK: Making rows
@@ -42,7 +43,7 @@ final class PostgreSQLRowWriter {
         return row
     }
 
-    /// The row that an update makes of the one that it is based on.
+    /// Makes the row that an update turns its base into.
     func update(_ change: RowChange, _ base: Snapshot) -> RowPointer {
         let row = builder.appendRow(key: change.key, version: base.version + 1)
         let page = builder.page
@@ -64,7 +65,7 @@ final class PostgreSQLRowWriter {
         return row
     }
 
-    /// Sets a slot to what the column will hold.
+    /// Sets a slot to the value that the column will hold.
     @inline(__always)
     private func set(_ value: StoredValue, _ target: PostgreSQLWritePlan.Target, _ row: RowPointer, _ page: RowPage) {
         if case .null = value { return page.setNull(row, target.slot) }
@@ -78,7 +79,8 @@ final class PostgreSQLRowWriter {
         if let time = WireTime.microseconds(ofSeconds: seconds) { row[target.slot] = WireTime.seconds(ofMicroseconds: time).bitPattern }
     }
 
-    /// JSON as it is read back. Bytes that the column cannot hold are refused when the row is written.
+    /// Returns JSON as it is read back. Bytes that the column cannot hold are refused when the row
+    /// is written.
     @inline(never)
     private func asRead(_ value: StoredValue) -> StoredValue {
         guard case .data(let data) = value, let json = try? WireValue.json(data) else { return value }
@@ -87,7 +89,7 @@ final class PostgreSQLRowWriter {
 
     // MARK: Writing rows
 
-    /// Appends a row's value for a column, its length before it.
+    /// Appends a row's value for a column, preceded by its length.
     ///
     /// - Throws: code 134070 for a value that the column cannot hold.
     func appendField(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, to bytes: inout WireBytes) throws {
@@ -107,14 +109,14 @@ final class PostgreSQLRowWriter {
         }
     }
 
-    /// The same for a new row.
+    /// Appends the same for a new row.
     @inline(__always)
     private func appendInsertedField(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, to bytes: inout WireBytes) throws {
         if !postponed.isEmpty, postponed[target.slot]?.contains(row.rowKey) == true { return bytes.appendNull() }
         try appendField(row, target, to: &bytes)
     }
 
-    /// Appends the number of a destination's entity, its length before it.
+    /// Appends the number of a destination's entity, preceded by its length.
     private func appendEntityNumber(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, as type: UInt32, to bytes: inout WireBytes) {
         let page = row.rowPage
         page._withUnsafeGuaranteedRef { page in
@@ -139,24 +141,26 @@ final class PostgreSQLRowWriter {
 
     // MARK: Statements
 
-    /// What a statement has to write.
+    /// Returns the rows that a statement has to write.
     func expected(_ rows: ContiguousArray<RowPointer>, _ kind: PostgreSQLExpectedRows.Kind, place: Int) -> PostgreSQLExpectedRows {
         PostgreSQLExpectedRows(place: place, kind: kind, keys: rows.map(\.rowKey), entity: entity)
     }
 
-    /// What a statement that changes rows has to write.
+    /// Returns the rows that a statement has to change.
     ///
-    /// - Parameter versions: those that rows have before, by key, where they are not one less than those of the rows made.
+    /// - Parameter versions: the versions that rows have before, by key, where they are not one
+    ///   less than those of the rows made.
     func expectedUpdates(_ rows: ContiguousArray<RowPointer>, _ versions: [Int64: UInt32] = [:], place: Int) -> PostgreSQLExpectedRows {
         guard plan.versionsTellUpdates else { return expected(rows, .updated(nil), place: place) }
         let before = rows.map { versions[$0.rowKey] ?? UInt32(truncatingIfNeeded: $0.rowVersion &- 1) }
         return expected(rows, .updated(before), place: place)
     }
 
-    /// How many rows a statement inserts where they cannot be copied.
+    /// The largest number of rows that a statement inserts where they cannot be copied.
     private static let rowsOfStatement = 1000
 
-    /// All new rows, or some of them, in parts that a statement inserts each; nil where they are so many, or have so much, that they are copied.
+    /// Returns all new rows, or some of them, in parts for one statement each. Returns nil where
+    /// they are so many, or so large, that they are copied.
     func parts(_ rows: ContiguousArray<RowPointer>? = nil) -> [ContiguousArray<RowPointer>]? {
         let rows = rows ?? inserted
         let isFew = rows.count < PostgreSQLSave.fewestCopiedRows
@@ -165,19 +169,19 @@ final class PostgreSQLRowWriter {
         return plan.takesCopies && parts.count > 1 ? nil : parts
     }
 
-    /// Rows in parts that a statement updates each.
+    /// Returns rows in parts that one statement updates each.
     func parts(
         _ rows: ContiguousArray<RowPointer>, changed: SlotMask, mostRows: Int = .max
     ) -> [ContiguousArray<RowPointer>] {
         split(rows, plan.targets(in: changed), mostRows: mostRows)
     }
 
-    /// Parts of rows whose values a statement takes. A row that is larger is one of its own.
+    /// Splits rows into parts whose values one statement takes. A larger row is a part of its own.
     private func split(_ rows: ContiguousArray<RowPointer>, _ written: [PostgreSQLWritePlan.Target], mostRows: Int) -> [ContiguousArray<
         RowPointer
     >] {
         let variable = written.filter { $0.property.kind.isVariableLength }.map(\.slot)
-        // With the key, the version and the numbers of entities.
+        // Includes the key, the version and the entity numbers.
         let fixed = 32 + 16 * written.count
         if variable.isEmpty, rows.count <= mostRows, rows.count < bytesOfStatement / fixed { return [rows] }
         var parts: [ContiguousArray<RowPointer>] = []
@@ -198,7 +202,7 @@ final class PostgreSQLRowWriter {
         return parts
     }
 
-    /// Sends all new rows, or some of them, as `COPY` takes them.
+    /// Sends all new rows, or some of them, in the format of `COPY`.
     func copyRows(_ rows: ContiguousArray<RowPointer>? = nil, to send: (UnsafeRawBufferPointer) throws -> Void) throws {
         var copied = CopiedRows()
         let count = Int16(plan.insertColumns.count)
@@ -217,7 +221,8 @@ final class PostgreSQLRowWriter {
         try copied.finish(to: send)
     }
 
-    /// Inserts all new rows, or some of them, an array for each column.
+    /// Returns the statement that inserts all new rows, or some of them, with an array for each
+    /// column.
     func insertStatement(_ rows: ContiguousArray<RowPointer>? = nil) throws -> WireStatement {
         let inserted = rows ?? inserted
         var arguments = WireArguments()
@@ -272,9 +277,11 @@ final class PostgreSQLRowWriter {
         }
     }
 
-    /// Writes the changed columns of rows, and their versions: an array for each column.
+    /// Returns the statement that writes the changed columns of rows, and their versions, with an
+    /// array for each column.
     ///
-    /// - Parameter checksVersions: whether only rows are written that have the version before; not needed where they were locked.
+    /// - Parameter checksVersions: whether to write only rows that have the version before; not
+    ///   needed where they were locked.
     func updateStatement(_ rows: ContiguousArray<RowPointer>, changed: SlotMask, checksVersions: Bool = false) throws -> WireStatement {
         let update = plan.update(of: changed, checksVersions: checksVersions)
         var arguments = WireArguments()

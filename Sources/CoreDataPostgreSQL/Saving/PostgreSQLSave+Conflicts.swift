@@ -1,9 +1,11 @@
 import CoreData
 import Foundation
 
-// What forbids a save: rows that others have changed, and unique values that they have.
+// The checks that forbid a save: for rows that other transactions have changed, and for unique
+// values that other rows have.
 extension PostgreSQLSave {
-    /// The row as it is now; not published, for it may be a part of this unfinished save.
+    /// Returns the row as it is now. It is not published, because it may be a part of this
+    /// unfinished save.
     private func currentRow(_ key: Int64, of layout: EntityLayout) throws -> Snapshot? {
         let select = backend.selectPlan(try backend.root(of: layout), includesSubentities: true)
         var collector = PostgreSQLRowCollector(select, expectedRows: 1)
@@ -15,7 +17,8 @@ extension PostgreSQLSave {
         return Snapshot(row: row, page: page)
     }
 
-    /// - Throws: what says that the row is there as the save knows it, but not to be locked: a policy forbids to change it.
+    /// - Throws: an error if the row is as the save knows it, but cannot be locked: a policy
+    ///   forbids to change it.
     func addConflict(_ change: SaveConflicts.RowConflict.Change, _ index: Int, _ row: RowChange) throws {
         let current = try currentRow(row.key, of: row.layout)
         if change != .insert, lockedVersions[row.layout.rootIndex]?[row.key] == nil, let current, current.version == row.base?.version {
@@ -26,10 +29,13 @@ extension PostgreSQLSave {
         conflicts.rows.append(.init(change: change, index: index, current: current))
     }
 
-    /// The locked rows that have the values which the save is based on, though the server has given them other versions: somebody has
-    /// written what the model does not know, or a save has written positions or keys of others into them.
+    /// Returns the locked rows that have the values which the save is based on, although the server
+    /// has given them other versions.
     ///
-    /// - Parameter versions: those of the rows, by the tables' roots.
+    /// Another program has written columns that the model does not know, or a save has written
+    /// positions or keys of other rows into them.
+    ///
+    /// - Parameter versions: the versions of the rows, by the tables' roots.
     /// - Returns: the rows' keys, by the tables' roots.
     func rowsWithSameValues(_ versions: [Int: [Int64: UInt32]]) throws -> [Int: Set<Int64>] {
         guard backend.external != nil else { return [:] }
@@ -64,7 +70,7 @@ extension PostgreSQLSave {
         return same
     }
 
-    /// Finds new rows whose keys others have.
+    /// Finds new rows whose keys other rows have.
     func findTakenKeys() throws {
         var indexes: [Int: [Int64: Int]] = [:]
         for (index, change) in batch.inserts.enumerated() { indexes[change.layout.rootIndex, default: [:]][change.key] = index }
@@ -87,16 +93,16 @@ extension PostgreSQLSave {
         case update(Int)
     }
 
-    /// A row that the save writes, as a constraint sees it.
+    /// A row that the save writes, as a uniqueness constraint sees it.
     private struct Claim {
         let change: Change
         let key: Int64
         let values: [StoredValue]
-        /// The values as bytes, by which claims are compared.
+        /// The values as bytes, for the comparison of claims.
         let bytes: [UInt8]
     }
 
-    /// The rows that claim values of one constraint, and those whose former values do not count.
+    /// The rows that claim values of one constraint, and the rows whose former values do not count.
     private struct Claims {
         let constraint: SQLConstraint
         let types: [UInt32]
@@ -166,7 +172,7 @@ extension PostgreSQLSave {
         arguments.append(keys: open.indices.lazy.map(Int64.init))
         for (column, type) in claims.types.enumerated() {
             do throws(WireValue.Refusal) { try arguments.append(list: open.map { $0.values[column] }, of: type) } catch {
-                // What cannot be written is refused for itself.
+                // A value that cannot be written gets an error of its own.
                 return
             }
         }

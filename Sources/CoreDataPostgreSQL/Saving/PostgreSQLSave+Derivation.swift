@@ -1,8 +1,8 @@
 import CoreData
 
-// Rows as triggers have left them.
+// Reading rows again after triggers have changed them.
 extension PostgreSQLSave {
-    /// Has triggers begin their lists of rows anew, which would grow from block to block.
+    /// Empties the triggers' lists of changed rows, which would grow from block to block.
     func forgetTouchedRows() {
         guard backend.external == nil else { return }
         for (place, table) in backend.mapping.tables.enumerated() where backend.derivingTables.contains(place) {
@@ -10,12 +10,13 @@ extension PostgreSQLSave {
         }
     }
 
-    /// The keys that were given, and those of rows that triggers have touched.
+    /// Returns the SQL for the given keys and those of rows that triggers have changed.
     private static func touchedKeys(_ table: SQLTable) -> String {
         "$1 || COALESCE(string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', true), ''), ',')::int8[], '{}')"
     }
 
-    /// Has the rows read again whose derived values triggers may have changed, with the next round trip.
+    /// Adds statements to the next round trip that read rows whose derived values triggers may have
+    /// changed.
     func readDerivedRows() {
         let mapping = backend.mapping
         for (place, table) in mapping.tables.enumerated() where backend.derivingTables.contains(place) {
@@ -37,10 +38,12 @@ extension PostgreSQLSave {
         }
     }
 
-    /// Publishes a save that was committed although its answer was lost, and with it what triggers have made of the rows.
+    /// Publishes a save that was committed although its answer was lost, together with the rows as
+    /// triggers have left them.
     func publishAfterLostAnswer() -> SaveOutcome {
         guard backend.external == nil, !backend.derivingTables.isEmpty else { return publish() }
-        // Which rows triggers have touched besides is not known: whoever needs one reads it.
+        // Which other rows triggers have changed is not known: those rows are read again when they
+        // are needed.
         for place in backend.derivingTables { backend.rowCaches[backend.mapping.tables[place].root.index].removeAll() }
         do {
             try backend.pool.withConnection(repeats: true) { connection in
@@ -50,7 +53,8 @@ extension PostgreSQLSave {
                 try connection.executeAll(reads) { index, row in try receive(-1, row, reads[index].sql) { _, _ in } }
             }
         } catch {
-            // The save is done in any case: a refresh reads the derived values when the server is back.
+            // The save is done in any case: a refresh reads the derived values when the server is
+            // back.
             derivedRows = [:]
         }
         waiting = PostgreSQLStatementQueue()

@@ -1,6 +1,6 @@
 import CoreData
 
-// The rows that a save is based on.
+// Locking the rows that a save is based on.
 extension PostgreSQLSave {
     private struct Lock {
         var keys: [Int64] = []
@@ -46,12 +46,13 @@ extension PostgreSQLSave {
         for (index, change) in batch.updates.enumerated() where !isCurrent(change) { try addConflict(.update, index, change) }
     }
 
-    /// A row whose number shows whether the save was committed; nil where the server tells none.
+    /// Returns a row whose transaction number shows whether the save was committed; nil where the
+    /// server gives no such number.
     func witness() throws -> PostgreSQLWitness? {
         for changes in [batch.inserts, batch.updates, batch.deletes] {
             for change in changes {
                 let entity = try backend.root(of: change.layout)
-                // A view has no numbers, nor has a table of another server.
+                // A view has no such numbers, nor has a table of another server.
                 guard backend.schema.isTable(entity.table.name) else { continue }
                 return PostgreSQLWitness(table: statements.table(entity), keyColumn: statements.key(entity), key: change.key)
             }

@@ -1,12 +1,13 @@
 import CoreData
 
-// The order of writes where foreign keys are looked at with each statement, as in tables of others: a row is there before others lead to it,
-// and as long as they do.
+// The order of writes in external tables, where foreign keys are checked with each statement. A row
+// exists before other rows refer to it, and as long as they do.
 extension PostgreSQLSave {
     /// Deletes, updates and inserts rows.
     ///
-    /// Rows are deleted first, so that others can take their unique values, unless an update takes a key away that leads into a table of
-    /// deleted rows. Updates that lead to new rows come behind these.
+    /// Rows are deleted first, so that other rows can take their unique values. They are deleted
+    /// last if an update removes a key that refers to a table with deleted rows. Updates that refer
+    /// to new rows come after the inserts.
     func writeRowsInTurn(checksVersions: Bool) throws {
         var new: [Int: Set<Int64>] = [:]
         for change in batch.inserts { new[change.layout.rootIndex, default: []].insert(change.key) }
@@ -30,7 +31,8 @@ extension PostgreSQLSave {
         if deletesLast { try deleteRows() }
     }
 
-    /// The keys that a change writes into columns: the relationship, the root of the table that it leads into, and the key; nil for none.
+    /// Returns the keys that a change writes into columns: the relationship, the root of the table
+    /// that it refers to, and the key; nil for none.
     private func writtenKeys(of change: RowChange) -> [(slot: PropertySlot, root: Int, key: Int64?)] {
         guard let values = change.values else { return [] }
         let layouts = backend.mapping.layouts.layouts
@@ -45,9 +47,10 @@ extension PostgreSQLSave {
 
     // MARK: New rows
 
-    /// The layouts of new rows, each behind those that its rows lead to.
+    /// Returns the layouts of new rows, each after those that its rows refer to.
     ///
-    /// Where rows of several tables lead to each other in a circle, optional relationships are postponed: they are written behind all rows.
+    /// Where rows of several tables refer to each other in a circle, optional relationships are
+    /// postponed: they are written after all rows.
     func insertedLayoutsInTurn() throws -> [Int] {
         var places: [Int: [Int64: Int]] = [:]
         for change in batch.inserts { places[change.layout.rootIndex, default: [:]][change.key] = change.layout.index }
@@ -73,7 +76,7 @@ extension PostgreSQLSave {
         return order.numbers
     }
 
-    /// Writes what was postponed.
+    /// Writes the postponed relationships.
     private func writePostponedKeys() throws {
         var seen: Set<Int> = []
         for change in batch.inserts where seen.insert(change.layout.index).inserted {
@@ -89,9 +92,10 @@ extension PostgreSQLSave {
 
     // MARK: Deleted rows
 
-    /// The roots of tables with deleted rows, each before those that its rows may lead to.
+    /// Returns the roots of tables with deleted rows, each before those that its rows may refer to.
     ///
-    /// Where tables lead to each other in a circle, optional relationships that lead to tables before theirs are emptied first.
+    /// Where tables refer to each other in a circle, optional relationships that refer to earlier
+    /// tables are emptied first.
     func rootsInTurn(_ keys: [Int: [Int64]]) throws -> [Int] {
         let layouts = backend.mapping.layouts.layouts
         let (needs, optional) = ExternalOrder.ofDeletions(Set(keys.keys), backend.mapping)

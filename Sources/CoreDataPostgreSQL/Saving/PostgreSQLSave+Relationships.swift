@@ -1,6 +1,6 @@
 import CoreData
 
-/// The relationship that rows hold beside those of its owners.
+/// A relationship that is stored in rows other than those of its owners.
 struct LinkOwner {
     let relationship: String
     let entity: String
@@ -16,7 +16,8 @@ extension LinkOwner {
 
 // Join tables, hidden keys, and positions in ordered relationships.
 extension PostgreSQLSave {
-    /// Writes all links before any order: the members of an ordered relationship may be linked from their side.
+    /// Writes all links before any order, because the members of an ordered relationship may be
+    /// linked from their side.
     func writeRelationships() throws {
         var tables: [JoinTableChanges] = []
         var ordered: [(change: RelationshipChange, column: SQLColumn, destination: SQLEntity)] = []
@@ -32,7 +33,7 @@ extension PostgreSQLSave {
             }
         }
         for var table in tables { try writePairs(&table) }
-        // Positions are made of those that others have.
+        // New positions depend on those that other members have.
         for (change, column, destination) in ordered { try writePositions(change, column, destination) }
         for table in tables { try writeOrders(of: table) }
     }
@@ -63,7 +64,7 @@ extension PostgreSQLSave {
         let positions = [table.added.compactMap(\.firstPosition), table.added.compactMap(\.secondPosition)].filter { !$0.isEmpty }
         let columns = statements.pairColumns(join).map(dialect.identifier).joined(separator: ", ")
         let values = "unnest($1::int8[], $2::int8[]" + positions.indices.map { ", $\($0 + 3)::int8[]" }.joined() + ")"
-        // Tables of others need not say that a pair is there once.
+        // An external table need not have a constraint that a pair occurs only once.
         let isMissing = " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE \(isPair))"
         let source = backend.external == nil ? values : values + " AS d(a, b\([", p", ", q"].prefix(positions.count).joined()))" + isMissing
         wait(
@@ -85,7 +86,7 @@ extension PostgreSQLSave {
         }
     }
 
-    /// Gives members positions with the next round trip.
+    /// Adds statements to the next round trip that give members their positions.
     private func place(
         _ members: [(key: Int64, position: Int64)], _ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner
     ) {
@@ -99,7 +100,8 @@ extension PostgreSQLSave {
 
     /// Adds a statement with numbers to those of the next round trip.
     ///
-    /// - Parameter wrong: with the same arguments, the rows that are not as the statement should have left them.
+    /// - Parameter wrong: selects, with the same arguments, the rows that are not as the statement
+    ///   should have left them.
     private func wait(_ sql: String, _ numbers: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String) {
         var arguments = WireArguments()
         for number in numbers { arguments.append(key: number) }
@@ -107,11 +109,14 @@ extension PostgreSQLSave {
         expect(1, wrong(), arguments, owner, in: table)
     }
 
-    /// Has it looked whether the last statement was done, where a policy, a trigger or a rule may have left out what it writes.
+    /// Adds a check that the last statement was done, where a policy, a trigger or a rule may have
+    /// left out rows.
     ///
     /// - Parameters:
-    ///   - count: how many rows it writes if nobody was faster; nil where that is not known.
-    ///   - wrong: with the arguments of the statement, the rows that are not as it should have left them.
+    ///   - count: the number of rows that it writes if no other transaction wrote them first; nil
+    ///     where that is not known.
+    ///   - wrong: selects, with the arguments of the statement, the rows that are not as it should
+    ///     have left them.
     func expect(_ count: Int?, _ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner, in table: String) {
         guard backend.mayExcludeRows(of: table) else { return }
         let question = WireStatement("SELECT count(*) FROM " + wrong(), arguments)
@@ -126,9 +131,11 @@ extension PostgreSQLSave {
 
     // MARK: Hidden keys
 
-    /// Writes what a to-many relationship without an inverse gains and loses into the destinations' rows.
+    /// Writes the gains and losses of a to-many relationship without an inverse into the
+    /// destinations' rows.
     ///
-    /// A row has one owner for each relationship: the last one it was given to. Another owner's removal does not take it away.
+    /// A row has one owner for each relationship: the last one that it was given to. Its removal
+    /// from another owner does not change that.
     private func writeHiddenKeys(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) {
         let owner = LinkOwner(change)
         let release = statements.releaseDestination(column, of: destination)
@@ -150,7 +157,7 @@ extension PostgreSQLSave {
 
     // MARK: Positions
 
-    /// The positions that members have, by their owners and keys.
+    /// Returns the positions of members, by their owners and keys.
     private func stored(_ positions: SaveStatements.Positions, of owners: [Int64]) throws -> [Int64: [Int64: Int64]] {
         var stored: [Int64: [Int64: Int64]] = [:]
         _ = try send([statement(statements.members(positions), owners)]) { _, row in
@@ -160,9 +167,9 @@ extension PostgreSQLSave {
         return stored
     }
 
-    /// The last positions of owners that have members.
+    /// Returns the last positions of owners that have members.
     ///
-    /// The members of an owner are numbered anew if a position leaves no room behind it.
+    /// The members of an owner are numbered again if a position leaves no room after it.
     private func last(
         _ positions: SaveStatements.Positions, of owners: some Collection<Int64>, _ owner: LinkOwner
     ) throws -> [Int64: Int64] {

@@ -3,43 +3,47 @@ import Foundation
 
 /// One attempt at a save: all writes of a batch in one transaction.
 ///
-/// Rows that are changed or deleted are locked first, in the order of their keys, and their versions compared: all conflicts are known
-/// before anything is written. Then rows are deleted, updated and inserted, so that a unique value can move between rows within
-/// one save: uniqueness and foreign keys are looked at behind all of them.
+/// Rows that are changed or deleted are locked first, in the order of their keys, and their
+/// versions are compared: all conflicts are known before anything is written. Then rows are
+/// deleted, updated and inserted. Uniqueness and foreign keys are checked after all of these, so
+/// that a unique value can move between rows within one save.
 ///
-/// A save of many updates alone does not lock their rows first: each update looks at the version of its row, and where one finds another
-/// version the save is begun anew with locks.
+/// A save of many updates, without deletions and version checks, does not lock their rows first.
+/// Each update checks the version of its row. If one finds another version, the save begins again
+/// with locks.
 final class PostgreSQLSave: PostgreSQLAttempt {
     let batch: SaveBatch
     let store: PostgreSQLStore
     let backend: PostgreSQLBackend
     let connection: PostgreSQLConnection
     let statements: SaveStatements
-    /// Names the save in the table of transactions.
+    /// Identifies the save in the table of transactions.
     let identifier = UUID()
     private(set) var transaction: PostgreSQLServerTransaction?
     private var writers: [Int: PostgreSQLRowWriter] = [:]
     private var recent: (layout: ObjectIdentifier, writer: PostgreSQLRowWriter)?
-    /// What the batch meets, collected by the extension in another file that checks rows and constraints; empty when the save begins anew.
+    /// The conflicts of the batch, collected by the extension in another file that checks rows and
+    /// constraints; empty when the save begins again.
     var conflicts = SaveConflicts()
     private(set) var insertedRows: ContiguousArray<RowPointer?>
     private(set) var updatedRows: ContiguousArray<RowPointer?>
     /// Statements that wait for the next round trip.
     var waiting = PostgreSQLStatementQueue()
-    /// Whether the commit was sent: what became of it is not known if the connection is lost now.
+    /// Whether the commit was sent. If the connection is lost then, the outcome is not known.
     private(set) var isCommitSent = false
     private(set) var number: Int64?
-    /// Whether there is a way back to before the first write.
+    /// Whether there is a savepoint before the first write.
     private var hasSavepoint = false
     /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
     var lockedVersions: [Int: [Int64: UInt32]] = [:]
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
-    /// From this number of new rows of an entity on they are copied, where the table allows that.
+    /// The smallest number of new rows of an entity that are copied, where the table allows that.
     static let fewestCopiedRows = 50
-    /// From this number of updates on their rows are not locked first. Fewer are locked in the order of their keys, so that savers of
-    /// the same rows wait for each other in turn.
+    /// The smallest number of updates whose rows are not locked first. For fewer updates, rows are
+    /// locked in the order of their keys, so that savers of the same rows wait for each other in
+    /// turn.
     private static let fewestUnlockedRows = 1000
     private static let savepoint = "before_rows"
 
@@ -55,7 +59,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     var dialect: any SQLDialect { backend.mapping.dialect }
 
-    /// - Parameter others: what has to be done before the commit; nil for nothing, which saves a round trip.
+    /// - Parameter others: a block to run before the commit; nil for none, which saves a round
+    ///   trip.
     func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
         if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates {
             do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
@@ -67,9 +72,10 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private struct OtherVersions: Error {}
 
     private func run(locks: Bool, beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
-        // Constraints are looked at when all is written, and explained from where the rows were locked.
+        // Constraints are checked after all writes. A violation is explained from the savepoint,
+        // where the rows were locked.
         hasSavepoint = writesUniqueValues
-        // What others do, and what may have been left out, is known before the commit.
+        // The block's outcome, and rows that may have been left out, are known before the commit.
         let commitsApart = others != nil || backend.comparesRowsBeforeCommit
         if hasSavepoint || backend.external != nil {
             waiting.append(WireStatement("SET CONSTRAINTS ALL DEFERRED"))
@@ -91,7 +97,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
             if let external = backend.external {
-                // Nothing else tells afterwards whether the transaction was committed.
+                // Nothing else shows afterwards whether the transaction was committed.
                 let witness = try witness()
                 try send(end + [PostgreSQLTransactions.current(external, witness)]) { index, row in
                     if index == end.count { transaction = PostgreSQLServerTransaction(row, witness) }
@@ -113,12 +119,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         return publish()
     }
 
-    /// Whether each update can look at the version of its row: not where the server gives versions.
+    /// Whether each update can check the version of its row: not where the server gives versions.
     private var comparesVersionsInUpdates: Bool {
         backend.external == nil || backend.mapping.tables.allSatisfy(\.writesVersions)
     }
 
-    /// Whether rows are written in which others may have the same unique values, but for keys.
+    /// Whether the save writes values, besides keys, that must be unique and that other rows may
+    /// have.
     private var writesUniqueValues: Bool {
         var last: EntityLayout?
         func isConstrained(_ change: RowChange) -> Bool {
@@ -129,7 +136,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         return batch.inserts.contains(where: isConstrained) || batch.updates.contains(where: isConstrained)
     }
 
-    /// Rolls back what was not committed, as if nothing had been tried.
+    /// Rolls back an attempt that was not committed, and resets its state.
     private func forgetAttempt() {
         connection.rollBack()
         waiting = PostgreSQLStatementQueue()
@@ -145,9 +152,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     // MARK: Round trips
 
-    /// Sends what waits, and more, in one round trip.
+    /// Sends the waiting statements, and more, in one round trip.
     ///
-    /// - Returns: how many rows each statement wrote or gave.
+    /// - Returns: the number of rows that each statement wrote or returned.
     @discardableResult
     func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
         let sent = waiting.take()
@@ -162,7 +169,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         if let root = derivedReads[sql] { derivedRows[root]?.append(row) }
     }
 
-    /// The statements that read derived values, by their text, with the roots whose rows they read.
+    /// The roots whose rows are read, by the text of the statements that read derived values.
     var derivedReads: [String: Int] = [:]
 
     private func commit(_ end: [WireStatement]) throws {
@@ -179,11 +186,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         try connection.requireCommittedRows(of: sent, counts, statements, backend, store: store.url)
     }
 
-    /// What a violation of uniqueness means for the save.
+    /// Returns the conflicts that a violation of uniqueness means for the save.
     private func explanation(of error: WireError) throws -> any Error {
         guard connection.wire.isUsable else { return error }
         waiting = PostgreSQLStatementQueue()
-        // What failed together with the beginning was rolled back with it.
+        // A failure in the round trip that began the transaction has rolled it back.
         if connection.isInTransaction {
             if hasSavepoint { try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)") } else { connection.rollBack() }
         }
@@ -241,7 +248,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             wrong: "\(dialect.identifier(join.name)) WHERE \(dialect.identifier(column)) = ANY($1)")
     }
 
-    /// Takes deleted owners out of the rows that hold their keys, by the places of the keys among the mapping's.
+    /// Removes the keys of deleted owners from the rows that hold them, by the index of the hidden
+    /// key in the mapping.
     private func releaseHiddenKeys(_ keysByOwner: [Int: [Int64]]) {
         for (index, keys) in keysByOwner.sorted(by: { $0.key < $1.key }) {
             let key = backend.mapping.hiddenKeys[index]
@@ -254,7 +262,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     /// Adds a statement with one list of keys to those of the next round trip.
     ///
-    /// - Parameter wrong: the rows that are not as the statement should have left them.
+    /// - Parameter wrong: selects the rows that are not as the statement should have left them.
     func wait(_ sql: String, keys: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String) {
         var arguments = WireArguments()
         arguments.append(keys: keys)
@@ -270,8 +278,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     }
 
     /// - Parameters:
-    ///   - indexes: those of the updates to write.
-    ///   - checksVersions: whether the rows were not locked: the updates are sent, and looked whether they have met all.
+    ///   - indexes: the indexes of the updates to write.
+    ///   - checksVersions: whether the rows were not locked. The updates are then sent, and the
+    ///     numbers of rows that they wrote are checked.
     func updateRows(_ indexes: some Sequence<Int>, checksVersions: Bool) throws {
         var groups: [UpdatedRows] = []
         var places: [Int: [Int]] = [:]
@@ -289,7 +298,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 groups.append(UpdatedRows(writer: writer, mask: mask, rows: [row]))
             }
         }
-        // The places of the updates among the statements that wait, and how many rows they are to meet.
+        // The places of the updates among the waiting statements, and the numbers of rows that they
+        // must write.
         var updates: [(place: Int, rows: Int)] = []
         func sendUpdates() throws {
             let counts = try send()
@@ -298,7 +308,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         }
         for group in groups {
             for (place, part) in group.writer.parts(group.rows, changed: group.mask).enumerated() {
-                // What is as much as a statement takes need not wait for more.
+                // A statement of full size need not wait for more.
                 if place > 0 { try sendUpdates() }
                 let statement = try group.writer.updateStatement(part, changed: group.mask, checksVersions: checksVersions)
                 if checksVersions {
@@ -341,13 +351,13 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     // MARK: Publishing
 
-    /// Publishes the new rows and forgets the deleted ones, after the commit.
+    /// Publishes the new rows and removes the deleted ones from the row cache, after the commit.
     func publish() -> SaveOutcome {
         var pages: [RowPage] = []
         for index in writers.keys.sorted() { pages += writers[index]?.finish() ?? [] }
         var byRoot: [Int: [RowPage]] = [:]
         for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
-        // Of rows that were read again what was written is no row.
+        // Where rows of an external table were read again, the written rows are not cached.
         for (root, pages) in byRoot where backend.external == nil || derivedRows[root] == nil { backend.rowCaches[root].insert(pages) }
         for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
         var replaced: [RowReference: RowPointer] = [:]

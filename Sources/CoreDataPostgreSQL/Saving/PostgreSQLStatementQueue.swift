@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Statements that wait for the next round trip, and what they have to write.
+/// Statements that wait for the next round trip, and the rows that they have to write.
 struct PostgreSQLStatementQueue {
     private(set) var statements: [WireStatement] = []
     private(set) var expected: [PostgreSQLExpectedRows] = []
@@ -12,18 +12,18 @@ struct PostgreSQLStatementQueue {
 
     mutating func append(_ statement: WireStatement) { statements.append(statement) }
 
-    /// - Parameter expected: what the statement has to write, for its place.
+    /// - Parameter expected: returns the rows that the statement has to write, for its place.
     mutating func append(_ statement: WireStatement, _ expected: (_ place: Int) -> PostgreSQLExpectedRows) {
         self.expected.append(expected(statements.count))
         statements.append(statement)
     }
 
-    /// Adds what the last statement has to write.
+    /// Adds the links that the last statement has to write.
     ///
-    /// - Parameter links: the same, for the statement's place.
+    /// - Parameter links: returns the links, for the statement's place.
     mutating func expect(_ links: (_ place: Int) -> PostgreSQLExpectedLinks) { expectedLinks.append(links(statements.count - 1)) }
 
-    /// What has waited; nothing does afterwards.
+    /// Returns the waiting statements, and empties the queue.
     mutating func take() -> PostgreSQLStatementQueue {
         let taken = self
         self = PostgreSQLStatementQueue()
@@ -33,11 +33,13 @@ struct PostgreSQLStatementQueue {
 
 /// The rows that a statement has to write.
 ///
-/// A policy of row-level security or a trigger may leave out some of them, of which the server says nothing but their number.
+/// A policy of row-level security or a trigger may leave out some of them. The server reports only
+/// the number of rows that it wrote.
 struct PostgreSQLExpectedRows {
     enum Kind {
         case inserted
-        /// The versions that the rows have before; nil where another version would not show that a row was written by this statement.
+        /// The versions that the rows have before; nil where another version would not show that
+        /// this statement wrote a row.
         case updated([UInt32]?)
         case deleted
 
@@ -50,19 +52,20 @@ struct PostgreSQLExpectedRows {
         }
     }
 
-    /// Where the statement stands in its round trip.
+    /// The index of the statement in its round trip.
     let place: Int
     let kind: Kind
-    /// Those of the rows, each once.
+    /// The keys of the rows, each once.
     let keys: [Int64]
     let entity: SQLEntity
 
-    /// Whether the server has left out rows, as it seems by their number.
+    /// Whether the server seems to have left out rows, by the number that it reports.
     func isIncomplete(_ counts: [Int]) -> Bool { counts.indices.contains(place) && counts[place] < keys.count }
 
-    /// Whether the rows are as they should be although fewer were counted: a trigger may have written them in its own way.
+    /// Whether the rows are as they should be although fewer were counted: a trigger may have
+    /// written them in its own way.
     ///
-    /// - Parameter found: the versions of those of the rows that there are.
+    /// - Parameter found: the versions of the rows that exist, by their keys.
     func isFulfilled(_ found: [Int64: UInt32]) -> Bool {
         switch kind {
         case .inserted: found.count == keys.count
@@ -72,7 +75,7 @@ struct PostgreSQLExpectedRows {
         }
     }
 
-    /// Asks for the keys and versions of those of the rows that there are.
+    /// Returns the statement that asks for the keys and versions of the rows that exist.
     func question(_ statements: SaveStatements) -> WireStatement {
         var arguments = WireArguments()
         arguments.append(keys: keys)
@@ -82,7 +85,8 @@ struct PostgreSQLExpectedRows {
             arguments, isKept: true)
     }
 
-    /// - Parameter isCommitted: whether the rest was committed when it was noticed.
+    /// - Parameter isCommitted: whether the other rows were already committed when the failure was
+    ///   noticed.
     func failure(written: Int, isCommitted: Bool, store: URL?) -> NSError {
         PostgreSQLExclusion.failure(
             "Of \(keys.count) rows of '\(entity.layout.name)' to be \(kind.participle) in the table '\(entity.table.name)' of the store "
@@ -91,18 +95,19 @@ struct PostgreSQLExpectedRows {
     }
 }
 
-/// What a statement has to write for a relationship: pairs, keys of owners, or positions.
+/// The links that a statement has to write for a relationship: pairs, keys of owners, or positions.
 struct PostgreSQLExpectedLinks {
-    /// Where the statement stands in its round trip.
+    /// The index of the statement in its round trip.
     let place: Int
-    /// How many rows it writes if nothing is left out and nobody was faster; nil where that is not known.
+    /// The number of rows that it writes if nothing is left out and no other transaction wrote them
+    /// first; nil where that is not known.
     let count: Int?
-    /// Asks how many rows are not as it should have left them.
+    /// Asks for the number of rows that are not as the statement should have left them.
     let question: WireStatement
     let owner: LinkOwner
     let table: String
 
-    /// Whether it has to be asked, by the number of rows that the server has counted.
+    /// Whether the question has to be asked, by the number of rows that the server has counted.
     func isIncomplete(_ counts: [Int]) -> Bool { counts.indices.contains(place) && count.map { counts[place] < $0 } ?? true }
 
     func failure(wrong: Int64, store: URL?) -> NSError {
@@ -130,7 +135,7 @@ private enum PostgreSQLExclusion {
 extension PostgreSQLConnection {
     /// Copies new rows into their table.
     ///
-    /// - Throws: what says that the server has left out rows.
+    /// - Throws: an error if the server has left out rows.
     func copy(
         _ rows: ContiguousArray<RowPointer>, _ writer: PostgreSQLRowWriter, _ statements: SaveStatements, store: URL?
     ) throws {
@@ -139,11 +144,12 @@ extension PostgreSQLConnection {
         try require(writer.expected(rows, .inserted, place: 0), written: copied, statements, store: store)
     }
 
-    /// Sends what has waited, and more behind it, in one round trip, which begins a transaction where none is open.
+    /// Sends the waiting statements, and more after them, in one round trip. Begins a transaction
+    /// if none is open.
     ///
-    /// - Parameter all: the statements of both.
-    /// - Returns: how many rows each statement wrote or gave.
-    /// - Throws: what fails, or says that the server has left out rows.
+    /// - Parameter all: the waiting statements and those after them.
+    /// - Returns: the number of rows that each statement wrote or returned.
+    /// - Throws: the error of a statement, or an error if the server has left out rows.
     func send(
         _ sent: PostgreSQLStatementQueue, _ all: [WireStatement], _ statements: SaveStatements, store: URL?,
         rows: (Int, WireRow) throws -> Void
@@ -154,11 +160,11 @@ extension PostgreSQLConnection {
         return counts
     }
 
-    /// - Parameter counts: how many rows each of the statements has written or given.
-    /// - Throws: what says that the server has left out rows.
+    /// - Parameter counts: the number of rows that each of the statements wrote or returned.
+    /// - Throws: an error if the server has left out rows.
     func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
         try requireRows(sent.expected, counts, statements, store: store)
-        // These are expected only where it is looked before the commit.
+        // Links are expected only where they are checked before the commit.
         for expected in sent.expectedLinks where isInTransaction && expected.isIncomplete(counts) {
             if let wrong = try integer(expected.question), wrong > 0 { throw expected.failure(wrong: wrong, store: store) }
         }
@@ -170,7 +176,7 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// The same behind the commit, which the store remembers.
+    /// The same after the commit. The store remembers a failure.
     func requireCommittedRows(
         of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, _ backend: PostgreSQLBackend, store: URL?
     ) throws {
@@ -180,8 +186,9 @@ extension PostgreSQLConnection {
         }
     }
 
-    /// - Parameter written: how many rows the server has counted, too few.
-    /// - Throws: what says that it has left out rows, unless a trigger has written them in its own way.
+    /// - Parameter written: the number of rows that the server has counted, which is too small.
+    /// - Throws: an error if the server has left out rows; none if a trigger has written them in
+    ///   its own way.
     private func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?) throws {
         let isCommitted = !isInTransaction
         var found: [Int64: UInt32] = [:]
@@ -191,7 +198,7 @@ extension PostgreSQLConnection {
                 found[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
             }
         } catch  where isCommitted {
-            // What was counted is known, though not why.
+            // The count is known, though not the reason.
             throw expected.failure(written: written, isCommitted: true, store: store)
         }
         guard !expected.isFulfilled(found) else { return }

@@ -1,12 +1,12 @@
 import CoreData
 import Foundation
 
-// Saves of more rows than memory holds.
+// Saves of more rows than fit in memory.
 extension PostgreSQLStore {
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try requireWritable()
         let backend = try backend()
-        // Who gives the rows gives them once.
+        // The caller gives the rows only once.
         try write(
             mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },
             whenCommitted: { _ in })
@@ -41,7 +41,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
                 if witness == nil, backend.external != nil { witness = try save.witness() }
             }
             let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
-            // Where others own the tables the number tells what became of the transaction.
+            // In external tables, the transaction's number shows whether it was committed.
             let current = backend.external.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
             try connection.executeAll(last + current) { index, row in
                 if index == last.count { transaction = PostgreSQLServerTransaction(row, witness) }
@@ -57,7 +57,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
 }
 
 extension PostgreSQLSave {
-    /// Writes the batch as a part of the transaction that is open, and reads nothing back.
+    /// Writes the batch as a part of the open transaction, and reads nothing back.
     fileprivate func writeBlock() throws {
         try write(readsDerivedRows: false)
         forgetTouchedRows()

@@ -8,13 +8,14 @@ extension PostgreSQLStore {
         try withoutActuallyEscaping(others) { try save(batch, others: $0) }
     }
 
-    /// How often something is tried that meets others in a way that only trying again can solve.
+    /// The number of attempts at a write that conflicts with other transactions so that only a
+    /// retry helps.
     private static let mostAttempts = 10
 
     private func save(_ batch: SaveBatch, others: (() throws -> Void)?) throws -> SaveOutcome {
         try requireWritable()
         let backend = try backend()
-        // What others have written in the meantime cannot be done again.
+        // The writes of the block before the commit cannot be done again.
         var mayRepeat = true
         let guarded = others.map { others in
             {
@@ -27,12 +28,14 @@ extension PostgreSQLStore {
             run: { try $0.run(beforeCommit: guarded) }, whenCommitted: { $0.publishAfterLostAnswer() })
     }
 
-    /// Runs what writes in a transaction of its own, and again where it meets others in a way that only trying again can solve.
+    /// Runs a write in a transaction of its own, and again after a conflict with other transactions
+    /// that only a retry solves.
     ///
     /// - Parameters:
-    ///   - mayRepeat: asked after a failure.
+    ///   - mayRepeat: whether to try again; asked after a failure.
     ///   - make: makes one attempt.
-    ///   - whenCommitted: the result of an attempt that was committed although the server could not say so.
+    ///   - whenCommitted: returns the result of an attempt that was committed although the server's
+    ///     answer was lost.
     func write<Attempt: PostgreSQLAttempt, Result>(
         mayRepeat: () -> Bool = { true }, _ make: (PostgreSQLConnection) -> Attempt, run: (Attempt) throws -> Result,
         whenCommitted: (Attempt) -> Result
@@ -58,7 +61,7 @@ extension PostgreSQLStore {
                         return whenCommitted(session)
                     }
                 } else if backend.pool.watch.isOutdated(error) {
-                    // Says so where the tables are others, too.
+                    // Throws if another program has migrated the store.
                     try compareContents(backend)
                 } else if !error.isTransient && !(error.isConnectionLost && !error.isSilence && attempt == 1) {
                     if backend.pool.watch.isConcerned(by: error) { try compareContents(backend) }
@@ -66,23 +69,25 @@ extension PostgreSQLStore {
                 }
                 guard mayRepeat(), attempt < Self.mostAttempts else { throw failure(error) }
                 attempt += 1
-                // Those who met are not to meet again.
+                // The pause keeps the same transactions from conflicting again.
                 Thread.sleep(forTimeInterval: Double.random(in: 0.002...0.02) * Double(attempt * attempt))
             }
         }
     }
 
-    /// Compares what the store holds with what it held. What the server cannot say is no reason to stop.
+    /// Compares the store's model with the one that it was opened with. An error of the server is
+    /// ignored.
     private func compareContents(_ backend: PostgreSQLBackend) throws {
         do { try backend.pool.withWire { try backend.pool.watch.check($0) } } catch is WireError {}
     }
 
     /// Whether a save whose connection was lost during the commit was committed.
     ///
-    /// Its UUID is taken for another transaction: where that succeeds the save was not committed, and never can be. Where others own the tables the
-    /// server is asked by the transaction's number.
+    /// Another transaction takes the save's UUID. If that succeeds, the save was not committed and
+    /// never can be. In external tables, the server is asked by the transaction's number.
     ///
-    /// - Throws: an error that says that the outcome is not known, whatever keeps the server from being asked.
+    /// - Throws: an error that says that the outcome is not known, whatever keeps the server from
+    ///   being asked.
     private func wasCommitted(_ session: some PostgreSQLAttempt, _ backend: PostgreSQLBackend) throws -> Bool {
         let mark = UUID().uuidString
         let deadline = Date(timeIntervalSinceNow: backend.pool.configuration.timeout)
@@ -112,8 +117,9 @@ extension PostgreSQLStore {
 
     /// Takes the UUID of a save for a transaction of its own.
     ///
-    /// - Parameter mark: tells the row of this look-up from that of the save: the answer to an earlier attempt may have been lost, too.
-    /// - Returns: whether it was free, or was taken so before.
+    /// - Parameter mark: tells the row of this look-up from that of the save: the answer to an
+    ///   earlier attempt may have been lost, too.
+    /// - Returns: whether the UUID was free, or an earlier attempt of this look-up took it.
     private func giveUp(_ save: UUID, _ mark: String, _ backend: PostgreSQLBackend) throws -> Bool {
         let claim = PostgreSQLTransactions.recording(
             save, author: PostgreSQLTransactions.givenUp, contextName: mark, backend.pool)
@@ -129,7 +135,7 @@ extension PostgreSQLStore {
         }
     }
 
-    /// Nobody can tell what became of a transaction.
+    /// The outcome of a transaction cannot be found out.
     struct UnknownOutcome: Error {
         let reason: String
     }
@@ -142,7 +148,7 @@ extension PostgreSQLStore {
         var arguments = WireArguments()
         arguments.append(text: String(transaction.number))
         var (status, server, witnessNumber): (String?, String?, String?)
-        // The row is looked for behind the status: it shows then if that is so.
+        // The row is read after the status, so that it shows a commit that the status reports.
         let questions =
             [WireStatement("SELECT pg_xact_status($1::xid8), \(external.server)", arguments)]
             + (transaction.witness.map { [WireStatement($0.question, $0.arguments)] } ?? [])
@@ -185,7 +191,7 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// The error of a save that the server refused.
+    /// Returns the error for a save that the server refused.
     func failure(_ error: WireError) -> NSError {
         switch error.sqlState {
         case WireError.foreignKeyViolation?: return error.cocoaError(store: url, .managedObjectReferentialIntegrity)
@@ -194,7 +200,8 @@ extension PostgreSQLStore {
         }
     }
 
-    /// A required attribute without a value, which validation lets pass where it is not asked.
+    /// Returns the error for a required attribute without a value, which passes where validation is
+    /// not run.
     private func missingValue(_ error: WireError) -> NSError? {
         guard let table = error.table, let mapping = try? backend().mapping,
             let found = mapping.tables.first(where: { $0.name == table })?.columns.first(where: { $0.name == error.column })
@@ -206,7 +213,7 @@ extension PostgreSQLStore {
             userInfo: error.reported.merging([NSValidationKeyErrorKey: found.propertyName]) { $1 })
     }
 
-    /// A column that only the others know whose tables they are.
+    /// Returns the error for a column of an external table that the model does not have.
     private func unknownColumn(_ error: WireError) -> NSError? {
         guard hasExternalTables, let table = error.table, let column = error.column else { return nil }
         return CoreDataErrors.make(

@@ -1,35 +1,39 @@
 import CoreData
 import Foundation
 
-/// What the server says of the tables in a store's schema.
+/// The tables, columns and functions in a store's schema, as the server's catalog describes them.
 struct PostgreSQLCatalog: Sendable {
-    /// What the server says of a column.
+    /// A column, as the server's catalog describes it.
     struct Column: Sendable {
-        /// The type that values are sent as, where it is not the column's own.
+        /// The type that values are sent as, where it differs from the column's own.
         let type: UInt32
-        /// What the server calls its type.
+        /// The server's name for the column's type.
         let typeName: String
-        /// Whether it holds texts of a fixed length, filled up with blanks.
+        /// Whether the column holds texts of a fixed length, padded with blanks.
         var isPadded = false
         /// Whether texts are ordered by their code points.
         var ordersByCodePoints = true
-        /// Whether every row has a value in it.
+        /// Whether the column is NOT NULL.
         var isRequired = false
     }
 
-    /// By table, then by column.
+    /// The columns, by table and then by column name.
     private var types: [String: [String: Column]] = [:]
-    /// What each table is: `r` and `p` for tables, `v` for a view, `f` for a foreign table.
+    /// The kind of each table: `r` and `p` for tables, `v` for a view, `f` for a foreign table.
     private(set) var kinds: [String: String] = [:]
     /// The tables and views that `COPY` does not write for the connection's role.
     private(set) var uncopied: Set<String> = []
-    /// What may leave out rows of a table or view that the connection's role writes, of which the server says only how many it has written.
+    /// A reason why the server may leave out rows that the connection's role writes to a table or
+    /// view.
+    ///
+    /// The server reports only the number of rows that it has written.
     struct Omission: Sendable {
         let table: String
-        /// The name of a trigger that is called before each row; nil for policies, rules, and whatever stands behind a table that is only
-        /// the way to others.
+        /// The name of a trigger that is called before each row. Nil for row security policies,
+        /// rules, and tables whose rows are stored in other tables.
         let trigger: String?
-        /// Whether it is not seen in the catalog whether rows are left out: a view, a table elsewhere, or one made of others.
+        /// Whether the catalog does not show if rows are left out: true for a view, a foreign
+        /// table, or a table made of other tables.
         let isElsewhere: Bool
     }
 
@@ -38,14 +42,15 @@ struct PostgreSQLCatalog: Sendable {
     private(set) var entityNumbers: [String: Int] = [:]
     /// Whether the schema has the functions that fold texts.
     private(set) var folds = false
-    /// Whether it has the functions that predicates need beside what PostgreSQL has.
+    /// Whether the schema has the functions that predicates need beyond PostgreSQL's own.
     private(set) var calculates = false
-    /// What indexes of parts of texts are made with; nil where the database has not got it.
+    /// The operator class of trigram indexes, qualified; nil where the database does not have it.
     private(set) var trigrams: String?
-    /// What kind of server it is.
+    /// The kind of server.
     private(set) var profile = PostgreSQLProfile.postgreSQL
 
-    /// Reads tables, views and foreign tables; and the numbers, where the store has a table of them.
+    /// Reads tables, views and foreign tables; and the entity numbers, where the store has a table
+    /// of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
         var catalog = PostgreSQLCatalog()
         var arguments = WireArguments()
@@ -91,10 +96,10 @@ struct PostgreSQLCatalog: Sendable {
         return catalog
     }
 
-    /// Reads what is not copied, and what may leave out rows.
+    /// Reads the tables that `COPY` does not write, and the reasons why rows may be left out.
     private mutating func readOmissions(_ connection: PostgreSQLConnection, _ arguments: WireArguments) throws {
         let policies = "c.relrowsecurity AND row_security_active(c.oid)"
-        // 68 are triggers in place of an insertion.
+        // In `tgtype`, 68 is INSTEAD OF INSERT.
         try connection.execute(
             WireStatement(
                 """
@@ -104,7 +109,7 @@ struct PostgreSQLCatalog: Sendable {
                 ELSE \(policies) END
                 """, arguments)
         ) { if let table = PostgreSQLRow(row: $0).string(0) { uncopied.insert(table) } }
-        // 3 are triggers before each row.
+        // In `tgtype`, 3 is BEFORE each row.
         try connection.execute(
             WireStatement(
                 """
@@ -124,7 +129,7 @@ struct PostgreSQLCatalog: Sendable {
         }
     }
 
-    /// The entity numbers of the store in the schema that statements work in, by the entities' names.
+    /// Reads the store's entity numbers, by entity name, from the schema that statements work in.
     static func entityNumbers(_ connection: PostgreSQLConnection) throws -> [String: Int] {
         var numbers: [String: Int] = [:]
         try connection.execute(WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
@@ -137,7 +142,7 @@ struct PostgreSQLCatalog: Sendable {
     /// The columns of each table.
     var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
 
-    /// Whether a name is that of a table, and not of a view or of something elsewhere.
+    /// Whether a name is that of a table, and not of a view or a foreign table.
     func isTable(_ name: String) -> Bool { kinds[name].map { $0 == "r" || $0 == "p" } ?? false }
 
     func column(_ column: String, of table: String) -> Column? { types[table]?[column] }
@@ -145,12 +150,12 @@ struct PostgreSQLCatalog: Sendable {
     /// The type that values of a column are sent as.
     func type(_ column: String, of table: String) -> UInt32? { types[table]?[column]?.type }
 
-    /// What can be said to the server in the schema.
+    /// The SQL dialect that the schema supports.
     var dialect: PostgreSQLDialect {
         PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, trigrams: trigrams)
     }
 
-    /// The same where others have made it.
+    /// The SQL dialect for external tables in the schema.
     var externalDialect: PostgreSQLDialect {
         let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
         return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
@@ -158,8 +163,9 @@ struct PostgreSQLCatalog: Sendable {
 }
 
 extension SQLMapping {
-    /// Has columns of bytes be JSON where the tables' are, and nowhere else: earlier versions made all of them `bytea`, and a model that was kept
-    /// with the store does not say what its bytes are.
+    /// Makes byte columns JSON where the table's column is `jsonb`, and plain bytes everywhere
+    /// else. Earlier versions made all of them `bytea`, and a model that is kept with the store
+    /// does not say what its bytes are.
     func takeJSON(from catalog: PostgreSQLCatalog) {
         for table in tables {
             for column in table.columns where column.kind == .data || column.kind == .json {
@@ -172,12 +178,12 @@ extension SQLMapping {
 
 extension PostgreSQLCatalog.Column {
     /// - Parameters:
-    ///   - type: the type, or the one that a domain is made of.
-    ///   - name: what the server calls the type.
+    /// - type: the column's type, or the base type of its domain.
+    ///   - name: the server's name for the type.
     init(declared type: UInt32, named name: String, ordersByCodePoints: Bool, isRequired: Bool) {
         typeName = name
         self.isRequired = isRequired
-        // An extension's types have other numbers in each database.
+        // A type of an extension has another number in each database.
         let isCaseInsensitive = name == "citext" || name.hasSuffix(".citext")
         switch type {
         case WireType.varchar, WireType.bpchar: self.type = WireType.text
@@ -190,7 +196,7 @@ extension PostgreSQLCatalog.Column {
 }
 
 extension PostgreSQLDialect {
-    /// What can be said to a server in a schema that is to be made.
+    /// Creates the dialect for a schema that does not exist yet, from what the server supports.
     init(for connection: PostgreSQLConnection) throws {
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
         try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
@@ -200,7 +206,8 @@ extension PostgreSQLDialect {
         }
     }
 
-    /// Asks for the operator class of pg_trgm, in whatever schema it was installed, if the role may use it there.
+    /// Asks for the operator class of pg_trgm, in whatever schema the extension is installed, if
+    /// the role may use it there.
     fileprivate static let trigramQuery = """
         SELECT quote_ident(n.nspname) || '.gin_trgm_ops' FROM pg_catalog.pg_opclass o \
         JOIN pg_catalog.pg_namespace n ON n.oid = o.opcnamespace JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod \
@@ -208,15 +215,16 @@ extension PostgreSQLDialect {
         """
 }
 
-/// The tables that every store has beside those of its entities.
+/// The tables that every store has besides those of its entities.
 enum PostgreSQLHousekeeping {
-    /// The store's UUID, metadata, the number of its last transaction, and the version of these tables: one row.
+    /// The table of the store's UUID, its metadata, the number of its last transaction, and the
+    /// version of these tables. It has one row.
     static let storeTable = "ocd_store"
-    /// The model, as the SQLite store keeps it too.
+    /// The table of the model, in the form that the SQLite store uses too.
     static let modelTable = "ocd_model"
-    /// Each entity's number, and the last key that was taken of its table.
+    /// The table of each entity's number, and of the last key that was taken from its table.
     static let entityTable = "ocd_entity"
-    /// The transactions: their numbers are in the order of their commits.
+    /// The table of the transactions. Their numbers are in the order of their commits.
     static let transactionTable = "ocd_transaction"
 
     /// The version of these tables.
@@ -230,7 +238,7 @@ enum PostgreSQLHousekeeping {
 
     static let all = [storeTable, modelTable, entityTable, transactionTable]
 
-    /// The indexes of columns that are unique beside the keys.
+    /// The unique indexes besides those of the primary keys.
     static let uniqueIndexes = ["\(entityTable)_name_key", "\(transactionTable)_save_key"]
 
     static let statements = [

@@ -1,21 +1,22 @@
 import CoreData
 import Foundation
 
-/// What belongs to a store in its schema, beside which there may be tables and functions of others.
+/// The tables, functions and collations of a store in its schema, which may hold objects of other
+/// programs too.
 struct PostgreSQLContent {
     let schema: String
-    /// Where the tables of entities are; nil where the store's model cannot be read.
+    /// The tables of the entities; nil where the store's model cannot be read.
     let mapping: SQLMapping?
-    /// Those that are there.
+    /// The names of the store's tables that exist in the schema.
     private(set) var tables: [String]
-    /// With their arguments' types, qualified and quoted.
+    /// The store's functions with their argument types, qualified and quoted.
     private(set) var functions: [String] = []
     private(set) var collations: [String] = []
 
-    /// Reads what there is; nil where the schema has no store.
+    /// Reads the content of the store in a schema; nil where the schema has no store.
     ///
-    /// - Parameter isForced: whether a store is taken whose model cannot be read: then its tables are found by what it says of its
-    ///   entities.
+    /// - Parameter isForced: whether to accept a store whose model cannot be read. Its tables are
+    ///   then found by the names of its entities.
     static func read(_ connection: PostgreSQLConnection, _ address: PostgreSQLAddress, isForced: Bool = false) throws -> PostgreSQLContent?
     {
         let schema = address.schema
@@ -24,7 +25,7 @@ struct PostgreSQLContent {
         do {
             mapping = try self.mapping(connection, schema)
         } catch {
-            // What the server says is no matter of the model.
+            // An error of the server says nothing about the model.
             guard isForced, !(error is WireError) else { throw unreadable(address, error) }
             mapping = nil
         }
@@ -43,16 +44,17 @@ struct PostgreSQLContent {
         return content
     }
 
-    /// The mapping of the model in the store; nil where there is none.
+    /// Returns the mapping of the model in the store; nil where there is none.
     ///
-    /// - Parameter dialect: that of another server, where its tables are to stand; by default of this one.
+    /// - Parameter dialect: the dialect of the server that is to hold the tables; by default that
+    ///   of this server.
     static func mapping(
         _ connection: PostgreSQLConnection, _ schema: String, _ dialect: PostgreSQLDialect? = nil
     ) throws -> SQLMapping? {
         guard let metadata = try PostgreSQLMetadata.read(connection, schema: schema),
             let model = try PostgreSQLMetadata.model(connection, schema: schema)
         else { return nil }
-        // No objects are made: the classes may be those of another program.
+        // No objects are made here, and the classes may be those of another program.
         for entity in model.entities { entity.managedObjectClassName = nil }
         let names = StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
@@ -75,7 +77,8 @@ struct PostgreSQLContent {
             userInfo: userInfo)
     }
 
-    /// The tables of a store without a model: those with the names of its root entities, and those whose rows join theirs.
+    /// Returns the tables of a store without a model: those with the names of its root entities,
+    /// and their join tables.
     private static func tablesOfEntities(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.entityTable, connection, schema: schema) else { return [] }
         var names: [String] = []
@@ -110,7 +113,8 @@ struct PostgreSQLContent {
         )
     }
 
-    /// The functions of the schema that are ours: by their prefix, or those of triggers.
+    /// Returns the store's functions in the schema: those with the prefix `ocd_`, and those of its
+    /// triggers.
     private static func functions(
         _ triggers: [String], _ connection: PostgreSQLConnection, _ schema: String
     ) throws -> [String] {
@@ -128,7 +132,7 @@ struct PostgreSQLContent {
         )
     }
 
-    /// The orders of texts that are there.
+    /// Returns the store's collations that exist in the schema.
     private static func collations(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         var arguments = WireArguments()
         arguments.append(text: schema)
@@ -142,10 +146,11 @@ struct PostgreSQLContent {
 
     // MARK: Dropping
 
-    /// Drops everything, in the transaction that is open. What others have made on top of it keeps it from being dropped.
+    /// Drops everything that belongs to the store, in the open transaction. It fails where objects
+    /// of another program depend on it.
     func drop(_ connection: PostgreSQLConnection) throws {
         if !tables.isEmpty {
-            // In one statement, as they refer to each other.
+            // In one statement, because the tables refer to each other.
             let list = tables.map { PostgreSQLMetadata.table($0, in: schema) }.joined(separator: ", ")
             try connection.wire.run("DROP TABLE \(list)")
         }
@@ -153,14 +158,14 @@ struct PostgreSQLContent {
         for collation in collations { try connection.wire.run("DROP COLLATION \(PostgreSQLMetadata.table(collation, in: schema))") }
     }
 
-    /// Drops a schema in which nothing is left, unless it is that of everybody.
+    /// Drops the schema if it is empty, unless it is `public`.
     static func dropEmptySchema(_ schema: String, _ connection: PostgreSQLConnection) throws {
         guard schema != "public" else { return }
         try connection.wire.run("SAVEPOINT before_schema")
         do {
             try connection.wire.run("DROP SCHEMA IF EXISTS \(PostgreSQLDialect().identifier(schema))")
         } catch let error as WireError where ["2BP01", "42501"].contains(error.sqlState) {
-            // Others have something in it, or it is theirs.
+            // Another program has objects in the schema, or another role owns it.
             try connection.wire.run("ROLLBACK TO SAVEPOINT before_schema")
         }
     }

@@ -1,14 +1,16 @@
 import CoreData
 import Foundation
 
-/// Puts the functions and triggers of this version of the package in the place of older ones in the schema of a store.
+/// Replaces older functions and triggers in the schema of a store by those of this version of the
+/// package.
 ///
-/// Functions of a later version stay: they serve older programs too.
+/// Functions of a later version stay: they work for older programs too.
 struct PostgreSQLFunctionUpdate {
     let connection: PostgreSQLConnection
     let schema: String
 
-    /// The version of the functions in the schema; 0 where they do not say it, or the schema was renamed behind their back.
+    /// Returns the version of the functions in the schema. It is 0 where no function states it, or
+    /// where the schema was renamed since the functions were made.
     func version() throws -> Int {
         var version = 0
         let path = "ARRAY['search_path=' || quote_ident($1::text) || ', pg_temp']"
@@ -17,14 +19,15 @@ struct PostgreSQLFunctionUpdate {
                 "SELECT CASE WHEN p.proconfig IS NULL OR p.proconfig @> \(path) THEN p.prosrc END FROM \(Self.functions) "
                     + "AND p.proname = '\(PostgreSQLFunctions.versionName)'")
         ) { row in
-            // Its text is read, so that who may not call it knows too.
+            // The function's source is read, so that a role that may not call it finds the version
+            // too.
             let last = PostgreSQLRow(row: row).string(0)?.split(separator: " ").last
             version = last.flatMap { Int($0) } ?? 0
         }
         return version
     }
 
-    /// The role that may replace them.
+    /// Returns the role that owns the functions and may replace them.
     func owner() throws -> String? {
         var owner: String?
         try connection.execute(
@@ -33,7 +36,8 @@ struct PostgreSQLFunctionUpdate {
         return owner
     }
 
-    /// Replaces them, unless another program has done so; and makes the indexes anew in which there is what they gave.
+    /// Replaces the functions, unless another program has done so, and rebuilds the indexes that
+    /// contain results of changed functions.
     func run() throws {
         try connection.transaction {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
@@ -44,7 +48,7 @@ struct PostgreSQLFunctionUpdate {
             for statement in try PostgreSQLSchema.functions(PostgreSQLDialect(for: connection)) { try connection.wire.run(statement) }
             let changed = try definitions().filter { former[$0] != nil && former[$0] != $1 }.map(\.key)
             for index in try indexes(of: changed) { try connection.wire.run("REINDEX INDEX \(index)") }
-            // Those of the model that the store has, which need not be the program's.
+            // The triggers follow the model in the store, which may differ from the program's.
             guard let mapping = try PostgreSQLContent.mapping(connection, schema) else { return }
             let tables = PostgreSQLSchema(mapping: mapping, schema: schema)
             try tables.run(tables.triggers(replacing: true), connection)
@@ -60,7 +64,7 @@ struct PostgreSQLFunctionUpdate {
         return WireStatement(sql, arguments)
     }
 
-    /// What each function says, by its number.
+    /// Returns the definition of each function, by its OID.
     private func definitions() throws -> [Int64: String] {
         var definitions: [Int64: String] = [:]
         try connection.execute(
@@ -73,7 +77,8 @@ struct PostgreSQLFunctionUpdate {
         return definitions
     }
 
-    /// The indexes whose expressions call some functions, themselves or by others.
+    /// Returns the indexes whose expressions call the given functions, directly or through other
+    /// functions.
     private func indexes(of functions: [Int64]) throws -> [String] {
         var arguments = WireArguments()
         try arguments.append(list: functions.map(StoredValue.integer), of: WireType.int8)
@@ -92,7 +97,8 @@ struct PostgreSQLFunctionUpdate {
 }
 
 extension PostgreSQLStore {
-    /// Replaces functions of an older version of this package. Where that cannot be, the store works with them.
+    /// Replaces functions of an older version of this package. Where that is not possible, the
+    /// store works with the old functions.
     func updateFunctions(_ update: PostgreSQLFunctionUpdate) throws {
         let version = try update.version()
         guard version < PostgreSQLFunctions.version else { return }

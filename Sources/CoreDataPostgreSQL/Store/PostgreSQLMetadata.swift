@@ -16,7 +16,7 @@ enum PostgreSQLMetadata {
                 metadata = try self.metadata(of: row)
             }
         } catch let error as WireError where error.sqlState == WireError.undefinedTable && !connection.isInTransaction {
-            // Somebody has dropped it since.
+            // Another program has dropped the table since the check.
             return nil
         }
         guard format <= PostgreSQLHousekeeping.format else {
@@ -35,7 +35,7 @@ enum PostgreSQLMetadata {
         return metadata
     }
 
-    /// The statement that reads the metadata, which nobody else changes until the transaction ends.
+    /// The statement that reads the metadata and locks their row until the transaction ends.
     static let locked = WireStatement("SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE")
 
     static func exists(_ table: String, _ connection: PostgreSQLConnection, schema: String) throws -> Bool {
@@ -44,7 +44,7 @@ enum PostgreSQLMetadata {
         return try connection.integer(WireStatement("SELECT to_regclass($1)::oid::int8", arguments)) != nil
     }
 
-    /// The model that the store keeps in itself; nil where it has none.
+    /// Returns the model that is kept in the store; nil where it has none.
     ///
     /// - Throws: `ModelReadingError` where it cannot be read.
     static func model(_ connection: PostgreSQLConnection, schema: String) throws -> NSManagedObjectModel? {
@@ -62,7 +62,7 @@ enum PostgreSQLMetadata {
         return dialect.identifier(schema) + "." + dialect.identifier(name)
     }
 
-    /// The metadata of a new store for entities of a model.
+    /// Returns the metadata of a new store for entities of a model.
     static func make(for entities: [NSEntityDescription], of model: NSManagedObjectModel) -> [String: Any] {
         var metadata = StoreMetadata.make(for: entities, of: model)
         metadata[NSStoreTypeKey] = NSPostgreSQLStoreType
@@ -70,7 +70,8 @@ enum PostgreSQLMetadata {
         return metadata
     }
 
-    /// Writes the metadata and the model of a new store, by the row of which it is known last.
+    /// Writes the model and the metadata of a new store. The row that marks the schema as a store
+    /// comes last.
     static func insert(_ metadata: [String: Any], model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
         try replaceModel(model, in: connection)
         var arguments = WireArguments()
@@ -82,12 +83,12 @@ enum PostgreSQLMetadata {
                 arguments))
     }
 
-    /// Writes the model in the place of the one that is there.
+    /// Replaces the model in the store.
     static func replaceModel(_ model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
         try connection.execute(replacement(ofModel: model))
     }
 
-    /// The statement that writes the model in the place of the one that is there.
+    /// Returns the statement that replaces the model in the store.
     static func replacement(ofModel model: NSManagedObjectModel) throws -> WireStatement {
         var content = WireArguments()
         let cache = try model.encodedModelCache()
@@ -97,7 +98,7 @@ enum PostgreSQLMetadata {
                 + "ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content", content)
     }
 
-    /// The statement that replaces the metadata.
+    /// Returns the statement that replaces the metadata.
     static func update(_ metadata: [String: Any]) throws -> WireStatement {
         var arguments = WireArguments()
         try append(metadata, to: &arguments)
@@ -111,14 +112,18 @@ enum PostgreSQLMetadata {
     }
 }
 
-/// What keeps two programs from making or migrating one store at the same time: an advisory lock, until the transaction ends.
+/// An advisory lock that keeps two programs from making or migrating one store at the same time.
+///
+/// It is held until the transaction ends.
 enum PostgreSQLSchemaLock {
-    /// - Precondition: a transaction is open, which has changed nothing yet.
+    /// - Precondition: a transaction is open, and has changed nothing yet.
     static func take(_ connection: PostgreSQLConnection, schema: String) throws {
         var arguments = WireArguments()
         arguments.append(text: "OpenCoreData " + schema)
         let lock = WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments)
-        // What others have made before it was free is known to the server's process when it locks a table, and not by this lock.
+        // While it waits for this lock, another program may make tables. The server's process
+        // learns of them when it locks a table, and an advisory lock does not do that: so a table
+        // is read.
         let all = [lock, WireStatement("SELECT count(*) FROM pg_catalog.pg_namespace")]
         _ = try connection.executeAll(all)
     }

@@ -7,17 +7,20 @@ extension PostgreSQLStore {
     }
 }
 
-/// Copies one schema's store over another, in the same database or another: rows, keys, metadata and UUID, as copying a file would.
+/// Copies the store of one schema over another: rows, keys, metadata and UUID, as copying a file
+/// would.
 ///
-/// The source is read in one state, while others use it. The destination changes in one transaction. Rows pass from one connection to the
-/// other as they come: the memory used does not depend on their number.
+/// The schemas may be in one database or in two. The source is read in one snapshot, while other
+/// programs use it. The destination changes in one transaction. Rows pass from one connection to
+/// the other as they arrive, so that the memory used does not depend on their number.
 struct PostgreSQLReplacement {
     private let source: PostgreSQLConnection
     private let destination: PostgreSQLConnection
     private let address: PostgreSQLAddress
 
-    /// - Throws: when there is no store at the source, when both are one, or when the destination has tables of the same names that are none
-    ///   of a store's. The destination is as it was then.
+    /// - Throws: when there is no store at the source, when source and destination are the same, or
+    ///   when the destination has tables of the same names that do not belong to a store. The
+    ///   destination is then unchanged.
     static func run(
         at url: URL, _ options: [AnyHashable: Any]?, withStoreAt sourceURL: URL, _ sourceOptions: [AnyHashable: Any]?
     ) throws {
@@ -65,11 +68,12 @@ struct PostgreSQLReplacement {
     private func copyRows(_ mapping: SQLMapping) throws {
         for table in mapping.tables { try copy(table.name, table.allColumnNames) }
         for join in mapping.joinTables { try copy(join.name, join.columnNames) }
-        // The row by which the store is known comes last.
+        // The row that marks the schema as a store comes last.
         for (table, columns) in PostgreSQLHousekeeping.columns.reversed() { try copy(table, columns) }
     }
 
-    /// What tells a schema from all others: when the server was started, the database and the schema's number.
+    /// Returns a text that identifies a schema: the server's start time, the database and the
+    /// schema's OID.
     private static func place(of connection: PostgreSQLConnection, _ schema: String) throws -> String? {
         var arguments = WireArguments()
         arguments.append(text: schema)

@@ -3,7 +3,7 @@ import Foundation
 
 // Stores that are not open: metadata, model and removal.
 extension PostgreSQLStore {
-    /// Runs a block with a connection of its own.
+    /// Runs a block with a connection of its own, which is closed afterwards.
     static func withConnection<Result>(
         at url: URL, _ options: [AnyHashable: Any]?, isReadOnly: Bool, _ body: (PostgreSQLConnection, PostgreSQLAddress) throws -> Result
     ) throws -> Result {
@@ -26,7 +26,8 @@ extension PostgreSQLStore {
         try withConnection(at: url, options, isReadOnly: false) { connection, address in
             try connection.transaction {
                 guard try PostgreSQLMetadata.read(connection, schema: address.schema) != nil else { throw noStore(address) }
-                // Read again under a lock: a migration may have ended since.
+                // The metadata are read again under a lock, because a migration may have ended
+                // since.
                 var old: [String: Any] = [:]
                 try connection.execute(PostgreSQLMetadata.locked) { old = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: $0)) }
                 try connection.execute(PostgreSQLMetadata.update(self.metadata(metadata, replacing: old)))
@@ -49,7 +50,7 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: address.publicURL))
     }
 
-    /// Drops what belongs to the store at a URL. It is no error when there is none.
+    /// Drops everything that belongs to the store at a URL. It is no error when there is no store.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         if flag(options, NSPostgreSQLGivenTablesOption) {
             throw ExternalTables.refusal(
@@ -66,7 +67,7 @@ extension PostgreSQLStore {
                 }
             }
         } catch let error as NSError where error.userInfo["SQLSTATE"] as? String == WireError.unknownDatabase {
-            // Neither is there a store in it.
+            // A database that does not exist holds no store.
         }
     }
 }

@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// Where the entities of the model lie.
+// The mapping of the model's entities to tables.
 extension PostgreSQLStore {
     func requiredLayout() throws -> ModelLayout {
         if let modelLayout { return modelLayout }
@@ -9,9 +9,9 @@ extension PostgreSQLStore {
             .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
     }
 
-    /// Makes the store in a schema that has none, unless another program is faster.
+    /// Makes the store in a schema that has none, unless another program makes it first.
     ///
-    /// - Returns: the metadata of what is there then.
+    /// - Returns: the metadata of the store that the schema then has.
     func make(in connection: PostgreSQLConnection, schema: String) throws -> [String: Any] {
         let (model, held) = try heldEntities()
         let mapping = try makeMapping(entities: held.entities, numbers: [:], PostgreSQLDialect(for: connection))
@@ -36,7 +36,7 @@ extension PostgreSQLStore {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
-    /// Says what a store that was made or migrated does without.
+    /// Warns of indexes and index options that a new or migrated store goes without.
     func sayWhatIsOmitted(_ mapping: SQLMapping) {
         let schema = SQLSchema(mapping: mapping)
         for (index, reason) in schema.omittedIndexes() {

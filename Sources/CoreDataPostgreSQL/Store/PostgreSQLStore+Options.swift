@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-// What the store's options say of its connections.
+// Connection settings from the store's options.
 extension PostgreSQLStore {
     static func configuration(
         _ address: PostgreSQLAddress, _ options: [AnyHashable: Any]?, isReadOnly: Bool

@@ -2,17 +2,23 @@ import CoreData
 import Foundation
 import Synchronization
 
-/// A store in a schema of a PostgreSQL database: a table for each hierarchy of entities, made so that other programs can read and write
-/// it too.
+/// A store in a schema of a PostgreSQL database.
+///
+/// Each hierarchy of entities has a table, in a form that other programs can read and write too.
 ///
 /// Many threads, processes and machines may use it at once.
 ///
-/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds that a statement may take, and to wait for locks
-/// and connections; 30 unless set), `NSPersistentStoreConnectionPoolMaxSizeKey` (8 unless set),
-/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey` (one more connection, on which the store hears of what others commit), a
-/// connection string for what a URL cannot say, and who gives the password.
+/// Options:
+/// - `NSReadOnlyPersistentStoreOption`
+/// - `NSPersistentStoreTimeoutOption`: seconds that a statement may take, and to wait for locks and
+///   connections; 30 unless set
+/// - `NSPersistentStoreConnectionPoolMaxSizeKey`: 8 unless set
+/// - `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: takes one more connection, on which
+///   the store is notified of commits by other programs
+/// - a connection string for settings that a URL cannot hold
+/// - an object that gives the password
 final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable {
-    // Sendable: what changes lies behind a mutex.
+    // Sendable: mutable state is guarded by a mutex.
 
     override var type: String { NSPostgreSQLStoreType }
     var readsRowsInBatches: Bool { true }
@@ -26,12 +32,13 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     /// Guards the open store.
     private let opening = Mutex(Opening())
     private let metadataChanges = MetadataChanges()
-    /// Whether others have made the tables: nothing is made in the schema then.
+    /// Whether the tables are external: another program made them, and the store makes nothing in
+    /// the schema.
     let hasExternalTables: Bool
-    /// The URL with the password, which nobody is shown, and the one that everybody is shown.
+    /// The address with the password, which is never shown, and the URL without it, which is.
     private let place: Mutex<(address: Result<PostgreSQLAddress, any Error>, publicURL: URL)>
 
-    /// Never with a password.
+    /// The store's URL, never with a password.
     override var url: URL? {
         get { super.url }
         set { super.url = newValue?.withoutPassword }
@@ -59,10 +66,10 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
 
     // MARK: - Opening
 
-    /// The connections of a store whose metadata was loaded.
+    /// The connections of a store whose metadata were loaded.
     var openPool: PostgreSQLPool? { opening.withLock { $0.pool } }
 
-    /// The database of a store that is open.
+    /// Returns the database of the store; opens it if necessary.
     func backend() throws -> PostgreSQLBackend {
         if let backend = opening.withLock({ $0.backend }) { return backend }
         try openForRequests()
@@ -75,7 +82,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
             .persistentStoreOpen, "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
     }
 
-    /// The entities that the store holds.
+    /// Returns the entities that the store holds.
     func heldEntities() throws -> (model: NSManagedObjectModel, held: HeldEntities) {
         guard let model = modelLayout?.model else {
             throw CoreDataErrors.make(.persistentStoreOpen, "The store \(StoreName.path(url)) belongs to no coordinator and has no model.")
@@ -96,7 +103,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         takeLoaded(loaded)
     }
 
-    /// - Parameter makesStore: whether a store is made where there is none.
+    /// - Parameter makesStore: whether to make a store where there is none.
     private func connect(
         to address: Result<PostgreSQLAddress, any Error>, makesStore: Bool
     ) throws -> (pool: PostgreSQLPool, metadata: [String: Any]) {
@@ -110,7 +117,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         }
     }
 
-    /// Takes over metadata that were just read.
+    /// Adopts metadata that were just read.
     func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
@@ -145,12 +152,13 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         return try make(in: connection, schema: schema)
     }
 
-    /// Looks whether the tables are those of the model. Called when the metadata was found to fit it.
+    /// Checks that the tables fit the model. Called after the metadata were found to fit it.
     func openForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
         let backend = try makeBackend(pool)
         opening.withLock { opening in if opening.backend == nil { opening.backend = backend } }
-        // What the coordinator has set is that of the model, which is not kept.
+        // The coordinator has set the model's metadata, which external tables do not keep: they do
+        // not count as changed.
         if hasExternalTables { metadataChanges.begin(with: metadata ?? [:]) }
     }
 
@@ -187,7 +195,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         end(takeOpening())
     }
 
-    /// What was open, which is not any more for others.
+    /// Takes out the open connections and leaves the store closed for other threads.
     private func takeOpening() -> Opening {
         opening.withLock { opening in
             defer { opening = Opening() }
@@ -200,10 +208,11 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         opening.pool?.close()
     }
 
-    /// The store goes on where it was until it is open where it is to be.
+    /// Moves the store to another URL. It stays open at the old one until it is open at the new
+    /// one.
     func moveStore(to url: URL) throws {
         var place = place.withLock { $0 }
-        // As everybody is shown it, it has no password.
+        // The public URL has no password. If it is passed, the present address is kept.
         if url != place.publicURL { place = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword) }
         let (pool, loaded) = try connect(to: place.address, makesStore: false)
         let backend: PostgreSQLBackend
@@ -220,7 +229,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         super.url = place.publicURL
         takeLoaded(loaded)
         if !hasExternalTables { metadata = unwritten.added(to: loaded) }
-        // Before the former one is deaf: what is committed in between is told of.
+        // Starts before the former listener ends, so that commits in between are notified.
         listen()
         end(former)
     }
@@ -229,7 +238,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
 
     override func didAdd(to coordinator: NSPersistentStoreCoordinator) { listen() }
 
-    /// Begins to follow what others commit, where that is wanted.
+    /// Starts to listen for commits by other programs, if the store's options ask for it.
     private func listen() {
         guard Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) else { return }
         guard !hasExternalTables else {
@@ -238,7 +247,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
                     + "(\(NSPostgreSQLGivenTablesOption)): fetch objects again, or refresh them with a stalenessInterval of 0."
             }
         }
-        // What is committed before the listener listens is told of too: nothing was read of the store yet.
+        // Commits between this read and the listener's start are notified too. Nothing was read
+        // from the store before.
         let known = opening.withLock { $0.pool }.flatMap { pool in
             try? pool.withConnection(repeats: true) { try PostgreSQLTransactions.last($0) }
         }
@@ -253,7 +263,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         listener?.start()
     }
 
-    /// Called on the listener's thread, which waits for nobody.
+    /// Called on the listener's thread, which waits for no other thread.
     private func wasChanged(byOthers: Bool) {
         guard let coordinator = persistentStoreCoordinator, let url else { return }
         if byOthers {
@@ -265,7 +275,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
             userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
     }
 
-    /// - Throws: an error that names the store when it was opened for reading alone.
+    /// - Throws: an error that names the store when it was opened read-only.
     func requireWritable() throws {
         guard isReadOnly else { return }
         throw CoreDataErrors.storeIsReadOnly([self], "The store \(StoreName.path(url)) is read-only: nothing was saved.")
@@ -299,13 +309,16 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     /// Called when a transaction was committed.
     func metadataWasWritten(in transaction: UUID) { metadataChanges.wereCommitted(in: transaction) }
 
-    /// What writes changed metadata, and the model where they are of another version: whoever reads the hashes takes the model beside them
-    /// for theirs.
+    /// Returns the statements that write changed metadata.
     ///
-    /// - Parameter read: runs statements, of which the last gives the metadata that the store has now, and keeps others from changing them.
+    /// They write the model too if its version differs: a program that reads the version hashes
+    /// takes the model beside them for the one they belong to.
+    ///
+    /// - Parameter read: runs statements. One of them returns the store's current metadata and
+    ///   locks their row against changes by other transactions.
     func metadataStatements(in transaction: UUID, after first: [WireStatement] = [], _ read: StatementReader) throws -> [WireStatement] {
         var current: [String: Any]?
-        // Behind the lock, beside which nobody migrates the store.
+        // Runs after the lock, during which no other program can migrate the store.
         let comparison = openPool?.watch.comparison.map { [$0] } ?? []
         try read(first + [PostgreSQLMetadata.locked] + comparison) { index, row in
             if index == first.count { current = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: row)) }
@@ -318,7 +331,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         return [update, try PostgreSQLMetadata.replacement(ofModel: model)]
     }
 
-    /// Runs statements in the transaction that is open, or begins it with them.
+    /// Runs statements in the open transaction, or begins it with them.
     typealias StatementReader = ([WireStatement], _ rows: (Int, WireRow) throws -> Void) throws -> Void
 
     func saveMetadata(beforeCommit others: () throws -> Void) throws {

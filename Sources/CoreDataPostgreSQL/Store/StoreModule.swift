@@ -1,7 +1,7 @@
 import CoreData
 import Foundation
 
-/// Declares the module's type of stores to the engine, which finds the class by its name.
+/// Declares the module's store type to the engine, which finds the class by its name.
 final class StoreModule: NSObject {}
 
 extension StoreModule: StoreTypeProvider {
@@ -18,7 +18,8 @@ extension StoreModule: StoreTypeProvider {
 }
 
 extension StoreModule: ServerURLProvider {
-    /// The parameters of the client library that say how to reach a server and what to ask of it, and nothing secret; those of the store.
+    /// The connection parameters that may be shown: those of the client library that say how to
+    /// reach a server and what to ask of it and hold no secret, and those of the store.
     static let serverURLs = ServerURLForm(
         type: NSPostgreSQLStoreType, schemes: ["postgresql", "postgres"],
         shownParameters: [

@@ -36,14 +36,14 @@ struct CopiedRows {
         }
     }
 
-    /// Sends what was appended, where it is enough for a block.
+    /// Sends the appended bytes if they are enough for a block.
     mutating func send(to send: (UnsafeRawBufferPointer) throws -> Void) throws {
         guard bytes.bytes.count >= Self.blockSize else { return }
         try bytes.bytes.withUnsafeBytes(send)
         bytes.bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Sends the rest, and that it is the end.
+    /// Sends the rest, and the mark of the end.
     mutating func finish(to send: (UnsafeRawBufferPointer) throws -> Void) throws {
         bytes.append(Int16(-1))
         try bytes.bytes.withUnsafeBytes(send)

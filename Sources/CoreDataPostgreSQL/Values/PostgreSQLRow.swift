@@ -66,7 +66,7 @@ struct PostgreSQLRow: SQLRow {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// A text of a fixed length without the blanks that fill it, which mean nothing.
+    /// A text of a fixed length without the blanks that pad it, which mean nothing.
     var withoutPadding: UnsafeBufferPointer<UInt8> {
         var count = count
         while count > 0, self[count - 1] == UInt8(ascii: " ") { count -= 1 }
@@ -124,11 +124,11 @@ extension WireArguments {
 
     mutating func append(text: String) { append(WireType.text) { $0.append(utf8: text) } }
 
-    /// Appends an array whose elements the block writes, each with its length before it.
+    /// Appends an array. The block writes its elements, each preceded by its length.
     mutating func appendArray(of type: UInt32, count: Int, _ elements: (inout WireBytes) -> Void) {
         append(WireType.array(of: type)) { bytes in
             bytes.append(Int32(count == 0 ? 0 : 1))
-            // Whether there may be NULLs among them: the server looks for itself.
+            // Whether the array may have NULLs: the server checks that itself.
             bytes.append(Int32(1))
             bytes.append(type)
             if count == 0 { return }

@@ -1,21 +1,21 @@
 import CoreData
 import Foundation
 
-/// Decimals in PostgreSQL's binary format: digits in base 10,000, the place of the first one, a sign, and how many decimal digits to
-/// show behind the point.
+/// Decimals in PostgreSQL's binary format: digits in base 10,000, the place of the first one, a
+/// sign, and the number of decimal digits to show after the point.
 enum WireNumeric {
     private static let negative: UInt16 = 0x4000
-    /// Signs from here on are of values that are no numbers: NaN and the infinities.
+    /// Signs from this value on mark values that are no numbers: NaN and the infinities.
     private static let firstSpecial: UInt16 = 0xc000
 
     // MARK: Writing
 
-    /// Appends the number that a decimal text names, as `Decimal` prints it.
+    /// Appends the number in a decimal text, as `Decimal` prints it.
     ///
-    /// - Returns: false for a text that names none; nothing is appended then.
+    /// - Returns: false for a text that is no number; nothing is appended then.
     static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout WireBytes) -> Bool {
         guard let parts = Parts(text) else {
-            // Numbers with an exponent, which stores of other programs have.
+            // Numbers with an exponent, which stores of other programs may have.
             guard let decimal = Decimal(string: String(decoding: text, as: UTF8.self), locale: .posix), !decimal.isNaN else { return false }
             var plain = decimal.description
             return plain.withUTF8 { Parts($0).map { $0.append(to: &bytes) } != nil }
@@ -81,7 +81,7 @@ enum WireNumeric {
 
     // MARK: Reading
 
-    /// The number as `Decimal` prints it; nil for NaN and the infinities.
+    /// Returns the number as `Decimal` prints it; nil for NaN and the infinities.
     static func text(_ value: UnsafeBufferPointer<UInt8>) -> String? {
         guard value.count >= 8 else { return nil }
         func number(_ index: Int) -> UInt16 { UInt16(value[2 * index]) << 8 | UInt16(value[2 * index + 1]) }

@@ -3,7 +3,8 @@ import Foundation
 
 /// Typed values in PostgreSQL's binary format.
 enum WireValue {
-    /// Why a value cannot be written, as the end of a sentence that begins with its name.
+    /// The reason why a value cannot be written, as the end of a sentence that begins with its
+    /// name.
     struct Refusal: Error {
         let reason: String
 
@@ -15,7 +16,7 @@ enum WireValue {
 
     // MARK: Types
 
-    /// The type that columns of a kind are made with; nil for what has no column.
+    /// Returns the type of new columns for a kind; nil for a kind without a column.
     static func columnType(_ kind: ValueKind) -> UInt32? {
         switch kind {
         case .int16: WireType.int2
@@ -34,7 +35,8 @@ enum WireValue {
         }
     }
 
-    /// The type that an argument of a condition is bound as: wide enough for every value of its kind.
+    /// Returns the type that an argument of a condition is bound as: wide enough for every value of
+    /// its kind.
     static func argumentType(_ value: StoredValue, _ kind: ValueKind?) -> UInt32 {
         switch (value, kind) {
         case (.integer(0), .boolean?), (.integer(1), .boolean?): WireType.boolean
@@ -53,7 +55,7 @@ enum WireValue {
         }
     }
 
-    /// The type of the elements of a list.
+    /// Returns the type of the elements of a list.
     static func listType(_ kind: ValueKind?) -> UInt32 {
         switch kind {
         case .int16?, .int32?, .int64?, .toOne?: WireType.int8
@@ -65,7 +67,7 @@ enum WireValue {
 
     // MARK: Writing
 
-    /// Appends a value's bytes as those of a type.
+    /// Appends a value in the binary format of a type.
     static func append(_ value: StoredValue, as type: UInt32, to bytes: inout WireBytes) throws(Refusal) {
         switch (value, type) {
         case (.integer(let integer), _): try append(integer, as: type, to: &bytes)
@@ -126,7 +128,7 @@ enum WireValue {
         if let refusal { throw refusal }
     }
 
-    /// Appends a text, or the number that it names.
+    /// Appends a text, or the number that it represents.
     static func append(_ utf8: UnsafeBufferPointer<UInt8>, as type: UInt32, to bytes: inout WireBytes) throws(Refusal) {
         if type == WireType.numeric {
             guard WireNumeric.append(utf8, to: &bytes) else { throw Refusal(reason: "is no decimal number") }
@@ -142,7 +144,7 @@ enum WireValue {
 
     // MARK: JSON
 
-    /// The form of the binary format that a value of `jsonb` begins with.
+    /// The version of the binary format, with which a value of `jsonb` begins.
     private static let formOfJSON: UInt8 = 1
 
     private static func append(json: [UInt8], to bytes: inout WireBytes) {
@@ -150,7 +152,7 @@ enum WireValue {
         json.withUnsafeBufferPointer { bytes.append($0) }
     }
 
-    /// JSON as it is read back from a column.
+    /// Returns JSON as it is read back from a column.
     static func json(_ utf8: UnsafeBufferPointer<UInt8>) throws(Refusal) -> [UInt8] {
         try requireLength(utf8.count)
         do throws(CanonicalJSON.Problem) { return try CanonicalJSON.bytes(of: utf8) } catch {
@@ -172,7 +174,8 @@ enum WireValue {
         return result
     }
 
-    /// JSON that the server has sent, in its one form. What is nested deeper than that has stays as it is.
+    /// Returns JSON from the server in its canonical form. JSON that is nested too deeply for that
+    /// stays as it is.
     static func json(received bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
         let text = UnsafeBufferPointer(rebasing: bytes.dropFirst())
         return (try? CanonicalJSON.bytes(of: text)) ?? Array(text)
@@ -184,7 +187,7 @@ enum WireValue {
 
     // MARK: Reading
 
-    /// A number of one to eight bytes.
+    /// Returns a number of one to eight bytes.
     @inline(__always)
     static func integer(_ bytes: UnsafePointer<UInt8>, _ length: Int32) -> Int64 {
         let raw = UnsafeRawPointer(bytes)

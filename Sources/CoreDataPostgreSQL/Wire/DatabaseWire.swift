@@ -1,79 +1,89 @@
 import CoreData
 
-/// A connection to a database server, as a driver gives it: the one interface between the PostgreSQL store and a client library.
+/// A connection to a database server, as a driver implements it. It is the one interface between
+/// the PostgreSQL store and a client library.
 ///
-/// One thread at a time uses a connection, but for `cancel()`. Values cross it in PostgreSQL's binary format, in both directions.
+/// One thread at a time uses a connection, except for `cancel()`. Values are in PostgreSQL's binary
+/// format, in both directions.
 protocol DatabaseWire: AnyObject {
-    /// What the server said of itself and of this connection when it was opened.
+    /// The facts about the server and this connection, as the server gave them when it was opened.
     var facts: WireFacts { get }
 
     /// Whether the connection can still be used: false once it was closed or lost.
     var isUsable: Bool { get }
 
-    /// Whether statements may be kept on the server between calls. The driver names and keeps those that ask for it while this is true.
+    /// Whether statements may be kept on the server between calls. While this is true, the driver
+    /// names and keeps the statements that ask for it.
     var keepsStatements: Bool { get set }
 
-    /// Seconds that the server may say nothing for each statement that it has not answered, ten at most; nil for any time. Where it takes
-    /// longer the connection is lost, with an error that says so.
+    /// Seconds that the server may be silent for each statement that it has not answered, for ten
+    /// statements at most; nil for no limit.
+    ///
+    /// After a longer silence the connection is lost, with an error that says so.
     var longestSilence: Double? { get set }
 
-    /// Runs one statement. One round trip, where it is kept already.
+    /// Runs one statement, in one round trip if it is kept already.
     ///
-    /// - Parameter rows: called for each row of the result, as it arrives: the driver never holds a whole result. Where it throws, the rest
-    ///   of the result is dropped and the error passed on.
-    /// - Returns: how many rows the statement wrote or gave.
+    /// - Parameter rows: called for each row of the result, as it arrives: the driver never holds a
+    ///   whole result. If it throws, the rest of the result is dropped and the error is passed on.
+    /// - Returns: the number of rows that the statement wrote or returned.
     /// - Throws: `WireError`.
     @discardableResult
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void) throws -> Int
 
-    /// Runs several statements in one round trip. The first that fails keeps the rest from being run.
+    /// Runs several statements in one round trip. After the first one that fails, the rest are not
+    /// run.
     ///
-    /// - Parameter rows: called for each row, with the place of its statement.
-    /// - Returns: how many rows each statement wrote or gave.
+    /// - Parameter rows: called for each row, with the index of its statement.
+    /// - Returns: the number of rows that each statement wrote or returned.
     /// - Throws: `WireError`, which names the statement that failed.
     @discardableResult
     func executeAll(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int]
 
-    /// Runs a `COPY … FROM STDIN` and sends what it takes.
+    /// Runs a `COPY … FROM STDIN` and sends its data.
     ///
-    /// - Parameter body: is given what sends bytes, to be called any number of times. Where it throws, the copy is given up and nothing
-    ///   was copied.
-    /// - Returns: how many rows were copied.
+    /// - Parameter body: gets a function that sends bytes, which it may call any number of times.
+    ///   If the body throws, the copy is given up and nothing is copied.
+    /// - Returns: the number of copied rows.
     @discardableResult
     func copy(_ sql: String, _ body: ((UnsafeRawBufferPointer) throws -> Void) throws -> Void) throws -> Int
 
-    /// Runs statements without arguments or results, separated by semicolons: all of them in one transaction, or within the current one.
+    /// Runs statements without arguments or results, separated by semicolons: all of them in one
+    /// transaction, or within the current one.
     func run(_ sql: String) throws
 
-    /// What `NOTIFY` sent to this connection and nobody has taken yet. Waits until there is something, the time has passed or
-    /// `cancel()` was called.
+    /// Returns the notifications that `NOTIFY` sent to this connection and that were not taken yet.
+    /// Waits until there is one, the time has passed or `cancel()` was called.
     ///
-    /// - Parameter seconds: how long to wait; 0 for not at all.
+    /// - Parameter seconds: the time to wait; 0 for none.
     func notifications(within seconds: Double) throws -> [WireNotification]
 
-    /// Asks the server to end the statement that is running; it then fails with SQLSTATE 57014. May be called from any thread.
+    /// Asks the server to end the running statement, which then fails with SQLSTATE 57014. May be
+    /// called from any thread.
     func cancel()
 
-    /// What asks the server to end the statement that is running, and does nothing while none is: for any thread, also when the connection
-    /// is closed.
+    /// A function that asks the server to end the running statement, and does nothing while none
+    /// runs. Any thread may call it, also after the connection is closed.
     var statementEnding: @Sendable () -> Void { get }
 
-    /// Ends the connection. Nothing may be asked of it afterwards.
+    /// Ends the connection. It must not be used afterwards.
     func close()
 }
 
-/// Where and as whom to connect.
+/// The server, role and database to connect to.
 struct WireTarget: Sendable {
-    /// A URL or a list of `keyword=value`, as the client library reads it: hosts, ports, database, user, TLS, service and password files.
+    /// A URL or a list of `keyword=value`, as the client library reads it: hosts, ports, database,
+    /// user, TLS, service and password files.
     var connection: String
-    /// Parameters that go before those of `connection`, by the client library's keywords.
+    /// Parameters that override those of `connection`, by the client library's keywords.
     var overriding: [String: String]
-    /// Parameters that go behind them: used where `connection` says nothing.
+    /// Default parameters, used where `connection` says nothing.
     var standard: [String: String]
-    /// Whether a connection that leaves the machine has to be encrypted where nobody says otherwise: not `connection`, nor the environment,
-    /// nor a service file.
+    /// Whether a connection that leaves the machine has to be encrypted where no source says
+    /// otherwise: `connection`, the environment, or a service file.
     var isEncryptedOffMachine = false
-    /// Asked for each connection, for passwords that expire; nil where the client library knows the password, or none is needed.
+    /// Gives the password for each connection, for passwords that expire; nil where the client
+    /// library knows the password, or none is needed.
     var password: (@Sendable () throws -> String)?
 
     init(connection: String) {
@@ -86,7 +96,7 @@ struct WireTarget: Sendable {
 struct WireFacts: Sendable {
     /// For example 150004.
     var serverVersion: Int
-    /// The process that the connection speaks to; a pooler shows itself by another one than `pg_backend_pid()`.
+    /// The server process of the connection. Behind a pooler it differs from `pg_backend_pid()`.
     var backendProcessID: Int32
     var host: String
     var database: String
@@ -113,9 +123,9 @@ struct WireRow {
     let count: Int
     /// The bytes of each column in binary format; nil for NULL. Not aligned.
     let values: UnsafePointer<UnsafePointer<UInt8>?>
-    /// How many bytes each column has; meaningless for NULL.
+    /// The number of bytes of each column; meaningless for NULL.
     let lengths: UnsafePointer<Int32>
-    /// The type's object identifier of each column.
+    /// The object identifier of each column's type.
     let types: UnsafePointer<UInt32>
 }
 
@@ -124,7 +134,7 @@ struct WireNotification: Sendable {
     var payload: String
 }
 
-/// What the server or the way to it has against a statement.
+/// An error of a statement, from the server or from the connection to it.
 struct WireError: Error, Sendable {
     /// Five characters; nil where the server did not answer.
     var sqlState: String?
@@ -137,13 +147,13 @@ struct WireError: Error, Sendable {
     var constraint: String?
     /// The statement that failed, without its values.
     var statement: String?
-    /// Where it stands among those of one call.
+    /// The index of the statement among those of one call.
     var statementIndex = 0
-    /// Whether the connection is gone: what the server did with the last call is not known.
+    /// Whether the connection is gone: the server's action on the last call is not known.
     var isConnectionLost: Bool
-    /// Whether it was given up because the server said nothing for too long.
+    /// Whether the connection was given up because the server was silent for too long.
     var isSilence = false
-    /// Whether the connection was not there yet.
+    /// Whether the connection was not made yet.
     var isOfConnecting = false
 
     init(sqlState: String? = nil, message: String, isConnectionLost: Bool = false) {

@@ -1,12 +1,14 @@
 import CoreData
 
-/// The values that a statement binds, in PostgreSQL's binary format: one block of bytes, so that a value costs no allocation.
+/// The values that a statement binds, in PostgreSQL's binary format: one block of bytes, so that a
+/// value costs no allocation.
 struct WireArguments {
-    /// The types' object identifiers.
+    /// The object identifiers of the types.
     private(set) var types: [UInt32] = []
-    /// Where each value begins in `bytes`.
+    /// The offset of each value in `bytes`.
     private(set) var offsets: [Int] = []
-    /// How many bytes each value has; -1 for NULL. A driver refuses values that have so many together that one would not fit.
+    /// The number of bytes of each value; -1 for NULL. A driver refuses values that are so large
+    /// together that an offset would not fit.
     private(set) var lengths: [Int32] = []
     private(set) var bytes: [UInt8] = []
 
@@ -14,7 +16,7 @@ struct WireArguments {
 
     var count: Int { types.count }
 
-    /// Appends a value of a type, whose bytes the block writes.
+    /// Appends a value of a type. The block writes its bytes.
     @inline(__always)
     mutating func append(_ type: UInt32, _ write: (inout WireBytes) -> Void) {
         types.append(type)
@@ -54,7 +56,8 @@ struct WireBytes {
         text.withUTF8 { bytes.append(contentsOf: $0) }
     }
 
-    /// A number for a value's length, written later: where it stands.
+    /// Appends room for a value's length, which is written later. Returns the place where the value
+    /// begins.
     @inline(__always)
     mutating func beginValue() -> Int {
         append(Int32(0))
@@ -92,7 +95,7 @@ enum WireType {
     static let uuid: UInt32 = 2950
     static let jsonb: UInt32 = 3802
 
-    /// The type of arrays of a type.
+    /// Returns the type of arrays of a type.
     static func array(of type: UInt32) -> UInt32 {
         switch type {
         case boolean: 1000

@@ -1,9 +1,9 @@
 import Foundation
 
-/// The `coredata` command: looks into Core Data stores without changing them, and makes classes and files of
-/// models, and ports sources.
+/// The `coredata` command: reads Core Data stores without changing them, generates classes and
+/// files from models, and ports sources.
 public struct CommandLineTool {
-    /// The exit statuses of the command; usage errors have the number of sysexits.
+    /// The exit statuses of the command; the status for usage errors is that of sysexits.
     public enum Status {
         public static let success: Int32 = 0
         public static let failure: Int32 = 1
@@ -17,14 +17,14 @@ public struct CommandLineTool {
     private let errors: OutputWriter
     private let columns: Int
 
-    /// A command that writes to the standard output and the standard error.
+    /// Creates a command that writes to the standard output and the standard error.
     public init() {
         self.init(
             output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
             environment: ProcessInfo.processInfo.environment, terminal: 1)
     }
 
-    /// - Parameter terminal: the descriptor that the output goes to; -1 for none.
+    /// - Parameter terminal: the descriptor of the output; -1 for none.
     init(output: OutputWriter, errors: OutputWriter, environment: [String: String], terminal: Int32 = -1) {
         self.output = output
         self.errors = errors
@@ -51,9 +51,9 @@ public struct CommandLineTool {
         return text + "\n'coredata COMMAND --help' says more about a command; 'coredata --version' shows the version.\n"
     }
 
-    /// Runs the command and gives its exit status.
+    /// Runs the command and returns its exit status.
     ///
-    /// - Parameter arguments: what follows the program's name.
+    /// - Parameter arguments: the arguments after the program's name.
     public func run(_ arguments: [String]) -> Int32 {
         do {
             defer { try? errors.flush() }
@@ -61,7 +61,7 @@ public struct CommandLineTool {
             try output.flush()
             return status
         } catch {
-            // The reader went away, or the output cannot be written: the first is nobody's mistake.
+            // The reader closed the pipe, which is no error, or the output cannot be written.
             guard let failure = error as? OutputWriter.Failure, !failure.isBrokenPipe else { return Status.success }
             try? errors.write(line: "coredata: the output cannot be written: \(failure.reason)")
             try? errors.flush()

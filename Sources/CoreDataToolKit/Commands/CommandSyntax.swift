@@ -1,6 +1,6 @@
-/// What a subcommand takes: the base of both its parsing and its help.
+/// The arguments of a subcommand, from which both its parsing and its help are derived.
 struct CommandSyntax {
-    /// An argument that stands by its position.
+    /// A positional argument.
     struct Operand {
         let name: String
         let help: String
@@ -9,7 +9,7 @@ struct CommandSyntax {
     /// An argument that begins with `--`.
     struct Option {
         let name: String
-        /// What stands for the value in the help; nil for an option without one.
+        /// The placeholder for the value in the help; nil for an option without a value.
         let value: String?
         let help: String
     }
@@ -21,16 +21,16 @@ struct CommandSyntax {
     /// Paragraphs and examples at the end of the help.
     let notes: String
 
-    /// The arguments of a command line, sorted out.
+    /// The parsed arguments of a command line.
     struct Arguments {
-        /// In the order of the syntax; exactly as many.
+        /// The operands in the order of the syntax, exactly as many as it has.
         var operands: [String] = []
         var values: [String: String] = [:]
         var flags: Set<String> = []
         var wantsHelp = false
     }
 
-    /// Sorts out the arguments that follow the subcommand's name.
+    /// Parses the arguments after the subcommand's name.
     ///
     /// An option's value follows it or an equals sign. `--` ends the options.
     func parse(_ arguments: [String]) throws(UsageError) -> Arguments {
@@ -85,7 +85,7 @@ struct CommandSyntax {
 
     // MARK: Help
 
-    /// How the command is called, in one line.
+    /// The usage of the command, in one line.
     var usage: String {
         let operands = operands.map { " " + $0.name }.joined()
         let options = options.map { " [--\($0.name)\($0.value.map { " " + $0 } ?? "")]" }.joined()

@@ -34,7 +34,7 @@ struct GenerateCommand {
     private let version: String?
     private let allowsRefusals: Bool
 
-    /// - Throws: `UsageError` for values that make no sense whatever the model.
+    /// - Throws: `UsageError` for values that are invalid for any model.
     init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
         path = arguments.operands[0]
         version = arguments.values["version"]

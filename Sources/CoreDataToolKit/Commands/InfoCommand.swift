@@ -1,6 +1,6 @@
 import CoreData
 
-/// `coredata info`: what a store is and holds.
+/// `coredata info`: shows the properties and contents of a store.
 struct InfoCommand {
     static let syntax = CommandSyntax(
         name: "info", summary: "Shows what a store is: versions, model, entities with their rows, journal, history.",

@@ -1,6 +1,7 @@
 import CoreData
 
-/// `coredata model export` and `coredata model compile`: a model as Xcode keeps it, and as its compiler makes it.
+/// `coredata model export` and `coredata model compile`: write a model as an Xcode source, or as
+/// Xcode's compiler makes it.
 struct ModelCommand {
     static let syntax = CommandSyntax(
         name: "model", summary: "Writes the model of a store or a file as a .xcdatamodel, or a source compiled as a .momd.",
@@ -35,7 +36,7 @@ struct ModelCommand {
     private let version: String?
     private let module: String?
 
-    /// - Throws: `UsageError` for values that make no sense whatever the model.
+    /// - Throws: `UsageError` for values that are invalid for any model.
     init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
         guard let action = Action(rawValue: arguments.operands[0]) else {
             throw UsageError(message: "There is no '\(arguments.operands[0])' for models. There are export and compile.")
@@ -86,7 +87,7 @@ struct ModelCommand {
         try write(to: output ?? "", writer) { try compiled.write(to: $0) }
     }
 
-    /// - Parameter body: writes to a place, and gives whether anything was written.
+    /// - Parameter body: writes to a URL, and returns whether anything was written.
     private func write(to output: String, _ writer: OutputWriter, _ body: (URL) throws -> Bool) throws {
         let url = URL(fileURLWithPath: output)
         do {

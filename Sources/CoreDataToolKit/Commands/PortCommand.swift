@@ -1,6 +1,6 @@
 import Foundation
 
-/// `coredata port`: Swift sources of a Mac made ready for Linux.
+/// `coredata port`: changes Swift sources of a Mac so that they compile on Linux.
 struct PortCommand {
     static let syntax = CommandSyntax(
         name: "port", summary: "Changes Swift sources of a Mac as this package needs them, and lists what is left.",

@@ -1,6 +1,6 @@
 import CoreData
 
-/// `coredata query`: the objects of an entity.
+/// `coredata query`: shows the objects of an entity.
 struct QueryCommand {
     static let syntax = CommandSyntax(
         name: "query", summary: "Shows the objects of an entity: filtered, sorted, as a table, JSON or CSV.",
@@ -37,7 +37,7 @@ struct QueryCommand {
     private let offset: Int
     private let format: RowFormats
 
-    /// - Throws: `UsageError` for values that make no sense whatever the store.
+    /// - Throws: `UsageError` for values that are invalid for any store.
     init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
         path = arguments.operands[0]
         entityName = arguments.operands[1]

@@ -1,8 +1,8 @@
 import Foundation
 
-/// The words of errors that come from the engine.
+/// The text of errors of the engine.
 enum ErrorText {
-    /// What the error says and what to do, in one line.
+    /// Returns the error's description and recovery suggestion in one line.
     static func line(_ error: any Error) -> String {
         let error = error as NSError
         var text = error.localizedDescription

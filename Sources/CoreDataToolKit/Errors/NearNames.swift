@@ -1,6 +1,6 @@
-/// Finds what someone may have meant who wrote a name that does not exist.
+/// Finds the names that a person may have meant by a name that does not exist.
 enum NearNames {
-    /// The names nearest to the given one, best first: at most three, and only near ones.
+    /// Returns the names nearest to the given one, best first: at most three, and only near ones.
     static func suggestions(for name: String, among names: some Sequence<String>) -> [String] {
         let wanted = Array(name.lowercased())
         let limit = max(2, wanted.count / 3)
@@ -16,7 +16,8 @@ enum NearNames {
         return ranked.sorted { ($0.distance, $0.name) < ($1.distance, $1.name) }.prefix(3).map(\.name)
     }
 
-    /// "Did you mean …?", or what there is: the end of a message about an unknown name.
+    /// Returns "Did you mean …?", or a list of the existing names: the end of a message about an
+    /// unknown name.
     static func advice(for name: String, among names: [String], kind: String) -> String {
         let near = suggestions(for: name, among: names)
         if !near.isEmpty { return "Did you mean \(list(near.map { "'\($0)'" }, last: "or"))?" }
@@ -30,7 +31,8 @@ enum NearNames {
         return words.dropLast().joined(separator: ", ") + " \(last) " + end
     }
 
-    /// How many characters must be inserted, removed or replaced to make one text of the other. O(product of lengths).
+    /// Returns the edit distance: how many characters must be inserted, removed or replaced to turn
+    /// one text into the other. O(product of lengths).
     private static func editDistance(_ first: [Character], _ second: [Character]) -> Int {
         var previous = Array(0...second.count)
         for (row, character) in first.enumerated() {

@@ -1,6 +1,6 @@
-/// Why a command could not do its work, in words for the person at the terminal.
+/// The failure of a command, with a message for the person at the terminal.
 struct ToolError: Error, Equatable {
-    /// One line: what is wrong, where, and what to do.
+    /// One line: the problem, its place, and the remedy.
     let message: String
     /// Lines to print below the message, such as a predicate with a caret.
     let details: String?
@@ -11,8 +11,8 @@ struct ToolError: Error, Equatable {
     }
 }
 
-/// Arguments that do not make a command.
+/// An error in the arguments of a command.
 struct UsageError: Error, Equatable {
-    /// One line: what is wrong with the arguments.
+    /// One line: the problem with the arguments.
     let message: String
 }

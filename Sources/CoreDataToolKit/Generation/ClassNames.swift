@@ -1,14 +1,15 @@
 import CoreData
 
-/// The Swift classes of a model's entities: those that the model names, as far as Swift and each other allow.
+/// The Swift class names of a model's entities: the model's names, changed if they are not valid in
+/// Swift or not unique.
 struct ClassNames {
     private var names: [ObjectIdentifier: String] = [:]
-    /// Where a class has another name than the model says.
+    /// Warnings about classes whose name differs from the model's.
     private(set) var warnings: [String] = []
 
     /// - Parameter entities: all entities of the model, in order of name.
     init(_ entities: [NSEntityDescription]) {
-        // File systems may not tell upper from lower case.
+        // File systems may be case-insensitive.
         var taken: Set<String> = []
         for entity in entities {
             let entityName = entity.name ?? ""
@@ -30,7 +31,7 @@ struct ClassNames {
     /// Whether a class has this name.
     func isClass(_ name: String) -> Bool { names.values.contains(name) }
 
-    /// The class of an entity of the model.
+    /// Returns the class name of an entity of the model.
     func name(of entity: NSEntityDescription) -> String {
         names[ObjectIdentifier(entity)] ?? SwiftNames.typeName(from: entity.name ?? "")
     }

@@ -1,13 +1,14 @@
 import CoreData
 
-/// The compiled form of a model: a folder with an archive of each version and a list of them, as Xcode's compiler makes it.
+/// The compiled form of a model: a folder with an archive of each version and a list of them, as
+/// Xcode's compiler makes it.
 struct CompiledModelFolder {
     /// The files by name.
     private let files: [(name: String, data: Data)]
 
     /// Reads all versions of a model.
     ///
-    /// - Parameter module: what class names of the "current product module" begin with.
+    /// - Parameter module: the prefix of class names in the "current product module".
     /// - Throws: `ModelReadingError`.
     init(compiling url: URL, module: String?) throws {
         let current = try ModelFile.version(of: url)
@@ -32,10 +33,11 @@ struct CompiledModelFolder {
 
     private static func name(of url: URL) -> String { url.deletingPathExtension().lastPathComponent }
 
-    /// Writes the files that differ from what is there, and removes archives of versions that are gone.
+    /// Writes the files that differ from the existing ones, and removes archives of versions that
+    /// no longer exist.
     ///
     /// - Returns: whether anything was written.
-    /// - Throws: what Foundation says when the folder cannot be written to.
+    /// - Throws: errors of Foundation when the folder cannot be written to.
     func write(to folder: URL) throws -> Bool {
         let manager = FileManager.default
         try manager.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -48,7 +48,7 @@ extension EntitySource {
         case .UUIDAttributeType: return "UUID"
         case .URIAttributeType: return "URL"
         case .transformableAttributeType:
-            // Classes of the program's own may not be visible from here.
+            // The program's own classes may not be visible here.
             let name = attribute.attributeValueClassName ?? ""
             return ["NSArray", "NSDictionary", "NSNumber", "NSSet", "NSString"].contains(name) ? name : "NSObject"
         case .compositeAttributeType:
@@ -86,7 +86,8 @@ extension EntitySource {
         var options: [String] = []
         if attribute.allowsExternalBinaryDataStorage { options.append(".externalStorage") }
         if attribute.attributeType == .transformableAttributeType, !attribute.isTransient {
-            // Without a name the framework archives the values itself, as with an empty one.
+            // Without a transformer name the framework archives the values itself, as with an empty
+            // name.
             options.append(".transformable(by: \(SwiftLiteral.text(attribute.valueTransformerName ?? "")))")
         }
         if attribute.preservesValueInHistoryOnDeletion { options.append(".preservedOnDeletion") }
@@ -114,7 +115,8 @@ extension EntitySource {
         return options
     }
 
-    /// One range, or two for limits that leave nothing between them, which one range cannot say.
+    /// Returns one range, or two for limits with no value between them, which one range cannot
+    /// express.
     private func ranges(_ least: String?, _ greatest: String?, inOrder: Bool) -> [String] {
         if least == nil, greatest == nil { return [] }
         if inOrder || least == nil || greatest == nil { return [SwiftLiteral.range(from: least, to: greatest)] }

@@ -1,10 +1,11 @@
 import CoreData
 
-/// The Swift type of a composite attribute: a structure, or what SwiftData's mark of enumerations says.
+/// The Swift type of a composite attribute: a structure, or the kind of enumeration that
+/// SwiftData's mark states.
 struct CompositeSource {
     private enum Form {
         case structure
-        /// A type with raw values, which the model does not list.
+        /// A type with raw values that are not listed in the model.
         case rawValue(NSAttributeDescription)
         /// An enumeration whose cases are the elements.
         case cases
@@ -15,7 +16,7 @@ struct CompositeSource {
     private let form: Form
     private let access: String
 
-    /// - Parameter isTaken: whether a name already means something where the type is declared.
+    /// - Parameter isTaken: whether a name is already in use in the scope of the type.
     init(_ attribute: NSCompositeAttributeDescription, access: String, isTaken: (String) -> Bool) {
         self.attribute = attribute
         self.access = access
@@ -38,7 +39,7 @@ struct CompositeSource {
         return elements.allSatisfy { $0.attributeType == .stringAttributeType } ? .cases : .structure
     }
 
-    /// Why there can be no such type; nil when there can.
+    /// Returns the reason why there can be no such type; nil if there can.
     static func problem(of attribute: NSCompositeAttributeDescription) -> String? {
         for element in attribute.elements {
             let place = "its element '\(element.name)'"
@@ -61,14 +62,14 @@ struct CompositeSource {
         "isCompositeEnumeration", "self", "write",
     ]
 
-    /// Whether rules of elements are left out of the type.
+    /// Whether the type omits validation rules of elements.
     static func leavesRules(of attribute: NSCompositeAttributeDescription) -> Bool {
         attribute.elements.contains { element in
             !element.validationPredicates.isEmpty || (element as? NSCompositeAttributeDescription).map(leavesRules) ?? false
         }
     }
 
-    /// The value of a new object, where the type has one to be written.
+    /// The initial value of a new object, if the type must state one.
     var initialValue: String? {
         switch form {
         case .structure: return nil
@@ -80,7 +81,7 @@ struct CompositeSource {
 
     // MARK: Text
 
-    /// The declaration.
+    /// Returns the declaration of the type.
     func text(indent: String, _ valueType: (NSAttributeDescription) -> String) -> String {
         let lines: [String]
         switch form {
@@ -153,16 +154,18 @@ struct CompositeSource {
 }
 
 extension EntitySource {
-    /// The type of a composite attribute of the class's own, nested in the class.
+    /// Returns the type of a composite attribute that the class declares, nested in the class.
     func source(of composite: NSCompositeAttributeDescription) -> CompositeSource {
         let names = self.names
         let others = composite.entity.properties.compactMap { $0 as? NSCompositeAttributeDescription }.map(\.name).sorted()
-        // Of two attributes that differ in their first letter alone the second gives way.
+        // Of two attributes that differ only in the case of their first letter, the second one gets
+        // another type name.
         let earlier = Set(others.prefix { $0 != composite.name }.map { $0.prefix(1).uppercased() + $0.dropFirst() })
         return CompositeSource(composite, access: access) { names.isClass($0) || earlier.contains($0) }
     }
 
-    /// The types of composite attributes as an extension of the class; nothing when there are none.
+    /// Returns the types of composite attributes as an extension of the class; empty if there are
+    /// none.
     func types(of composites: [NSCompositeAttributeDescription]) -> String {
         if composites.isEmpty { return "" }
         let types = composites.map { source(of: $0).text(indent: "    ") { valueType(of: $0) } }

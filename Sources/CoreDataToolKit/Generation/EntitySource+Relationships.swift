@@ -46,7 +46,7 @@ extension EntitySource {
 
     // MARK: Inverses
 
-    /// The argument that gives the inverse, where this side is the one that names it.
+    /// Returns the argument for the inverse, if this side is the one that names it.
     private mutating func inverse(of relationship: NSRelationshipDescription) -> String? {
         guard let inverse = relationship.inverseRelationship else { return nil }
         if inverse === relationship, relationship.destinationEntity === relationship.entity { return "ownInverse: true" }
@@ -60,7 +60,8 @@ extension EntitySource {
         return "inverse: \\\(names.name(of: destination)).\(SwiftNames.declared(inverse.name))"
     }
 
-    /// Whether the inverse leads from the relationship's destination back to the entity that declares the relationship.
+    /// Whether the inverse refers from the relationship's destination back to the entity that
+    /// declares the relationship.
     private static func canName(_ relationship: NSRelationshipDescription) -> Bool {
         guard let inverse = relationship.inverseRelationship, let destination = relationship.destinationEntity else {
             return false
@@ -69,8 +70,9 @@ extension EntitySource {
             && destination.relationshipsByName[inverse.name] === inverse
     }
 
-    /// Whether the first of two relationships is the one that names the other: the one that can; of two, that with one
-    /// object, as it reads better; else the first by name of entity and property.
+    /// Whether the first of two inverse relationships names the other: the one that can; if both
+    /// can, the to-one relationship, as it reads better; otherwise the first by name of entity and
+    /// property.
     private static func names(
         _ relationship: NSRelationshipDescription, before inverse: NSRelationshipDescription
     ) -> Bool {

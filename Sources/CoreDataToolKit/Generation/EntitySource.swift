@@ -1,14 +1,14 @@
 import CoreData
 
-/// The Swift class of an entity, as a person would write it with `@Entity`.
+/// The source of an entity's Swift class, as a person would write it with `@Entity`.
 struct EntitySource {
     let entity: NSEntityDescription
     let names: ClassNames
-    /// `public ` or nothing.
+    /// The access modifier: `public ` or empty.
     let access: String
-    /// What the class cannot say, in sentences.
+    /// Parts of the entity that the class cannot express, in sentences.
     private(set) var warnings: [String] = []
-    /// Why the class would have another version hash than the entity, property by property.
+    /// The reasons why the class would have another version hash than the entity, by property.
     private(set) var refusals: [String] = []
 
     init(_ entity: NSEntityDescription, names: ClassNames, isPublic: Bool) {
@@ -28,7 +28,8 @@ struct EntitySource {
         refusals.append("\(entityName).\(property): \(problem)")
     }
 
-    /// The class. Also finds the warnings, and why there can be no class.
+    /// Returns the source of the class. Also records the warnings, and the reasons why there can be
+    /// no class.
     mutating func text() -> String {
         let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
         var members: [String] = []
@@ -65,18 +66,18 @@ struct EntitySource {
         return text + types(of: composites)
     }
 
-    /// Whether the user information says no more than that an attribute is an enumeration, with its cases.
+    /// Whether the user information only marks an attribute as an enumeration, with its cases.
     static func isMarkOfEnumeration(_ property: NSPropertyDescription) -> Bool {
         let known: Set<AnyHashable> = [NSCompositeAttributeDescription.enumerationMark, NSCompositeAttributeDescription.casesKey]
         return property is NSCompositeAttributeDescription && Set((property.userInfo ?? [:]).keys).isSubset(of: known)
     }
 
-    /// Whether an entity without the property has another version hash.
+    /// Whether the entity would have another version hash without the property.
     private static func countsInVersionHash(_ property: NSPropertyDescription) -> Bool {
         !property.isTransient && !(property is NSFetchedPropertyDescription)
     }
 
-    /// Why the class cannot have a property; nil when it can.
+    /// Returns the reason why the class cannot have a property; nil if it can.
     func problem(of property: NSPropertyDescription) -> String? {
         switch property {
         case let attribute as NSAttributeDescription:
@@ -105,7 +106,8 @@ struct EntitySource {
         return nameProblem(of: property)
     }
 
-    /// Why no class can have a property of this one's name, in this entity or another of the model.
+    /// Returns the reason why no class can have a property with this name, in this entity or
+    /// another one of the model; nil if it can.
     func nameProblem(of property: NSPropertyDescription) -> String? {
         let entity = property.entity
         let place = SwiftNames.Place(
@@ -135,14 +137,15 @@ struct EntitySource {
 
     // MARK: User information
 
-    /// User information that classes can have: nil for none, and where it is no text for texts.
+    /// Returns user information that classes can have: nil if there is none, or if it is not all
+    /// text.
     static func texts(of userInfo: [AnyHashable: Any]?) -> [String: String]? {
         guard let userInfo, !userInfo.isEmpty else { return nil }
         let texts = userInfo as? [String: String]
         return texts?.count == userInfo.count ? texts : nil
     }
 
-    /// Whether the class cannot say the user information of a property.
+    /// Whether the class cannot express the user information of a property.
     private static func leavesUserInfo(of property: NSPropertyDescription) -> Bool {
         if property.userInfo?.isEmpty != false { return false }
         return texts(of: property.userInfo) == nil || property.isTransient || property is NSDerivedAttributeDescription
@@ -182,7 +185,7 @@ struct EntitySource {
         entity.uniquenessConstraints.map { $0.compactMap { $0 as? String ?? ($0 as? NSPropertyDescription)?.name } }
     }
 
-    /// Whether a constraint is said by `.unique` on its only attribute.
+    /// Whether a constraint is expressed by `.unique` on its only attribute.
     private func isUniqueMark(_ constraint: [String]) -> Bool {
         guard constraint.count == 1, let attribute = entity.attributesByName[constraint[0]] else { return false }
         return isMarkedUnique(attribute)
@@ -193,13 +196,14 @@ struct EntitySource {
             && constraintNames.contains([attribute.name]) && problem(of: attribute) == nil
     }
 
-    /// The indexes that the class can ask for: ascending ones of declared properties.
+    /// Returns the indexes that the class can declare: ascending ones of declared properties.
     private mutating func indexes(leaving left: Set<String>) -> [[String]] {
         var lists: [[String]] = []
         var renamed: [String] = []
         for index in entity.indexes {
             let names = index.elements.compactMap(\.propertyName)
-            // The index of a mark, which models list beside another one of the same attribute.
+            // The index of an attribute's mark, which models list in addition to another index of
+            // the same attribute.
             let isOfMark = names == [index.name] && entity.indexes.contains { $0 !== index && $0.elements.map(\.propertyName) == names }
             if isOfMark { continue }
             let isPlain =
@@ -216,7 +220,8 @@ struct EntitySource {
             let name = "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And") + "Index"
             if name != index.name { renamed.append("\(index.name) (\(name))") }
         }
-        // Editors once marked every relationship as indexed. Stores index what leads to one object anyway, the rest has no column.
+        // Old editors marked every relationship as indexed. Stores index to-one relationships
+        // anyway, and others have no column.
         for case let property as NSAttributeDescription in entity.properties
         where property.entity === entity && property.isIndexed && !left.contains(property.name) && !lists.contains([property.name]) {
             let isIndexedBelow = entity.indexes.contains { $0.elements.map(\.propertyName) == [property.name] }
@@ -240,7 +245,7 @@ struct EntitySource {
 
     // MARK: Layout
 
-    /// A property with its marks: on one line where that is short enough.
+    /// Returns a property with its marks, on one line if that is short enough.
     func declaration(marks: [String], _ declaration: String) -> String {
         let line = (marks + [access + declaration]).joined(separator: " ")
         if line.count <= 116 || marks.isEmpty { return "    " + line }

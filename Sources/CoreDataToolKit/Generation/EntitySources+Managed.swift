@@ -1,10 +1,12 @@
 import CoreData
 
 extension EntitySources {
-    /// The classes that Xcode makes of a model: class and properties of entities whose code is "Class Definition", the properties alone
-    /// of those with "Category/Extension". Of a model that does not say so, as compiled models, all entities have both; named ones always.
+    /// Creates the classes that Xcode generates from a model: class and properties of entities with
+    /// "Class Definition", only the properties of those with "Category/Extension". If the model
+    /// does not state this, as in compiled models, all entities have both. Entities that are named
+    /// explicitly always have both.
     ///
-    /// - Parameter code: what the model's file says of the code; nil where the model has none.
+    /// - Parameter code: the code generation settings in the model's file; nil if it has none.
     /// - Throws: `ToolError` for an entity that the model does not have.
     init(
         managed model: NSManagedObjectModel, _ code: CodeGeneration?, from source: String, entities chosen: [String]?, isPublic: Bool

@@ -8,31 +8,31 @@ struct EntitySources {
         let text: String
     }
 
-    /// The first line of what the command writes: only files that begin so are ever overwritten.
+    /// The beginning of the first line of generated files: only files with it are ever overwritten.
     static let mark = "// Made by 'coredata generate'"
 
-    /// One file for each entity, in order of the entities' names.
+    /// One file for each entity, sorted by the entities' names.
     let files: [File]
-    /// What the classes cannot say, in sentences.
+    /// Parts of the model that the classes cannot express, in sentences.
     let warnings: [String]
-    /// Entities that get no class because it would have another version hash, with the reasons.
+    /// Entities without a class, because it would have another version hash, with the reasons.
     let refusals: [String]
-    /// The files that refused entities would have.
+    /// The names of the files that refused entities would have.
     let refusedFiles: [String]
     /// The first line of these files.
     let firstLine: String
-    /// What follows it.
+    /// The imports after the first line.
     private let imports: String
 
-    /// Sources of entities that all have classes.
+    /// Creates the sources of entities that all have classes.
     init(files: [File], warnings: [String], imports: String, firstLine: String) {
         (self.files, self.warnings, self.imports, self.firstLine) = (files, warnings, imports, firstLine)
         (refusals, refusedFiles) = ([], [])
     }
 
     /// - Parameters:
-    ///   - source: the model's name for people.
-    ///   - chosen: the names of the entities wanted; nil for all.
+    ///   - source: the model's name for display.
+    ///   - chosen: the names of the requested entities; nil for all.
     /// - Throws: `ToolError` for an entity that the model does not have.
     init(_ model: NSManagedObjectModel, from source: String, entities chosen: [String]?, isPublic: Bool) throws {
         let wanted = try Self.entities(of: model, from: source, chosen)
@@ -67,7 +67,7 @@ struct EntitySources {
         imports = Self.imports
     }
 
-    /// The entities wanted, in order of name.
+    /// Returns the requested entities, sorted by name.
     ///
     /// - Throws: `ToolError` for an entity that the model does not have.
     static func entities(of model: NSManagedObjectModel, from source: String, _ chosen: [String]?) throws -> [NSEntityDescription] {
@@ -86,12 +86,13 @@ struct EntitySources {
 
     private static let imports = "import SafeCoreData\n"
 
-    /// A file of the name `main` would make a program of its module.
+    /// Returns the name of a class's file. A file with the name `main` would turn its module into a
+    /// program.
     private static func fileName(ofClass name: String) -> String {
         name.lowercased() == "main" ? "\(name)Class.swift" : "\(name).swift"
     }
 
-    /// All classes in one file.
+    /// Returns all classes in one file.
     func joined(named name: String) -> File {
         let head = firstLine + "\n" + imports
         return File(name: name, text: head + files.map { "\n" + $0.text.dropFirst(head.count + 1) }.joined())

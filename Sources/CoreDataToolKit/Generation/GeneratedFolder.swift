@@ -1,6 +1,6 @@
 import Foundation
 
-/// A folder that generated sources are written to. Nothing else in it is touched.
+/// A folder for generated sources. Other files in it are not changed.
 struct GeneratedFolder {
     enum Outcome: String {
         case written, unchanged
@@ -12,10 +12,10 @@ struct GeneratedFolder {
         url = URL(fileURLWithPath: path, isDirectory: true)
     }
 
-    /// Writes the files that differ from what is there.
+    /// Writes the files that differ from the existing ones.
     ///
-    /// - Throws: `ToolError`, before anything is written, for a file that the command did not make; and when the folder
-    ///   cannot be written to.
+    /// - Throws: `ToolError`, before anything is written, if the command did not generate an
+    ///   existing file; also when the folder cannot be written to.
     func write(_ files: [EntitySources.File]) throws -> [Outcome] {
         let present = files.map { try? Data(contentsOf: url.appendingPathComponent($0.name)) }
         for (file, data) in zip(files, present) where FileManager.default.fileExists(atPath: path(of: file)) {
@@ -39,7 +39,7 @@ struct GeneratedFolder {
         }
     }
 
-    /// Files of the same model in the folder whose entities are gone.
+    /// Returns files of the same model in the folder whose entities no longer exist.
     func leftOver(besides files: [String], firstLine: String) -> [String] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
         let current = Set(files)

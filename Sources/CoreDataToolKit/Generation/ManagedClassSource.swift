@@ -1,16 +1,16 @@
 import CoreData
 
-/// The managed object class of an entity with `@Managed` properties, as Xcode writes it.
+/// The source of an entity's managed object class with `@Managed` properties, as Xcode writes it.
 struct ManagedClassSource {
     let entity: NSEntityDescription
     let className: String
-    /// What the model's file says of the entity's code; nil where the model has none.
+    /// The code generation settings of the entity in the model's file; nil if it has none.
     let code: CodeGeneration.Entity?
-    /// `public ` or nothing.
+    /// The access modifier: `public ` or empty.
     let access: String
     /// Whether the class of the superentity is one of the generated ones.
     let hasGeneratedSuperclass: Bool
-    /// What the class cannot have, in sentences.
+    /// Parts of the entity that the class cannot have, in sentences.
     private(set) var warnings: [String] = []
 
     init(_ entity: NSEntityDescription, code: CodeGeneration.Entity?, isPublic: Bool, hasGeneratedSuperclass: Bool) {
@@ -21,7 +21,7 @@ struct ManagedClassSource {
         self.hasGeneratedSuperclass = hasGeneratedSuperclass
     }
 
-    /// The class that the model names, without its module; nil for plain managed objects.
+    /// Returns the class that the model names, without its module; nil for plain managed objects.
     static func className(of entity: NSEntityDescription?) -> String? {
         let name = entity?.managedObjectClassName.split(separator: ".").last.map(String.init) ?? ""
         return name.isEmpty || name == "NSManagedObject" ? nil : name
@@ -29,13 +29,14 @@ struct ManagedClassSource {
 
     // MARK: Texts
 
-    /// The class itself.
+    /// The declaration of the class.
     var declaration: String {
         let superclass = Self.className(of: entity.superentity) ?? "NSManagedObject"
         return "\(access)class \(className): \(superclass) {}\n"
     }
 
-    /// The extension with the entity's properties, and those with the methods of its relationships.
+    /// Returns the extension with the entity's properties, and the extensions with the methods of
+    /// its relationships.
     mutating func properties() -> String {
         let own = entity.properties.filter { $0.entity === entity }.sorted { $0.name < $1.name }
         var lines: [String] = []
@@ -63,7 +64,7 @@ struct ManagedClassSource {
         return text
     }
 
-    /// Attributes first, then relationships, then fetched properties.
+    /// Returns attributes first, then relationships, then fetched properties.
     private static func inOrder(_ properties: [NSPropertyDescription]) -> [NSPropertyDescription] {
         properties.filter { $0 is NSAttributeDescription } + properties.filter { $0 is NSRelationshipDescription }
             + properties.filter { $0 is NSFetchedPropertyDescription }
@@ -97,7 +98,8 @@ struct ManagedClassSource {
         case .dateAttributeType: scalar = "TimeInterval"
         default: scalar = nil
         }
-        // Without a word in the model, numbers are scalars and dates objects, as in a new model.
+        // If the model does not state otherwise, numbers are scalars and dates objects, as in a new
+        // model.
         if let scalar, code?.usesScalars[attribute.name] ?? (attribute.attributeType != .dateAttributeType) { return scalar }
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
@@ -122,7 +124,7 @@ struct ManagedClassSource {
     private func methods(of relationship: NSRelationshipDescription) -> String {
         let name = relationship.name
         let capital = name.prefix(1).uppercased() + name.dropFirst()
-        // Where the macro would read another name from the method's.
+        // Without the key, the macro would derive another name from the method's name.
         let hasPlainName = capital.prefix(1).lowercased() + capital.dropFirst() == name
         let mark = hasPlainName ? "@ManagedAccessor" : "@ManagedAccessor(key: \(SwiftLiteral.text(name)))"
         let member = Self.className(of: relationship.destinationEntity) ?? "NSManagedObject"

@@ -1,6 +1,6 @@
 import CoreData
 
-/// Values as Swift expressions.
+/// Converts values to Swift expressions.
 enum SwiftLiteral {
     static func dictionary(_ texts: [String: String]) -> String {
         "[" + texts.sorted { $0.key < $1.key }.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ") + "]"
@@ -26,7 +26,7 @@ enum SwiftLiteral {
         return literal + "\""
     }
 
-    /// A regular expression, without doubled backslashes where that is possible.
+    /// Returns a literal for a regular expression, without doubled backslashes if possible.
     static func pattern(_ pattern: String) -> String {
         let plain = text(pattern)
         let isRaw = pattern.contains("\\") && !pattern.contains("\"#") && !pattern.contains("\\#")
@@ -38,7 +38,7 @@ enum SwiftLiteral {
 
     static func lists(_ lists: [[String]]) -> String { "[\(lists.map(list).joined(separator: ", "))]" }
 
-    /// The default value of an attribute; nil when Swift's type has no such value.
+    /// Returns the default value of an attribute; nil if Swift's type has no such value.
     static func defaultValue(of attribute: NSAttributeDescription) -> String? {
         if attribute.attributeType == .binaryDataAttributeType, let data = attribute.defaultValue as? Data {
             return data.isEmpty ? "Data()" : "Data(base64Encoded: \"\(data.base64EncodedString())\")!"
@@ -53,7 +53,8 @@ enum SwiftLiteral {
         }
     }
 
-    /// A number or a date that a model file has in this form; nil when it is beyond Swift's type.
+    /// Returns an expression for a number or date in the form of model files; nil if it is out of
+    /// the range of Swift's type.
     static func value(_ text: String, type: NSAttributeType) -> String? {
         switch type {
         case .integer16AttributeType: Int16(text) == nil ? nil : text
@@ -66,14 +67,15 @@ enum SwiftLiteral {
         }
     }
 
-    /// A literal where the compiler makes the same number of it, which it takes for a `Double` on the way.
+    /// Returns a literal if the compiler reads the same number from it, which it converts through
+    /// `Double`.
     private static func decimal(_ text: String) -> String {
         if Int64(text) != nil { return text }
         if let double = Double(text), Decimal(string: text) == Decimal(double), text.contains(".") { return text }
         return "Decimal(string: \"\(text)\")!"
     }
 
-    /// A range of values with the ends that are given.
+    /// Returns a range of values with the given ends.
     static func range(from least: String?, to greatest: String?) -> String {
         switch (least, greatest) {
         case (let least?, let greatest?): enclosed(least) + "..." + enclosed(greatest)
@@ -83,7 +85,8 @@ enum SwiftLiteral {
         }
     }
 
-    /// Operators beside the dots would be read together with them.
+    /// Encloses values in parentheses if their operators would be parsed together with the dots of
+    /// a range.
     private static func enclosed(_ value: String) -> String {
         value.hasPrefix("-") || value.hasSuffix("!") ? "(\(value))" : value
     }

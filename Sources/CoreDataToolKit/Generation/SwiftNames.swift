@@ -1,4 +1,4 @@
-/// Names of entities and properties as Swift names.
+/// Converts names of entities and properties to Swift names.
 enum SwiftNames {
     /// Whether a text can be a Swift name, in backticks where it is a keyword.
     static func isIdentifier(_ name: String) -> Bool {
@@ -8,10 +8,11 @@ enum SwiftNames {
         return name.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
     }
 
-    /// The name of a property as it is declared.
+    /// Returns the name of a property as it is declared.
     static func declared(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
-    /// Why a property of an `@Entity` class cannot have this name; nil when it can.
+    /// Returns the reason why a property of an `@Entity` class cannot have this name; nil if it
+    /// can.
     static func problem(ofProperty name: String, in place: Place) -> String? {
         if !isIdentifier(name) { return "its name is no Swift name" }
         if impossible.contains(name) || taken.contains(name) || (place.isSubclass && name == "inherited")
@@ -28,19 +29,19 @@ enum SwiftNames {
         return nil
     }
 
-    /// What decides on the names that generated code uses itself.
+    /// The properties of a class that decide which names generated code uses itself.
     struct Place {
-        /// Whether the class inherits from another of the model.
+        /// Whether the class inherits from another class of the model.
         let isSubclass: Bool
         /// Whether classes of the model inherit from it.
         let isOpen: Bool
-        /// The types that the class and those that inherit from it mention.
+        /// The types that the class and its subclasses mention.
         let types: Set<String>
         /// The names of the class's own properties.
         let properties: Set<String>
     }
 
-    /// A type's name that nothing else in the generated code has.
+    /// Returns a name for a type that nothing else in the generated code has.
     static func typeName(from name: String) -> String {
         var text = String(
             String.UnicodeScalarView(
@@ -59,7 +60,7 @@ enum SwiftNames {
         "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
     ]
 
-    /// What no key path can name.
+    /// Names that no key path can contain.
     private static let impossible: Set<String> = ["Protocol", "Self", "Type", "init", "self", "super"]
 
     /// Properties of managed objects, and `context`, which every initializer takes.
@@ -69,13 +70,13 @@ enum SwiftNames {
         "managedObjectContext", "objectID", "objectSpecifier", "snapshot", "snapshotGraph", "superclass",
     ]
 
-    /// The types of attributes, which only the classes with such attributes mention.
+    /// The types of attributes, which only classes with such attributes mention.
     private static let valueTypes: Set<String> = [
         "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSNumber",
         "NSObject", "NSOrderedSet", "NSSet", "NSString", "Set", "String", "URL", "UUID",
     ]
 
-    /// Types and macros that generated classes and what the macro makes of them mention.
+    /// Types and macros that generated classes and the macro's code mention.
     private static let typesInUse: Set<String> = [
         "AnyHashable", "AnyObject", "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
         "_EntityDeclaration", "EntityObject", "_EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",

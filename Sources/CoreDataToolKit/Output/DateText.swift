@@ -1,11 +1,11 @@
 import Foundation
 
-/// Dates as ISO 8601 in UTC, in both directions.
+/// Converts dates to ISO 8601 in UTC and back.
 enum DateText {
-    /// `2026-01-31T12:00:00Z`, with milliseconds where there are any.
+    /// Returns `2026-01-31T12:00:00Z`, with milliseconds if there are any.
     static func text(of date: Date) -> String {
         let seconds = date.timeIntervalSince1970
-        // Years beyond four digits have no agreed form; such dates come from damaged values.
+        // Years of more than four digits have no agreed form; such dates come from damaged values.
         guard seconds.isFinite, seconds > -62_135_596_800, seconds < 253_402_300_800 else {
             return "seconds since 2001: \(date.timeIntervalSinceReferenceDate)"
         }
@@ -18,7 +18,8 @@ enum DateText {
         return text + "Z"
     }
 
-    /// The date that a text stands for: `2026-01-31`, `2026-01-31T12:00`, `2026-01-31 12:00:00.5Z`, `…+02:00`.
+    /// Parses a text as a date: `2026-01-31`, `2026-01-31T12:00`, `2026-01-31 12:00:00.5Z`,
+    /// `…+02:00`.
     static func date(from text: String) -> Date? {
         var reader = DigitReader(text)
         guard let year = reader.number(digits: 4), reader.skip("-"), let month = reader.number(digits: 2),
@@ -55,8 +56,8 @@ enum DateText {
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 
-    // The Gregorian calendar repeats every 400 years, 146,097 days; years are counted from March so that the day that
-    // leap years add is the last one.
+    // The Gregorian calendar repeats every 400 years, 146,097 days. Years are counted from March,
+    // so that the leap day is the last day of a year.
 
     private static func civil(daysSince1970 days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = floorDivided(days + 719_468, by: 146_097)
@@ -79,7 +80,7 @@ enum DateText {
         return String(repeating: "0", count: max(0, digits - text.count)) + text
     }
 
-    /// Takes a text apart from its start.
+    /// Reads numbers and separators from the start of a text.
     private struct DigitReader {
         private var rest: Substring.UTF8View
 

@@ -1,12 +1,13 @@
-/// How many columns of a terminal text takes.
+/// The width of text in columns of a terminal.
 enum DisplayWidth {
-    /// The columns of a text without control characters.
+    /// Returns the columns of a text without control characters.
     static func of(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + of($1) }
     }
 
-    /// The columns of one character as a reader sees it: 2 for East Asian wide ones and emoji, 0 for lone marks.
+    /// Returns the columns of one character (grapheme cluster): 2 for East Asian wide ones and
+    /// emoji, 0 for isolated combining marks.
     static func of(_ character: Character) -> Int {
         var width = 0
         for scalar in character.unicodeScalars {
@@ -31,7 +32,8 @@ enum DisplayWidth {
         }
     }
 
-    /// The text cut to a number of columns, its last one an ellipsis if something is missing.
+    /// Returns the text truncated to a number of columns, ending with an ellipsis if anything is
+    /// missing.
     static func truncated(_ text: String, to width: Int) -> String {
         if of(text) <= width { return text }
         guard width > 0 else { return "" }
@@ -46,7 +48,8 @@ enum DisplayWidth {
         return result + "…"
     }
 
-    /// The text with its control characters made visible, so that data cannot steer the terminal or break a line.
+    /// Returns the text with visible control characters, so that data cannot control the terminal
+    /// or break a line.
     static func printable(_ text: String) -> String {
         let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f && $0 < 0x80 }
         if isPlain { return text }

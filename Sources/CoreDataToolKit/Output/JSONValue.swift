@@ -4,7 +4,7 @@ import Foundation
 indirect enum JSONValue: Equatable {
     case null
     case bool(Bool)
-    /// A number as it is to be written: exact, whatever its size.
+    /// A number as it is written: exact, whatever its size.
     case number(String)
     case string(String)
     case array([JSONValue])
@@ -22,12 +22,12 @@ indirect enum JSONValue: Equatable {
 
     static func integer(_ value: some BinaryInteger) -> JSONValue { .number(String(value)) }
 
-    /// JSON knows no infinities: those and what is not a number are null.
+    /// Returns a number; null for infinities and NaN, which JSON does not have.
     static func double(_ value: Double) -> JSONValue { value.isFinite ? .number("\(value)") : .null }
 
     static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// The text on one line.
+    /// The JSON text on one line.
     var compact: String {
         var text = ""
         append(to: &text)
@@ -59,7 +59,7 @@ indirect enum JSONValue: Equatable {
         }
     }
 
-    /// The text with a line for each member and element.
+    /// Returns the JSON text with a line for each member and element.
     func indented(_ depth: Int = 0) -> String {
         let inner = String(repeating: "  ", count: depth + 1)
         let outer = String(repeating: "  ", count: depth)

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Writes text to a file descriptor through a buffer, so that results of any size stream.
+/// Writes text to a file descriptor through a buffer, so that results of any size are streamed.
 public final class OutputWriter {
-    /// Why nothing more can be written.
+    /// The reason why nothing more can be written.
     struct Failure: Error {
         let code: Int32
 
@@ -14,12 +14,12 @@ public final class OutputWriter {
     private let send: (UnsafeRawBufferPointer) throws -> Void
     private static let capacity = 1 << 16
 
-    /// A writer that gives its bytes to a function, a buffer at a time.
+    /// Creates a writer that passes its bytes to a function, one buffer at a time.
     init(send: @escaping (UnsafeRawBufferPointer) throws -> Void) {
         self.send = send
     }
 
-    /// A writer to an open file, terminal or pipe.
+    /// Creates a writer to an open file, terminal or pipe.
     convenience init(descriptor: Int32) {
         self.init { bytes in
             var rest = bytes
@@ -40,10 +40,11 @@ public final class OutputWriter {
         if buffer.count >= Self.capacity { try flush() }
     }
 
-    /// Adds a line for people, in which names from files cannot steer the terminal or break the line.
+    /// Adds a line for people, escaped so that names from files cannot control the terminal or
+    /// break the line.
     func write(line: String) throws { try write(DisplayWidth.printable(line) + "\n") }
 
-    /// Sends what is in the buffer.
+    /// Writes the contents of the buffer.
     func flush() throws {
         guard !buffer.isEmpty else { return }
         defer { buffer.removeAll(keepingCapacity: true) }
@@ -51,7 +52,7 @@ public final class OutputWriter {
     }
 }
 
-/// The system's call, which has the name of the writer's own method.
+/// Calls the system's `write`, whose name the writer's own method hides.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

@@ -1,15 +1,16 @@
 import Foundation
 
-/// How many columns the output has.
+/// The width of the output in columns.
 enum TerminalWidth {
-    /// What the layout takes where nothing says how wide the output is.
+    /// The width that is used if the width of the output is unknown.
     private static let usual = 120
-    /// Fewer columns than this show nothing, and are no width that a person wants.
+    /// The least width: fewer columns show nothing useful, and nobody wants them.
     private static let least = 20
 
-    /// The columns that `COLUMNS` says, or the terminal, which shells know without exporting it; for files and pipes 120.
+    /// Returns the width from `COLUMNS`, or else from the terminal, because shells set `COLUMNS`
+    /// without exporting it; 120 for files and pipes.
     ///
-    /// - Parameter output: the descriptor that is written to.
+    /// - Parameter output: the descriptor of the output.
     static func columns(environment: [String: String], output: Int32) -> Int {
         let named = environment["COLUMNS"].flatMap { Int($0) }
         if let named, named >= least { return named }

@@ -1,4 +1,5 @@
-/// Tells which parts of a source Linux does not compile, as far as `#if` says it by platforms and modules.
+/// Finds the parts of a source that are not compiled on Linux, as far as `#if` conditions on
+/// platforms and modules show it.
 enum ConditionalCode {
     private static let otherSystems: Set<String> = [
         "macOS", "OSX", "iOS", "tvOS", "watchOS", "visionOS", "macCatalyst", "Windows", "Android",
@@ -9,9 +10,10 @@ enum ConditionalCode {
     private static let ownModules: Set<String> = ["CoreData", "Foundation", "Glibc", "Dispatch"]
 
     /// - Parameter lineOf: the line of a place in the source.
-    /// - Returns: for each token whether it is left out.
+    /// - Returns: for each token, whether it is excluded.
     static func inactive(_ tokens: [SwiftToken], lineOf: (Int) -> Int) -> [Bool] {
-        /// One `#if`: whether a branch was certainly taken, and whether the current one is certainly left out.
+        /// For each open `#if`: whether a branch was certainly taken, and whether the current one
+        /// is certainly excluded.
         var stack: [(isTaken: Bool, isOut: Bool)] = []
         var result: [Bool] = []
         var skipUntil = 0
@@ -43,7 +45,7 @@ enum ConditionalCode {
 
     // MARK: Conditions
 
-    /// What a condition is on Linux; nil when it cannot be known.
+    /// Returns the value of a condition on Linux; nil if it is unknown.
     private static func value(_ tokens: [SwiftToken]) -> Bool? {
         var rest = tokens.map(\.text)[...]
         return disjunction(&rest)

@@ -3,9 +3,9 @@ struct PortingEdit: Equatable {
     /// The bytes that are replaced.
     let range: Range<Int>
     let replacement: String
-    /// The place to show: what is replaced begins here.
+    /// The line to show, in which the replaced bytes begin.
     let line: Int
-    /// What is replaced and by what, for people.
+    /// A description of the replacement for people.
     let summary: String
 }
 
@@ -15,7 +15,7 @@ struct PortingRemainder: Equatable {
     let rule: String
 }
 
-/// What the porter found in a file.
+/// The findings of the porter in a file.
 struct PortedFile {
     let edits: [PortingEdit]
     let remainders: [PortingRemainder]
@@ -38,22 +38,23 @@ struct PortedFile {
     }
 }
 
-/// The managed object classes of all files, by name, and what the porter has to know of their properties.
+/// The managed object classes of all files, by name, and the facts about their properties that the
+/// porter needs.
 struct ManagedClasses {
     private(set) var names: Set<String> = ["NSManagedObject"]
-    /// Classes of Core Data that are no managed objects, and those that inherit from them.
+    /// Classes of Core Data that are not managed objects, and their subclasses.
     private(set) var frameworkNames = PortingRules.frameworkClasses
-    /// Those of them whose `init()` is required.
+    /// The classes among `frameworkNames` whose `init()` is required.
     private(set) var requiringNames = PortingRules.classesOfRequiredInitializers
-    /// Properties that are sets of Foundation's.
+    /// Properties whose type is a set class of Foundation.
     private(set) var setProperties: Set<String> = []
-    /// The set's class of those properties whose name means the same everywhere.
+    /// The set class of each property whose name is unambiguous in all files.
     private(set) var setClasses: [String: String] = [:]
-    /// All properties that the model has.
+    /// All properties of the model.
     private(set) var properties: Set<String> = []
-    /// Classes of tests.
+    /// Test classes.
     private(set) var testNames: Set<String> = ["XCTestCase"]
-    /// Classes within other types, and those that other files do not see.
+    /// Classes nested in other types, and classes that other files do not see.
     private(set) var nestedNames: Set<String> = []
     private(set) var hiddenNames: Set<String> = []
     /// The superclasses of classes, and the members that extensions of classes declare.
@@ -61,7 +62,7 @@ struct ManagedClasses {
     private var extensionMembers: [String: Set<String>] = [:]
 
     init(_ sources: [SwiftSource]) {
-        // As on a Mac, and as after an earlier run.
+        // The attributes on a Mac, and those after an earlier run.
         let marks: Set<String> = ["NSManaged", "Managed", "ManagedAccessor"]
         var parents: [(name: String, parent: String)] = []
         for source in sources {
@@ -69,7 +70,8 @@ struct ManagedClasses {
                 if let parent = scope.inherited.first { parents.append((scope.name, parent)) }
             }
             for (index, token) in source.tokens.enumerated() where marks.contains(token.text) && source.word(index - 1) == "@" {
-                // Only a managed object class has such properties, wherever its superclass is declared.
+                // Only a managed object class has such properties, wherever its superclass is
+                // declared.
                 if let scope = source.scope(around: index) { names.insert(scope.name) }
                 guard let keyword = source.declaration(from: index - 1), source.word(keyword) == "var" else { continue }
                 properties.insert(source.word(keyword + 1))
@@ -90,7 +92,8 @@ struct ManagedClasses {
         for source in sources { leaveOutAmbiguousSets(source) }
     }
 
-    /// Notes which classes have no plain name at run time, and what extensions declare.
+    /// Records the classes without a plain name at run time, and the members that extensions
+    /// declare.
     private mutating func noteDeclarations(_ source: SwiftSource) {
         for scope in source.scopes {
             guard let keyword = (0..<scope.body.lowerBound).last(where: { source.word($0) == "class" && source.word($0 + 1) == scope.name })
@@ -111,7 +114,8 @@ struct ManagedClasses {
         }
     }
 
-    /// The superclass in an extension of which a member is declared that a class overrides; nil where there is none.
+    /// Returns the superclass in whose extension a member is declared that a class overrides; nil
+    /// if there is none.
     func classExtended(with member: String, above name: String) -> String? {
         var next = superclasses[name]
         var count = 0
@@ -132,7 +136,7 @@ struct ManagedClasses {
         }
     }
 
-    /// Forgets the classes of sets whose name is that of another property, too.
+    /// Removes the set classes of properties whose name another property has too.
     private mutating func leaveOutAmbiguousSets(_ source: SwiftSource) {
         for (index, token) in source.tokens.enumerated() where token.kind == .word && (token.text == "var" || token.text == "let") {
             let name = source.word(index + 1)
@@ -141,7 +145,7 @@ struct ManagedClasses {
         }
     }
 
-    /// Whether a type or extension is one of a managed object class.
+    /// Whether a type or extension is of a managed object class.
     func contain(_ scope: SwiftSource.Scope?) -> Bool {
         guard let scope, scope.kind != .protocol else { return false }
         return names.contains(scope.name)

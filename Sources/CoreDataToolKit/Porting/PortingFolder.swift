@@ -1,6 +1,6 @@
 import Foundation
 
-/// The Swift files of a folder, and what the porter makes of them.
+/// The Swift files of a folder, with the porter's changes and findings.
 struct PortingFolder {
     /// A file with its findings.
     struct File {
@@ -10,13 +10,13 @@ struct PortingFolder {
         let ported: PortedFile
     }
 
-    /// In order of their names.
+    /// The files, sorted by name.
     let files: [File]
-    /// Files and folders that were not looked at, with the reason.
+    /// Files and folders that were not read, with the reason.
     let skipped: [String]
 
-    /// Reads all Swift files of a folder and the folders in it. Symbolic links are not followed, nor are hidden folders, where builds
-    /// and versions are kept.
+    /// Reads all Swift files of a folder and its subfolders. Symbolic links are not followed, and
+    /// neither are hidden folders, which hold builds and version control data.
     ///
     /// - Throws: `ToolError` when the folder is missing or cannot be read.
     init(path: String) throws {
@@ -53,7 +53,7 @@ struct PortingFolder {
         var files: [(String, URL)] = []
         for name in names where !name.hasPrefix(".") {
             let url = folder.appendingPathComponent(name)
-            // The type of the entry itself, not of what it links to.
+            // The type of the entry itself, not of the target of a link.
             let type = try? FileManager.default.attributesOfItem(atPath: url.path)[.type] as? FileAttributeType
             switch type {
             case .typeDirectory?: files += try swiftFiles(in: url, named: prefix + name + "/", &skipped)
@@ -65,7 +65,7 @@ struct PortingFolder {
         return files
     }
 
-    /// Writes the changed files; each as a whole, with the permissions that it had.
+    /// Writes the changed files, each as a whole and with its previous permissions.
     func write() throws {
         for file in files where !file.ported.edits.isEmpty {
             do {

@@ -31,7 +31,7 @@ extension PortingRules {
         }
     }
 
-    /// `cars` for `addCars` and `addCarsObject`, where classes have such a property.
+    /// Returns `cars` for `addCars` and `addCarsObject`, if classes have such a property.
     private func relationship(ofMethod name: String) -> String? {
         guard let verb = ["add", "remove", "insert"].first(where: { name.hasPrefix($0) }) else { return nil }
         let rest = String(name.dropFirst(verb.count))
@@ -39,7 +39,7 @@ extension PortingRules {
         return candidates.map { $0.prefix(1).lowercased() + $0.dropFirst() }.first { classes.properties.contains($0) }
     }
 
-    /// Whether a comma follows on the line of `var`, outside of brackets.
+    /// Whether a comma follows on the line of `var`, outside brackets.
     private func declaresSeveral(_ keyword: Int) -> Bool {
         var depth = 0
         var place = keyword + 1
@@ -52,7 +52,8 @@ extension PortingRules {
         return false
     }
 
-    /// Whether what an attribute stands on belongs to a managed object class or another class of Core Data, or is an enumeration.
+    /// Whether the declaration with an attribute belongs to a managed object class or another class
+    /// of Core Data, or is an enumeration.
     private func isOfOwnClass(_ index: Int, _ keyword: Int) -> Bool {
         switch source.word(keyword) {
         case "enum": true
@@ -61,7 +62,8 @@ extension PortingRules {
         }
     }
 
-    /// Whether a name is that of a managed object class, of another class of Core Data, or of a class of tests.
+    /// Whether a name belongs to a managed object class, another class of Core Data, or a test
+    /// class.
     private func isOwnClass(_ name: String) -> Bool {
         classes.names.contains(name) || classes.frameworkNames.contains(name) || classes.testNames.contains(name)
     }
@@ -70,7 +72,7 @@ extension PortingRules {
         source.scope(around: index).map { $0.kind != .protocol && isOwnClass($0.name) } ?? false
     }
 
-    /// The last part of a declared name: `Inner` for `extension Outer.Inner`.
+    /// Returns the last part of a declared name: `Inner` for `extension Outer.Inner`.
     private func declaredName(_ keyword: Int) -> String {
         var place = keyword + 1
         while source.word(place + 1) == "." { place += 2 }
@@ -155,13 +157,13 @@ extension PortingRules {
         }
     }
 
-    /// Puts `required` in the place of `override`, unless it is there already.
+    /// Replaces `override` by `required`, or removes it if `required` is already there.
     private mutating func makeRequired(_ index: Int, _ keyword: Int) {
         let isRequired = (source.start(ofDeclaration: keyword)..<keyword).contains { source.word($0) == "required" }
         if isRequired { remove(index..<(index + 1)) } else { replace(index..<(index + 1), by: "required") }
     }
 
-    /// `init(context:)` of a class's own.
+    /// Changes a class's own `init(context:)`.
     mutating func portContextInitializer(_ index: Int) {
         guard isInManagedClass(index), source.matches("(", "context", at: index + 1), let close = source.closing(index + 1),
             source.declaration(from: index) == index

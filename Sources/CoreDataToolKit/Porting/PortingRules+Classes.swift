@@ -1,6 +1,7 @@
-/// Core Data's own classes, their extensions and what inherits from them.
+/// Rules for Core Data's own classes, their extensions and their subclasses.
 extension PortingRules {
-    /// Classes whose `init()` is required, so that one without it can have no other designated initializer.
+    /// Classes whose `init()` is required, so that a subclass without it can have no other
+    /// designated initializer.
     static let classesOfRequiredInitializers: Set<String> = [
         "NSAsynchronousFetchRequest", "NSAttributeDescription", "NSBatchDeleteRequest", "NSBatchInsertRequest", "NSBatchUpdateRequest",
         "NSCompositeAttributeDescription", "NSDerivedAttributeDescription", "NSEntityDescription", "NSExpressionDescription",
@@ -9,7 +10,7 @@ extension PortingRules {
         "NSSecureUnarchiveFromDataTransformer", "ValueTransformer",
     ]
 
-    /// Classes that are no managed objects.
+    /// Classes that are not managed objects.
     static let frameworkClasses: Set<String> = classesOfRequiredInitializers.union([
         "NSAtomicStore", "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSFetchedResultsController",
         "NSFetchIndexDescription", "NSFetchIndexElementDescription", "NSIncrementalStore", "NSManagedObjectContext", "NSManagedObjectID",
@@ -23,7 +24,7 @@ extension PortingRules {
         "propertiesToGroupBy", "relationshipKeyPathsForPrefetching", "sortDescriptors", "subentities", "uniquenessConstraints",
     ]
 
-    /// A transformer, request or description with a designated initializer of its own.
+    /// Checks a transformer, request or description with its own designated initializer.
     mutating func lookAtClass(_ index: Int) {
         guard classes.requiringNames.contains(source.word(index + 1)),
             let scope = source.scopes.first(where: { $0.body.lowerBound > index && $0.name == source.word(index + 1) && $0.kind == .type })
@@ -42,7 +43,7 @@ extension PortingRules {
         }
     }
 
-    /// `self.init(…)` in a static method of an extension.
+    /// Checks `self.init(…)` in a static method of an extension.
     mutating func lookAtInitializerCall(_ index: Int) {
         guard source.matches("self", ".", at: index - 2), source.word(index + 1) == "(", source.word(index + 2) != ")",
             let scope = source.scope(around: index), scope.kind == .extension, Self.frameworkClasses.contains(scope.name),
@@ -55,13 +56,13 @@ extension PortingRules {
 
     static let noClassForCoder = "A class has no classForCoder() here: write the class itself, as in Person.self."
 
-    /// `Person()`, an object without an entity on a Mac.
+    /// Reports `Person()`, which on a Mac is an object without an entity.
     mutating func lookAtManagedClass(_ word: String, _ index: Int) {
         guard source.matches("(", ")", at: index + 1), ![".", "func", "case"].contains(source.word(index - 1)) else { return }
         leave(index, "\(word)() has no entity on a Mac and does not exist here: write \(word)(entity: \(word).entity(), insertInto: nil).")
     }
 
-    /// `Person.classForCoder()`, which only objects have here.
+    /// Changes `Person.classForCoder()`, which here only objects have.
     mutating func portClassForCoder(_ index: Int) {
         guard source.matches("(", ")", at: index + 1), source.word(index - 1) != "func" else { return }
         let isOfSelf = source.matches("self", ".", at: index - 2) && source.word(index - 3) == "."
@@ -76,7 +77,7 @@ extension PortingRules {
         }
     }
 
-    /// `(context.mergePolicy as AnyObject).mergeType`.
+    /// Changes `(context.mergePolicy as AnyObject).mergeType`.
     mutating func portMergeType(_ index: Int) {
         guard source.matches("as", "AnyObject", ")", ".", at: index - 4) else { return }
         if ["!", "?"].contains(source.word(index + 1)) {
@@ -87,7 +88,7 @@ extension PortingRules {
 
     // MARK: Sets
 
-    /// `person.cars = [car]`, where `cars` is an `NSSet`.
+    /// Changes `person.cars = [car]` if `cars` is an `NSSet`.
     mutating func portSetLiteral(_ index: Int) {
         guard source.matches("=", "[", at: index + 1), !["var", "let"].contains(source.word(index - 1)) else { return }
         let word = source.word(index)
@@ -110,7 +111,7 @@ extension PortingRules {
         return false
     }
 
-    /// Whether the expression that ends with a token goes on no further.
+    /// Whether an expression ends at a token.
     private func endsStatement(_ index: Int) -> Bool {
         guard source.tokens.indices.contains(index + 1) else { return true }
         if ["}", ";"].contains(source.word(index + 1)) { return true }

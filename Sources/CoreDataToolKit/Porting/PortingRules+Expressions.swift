@@ -1,10 +1,10 @@
 import Foundation
 
-/// Names and calls that are written otherwise on Linux.
+/// Rules for names and calls that differ on Linux.
 extension PortingRules {
     // MARK: Names of properties
 
-    /// The names of a key path without the types before it; nil when there is none.
+    /// Returns the names of a key path without the types before it; nil if there are none.
     private func propertyNames(_ range: Range<Int>) -> [String]? { propertyNames(range.map { source.word($0) }) }
 
     func propertyNames(_ words: [String]) -> [String]? {
@@ -28,7 +28,7 @@ extension PortingRules {
         replace(index..<(close + 1), by: "\"\(names.joined(separator: "."))\"")
     }
 
-    /// `NSStringFromSelector(#selector(getter: X.y))`.
+    /// Changes `NSStringFromSelector(#selector(getter: X.y))`.
     mutating func portSelectorName(_ index: Int) {
         guard source.matches("(", "#selector", "(", at: index + 1), let inner = source.closing(index + 3),
             source.word(inner + 1) == ")", source.matches("getter", ":", at: index + 4),
@@ -39,7 +39,7 @@ extension PortingRules {
         replace(index..<(inner + 2), by: "\"\(last)\"")
     }
 
-    /// Ways of comparing are all that a selector can name.
+    /// The comparison methods, which are the only selectors here.
     private static let comparisons: Set<String> = [
         "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare", "localizedStandardCompare",
     ]
@@ -47,7 +47,7 @@ extension PortingRules {
     mutating func portSelector(_ index: Int) {
         guard source.word(index + 1) == "(", let close = source.closing(index + 1) else { return }
         let words = ((index + 2)..<close).map { source.word($0) }
-        // `#selector(getter: Person.name).description`.
+        // Changes `#selector(getter: Person.name).description`.
         if words.starts(with: ["getter", ":"]), source.matches(".", "description", at: close + 1), source.word(close + 3) != "(",
             let name = propertyNames(Array(words.dropFirst(2)))?.last
         {
@@ -64,7 +64,7 @@ extension PortingRules {
     }
 
     mutating func portKeyPathString(_ index: Int) {
-        // `keyPath._kvcKeyPathString` of a plain name.
+        // Changes `keyPath._kvcKeyPathString` of a plain name.
         guard source.word(index - 1) == ".", index >= 2, source.tokens[index - 2].kind == .word, source.word(index - 3) != "." else {
             return leave(index, "Write KeyPathNames.name(of:), which gives nil for an unknown key path.")
         }
@@ -73,7 +73,7 @@ extension PortingRules {
 
     // MARK: Calls
 
-    /// `NSPredicate(format: f, arguments: getVaList(args))`.
+    /// Changes `NSPredicate(format: f, arguments: getVaList(args))`.
     mutating func portArgumentList(_ index: Int) {
         guard source.matches("arguments", ":", at: index - 2), source.word(index + 1) == "(", let close = source.closing(index + 1),
             close > index + 2
@@ -84,13 +84,14 @@ extension PortingRules {
         removeAlone(close)
     }
 
-    /// Names that Foundation declares on Linux too, or not at all.
+    /// Names that this package declares; Foundation on Linux declares another class with the name,
+    /// or none.
     private static let ownNames: Set<String> = [
         "NSPredicate", "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSSortDescriptor", "ValueTransformer",
         "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName",
     ]
 
-    /// `Foundation.ValueTransformer` and the like.
+    /// Changes qualified names such as `Foundation.ValueTransformer`.
     mutating func portQualifiedName(_ index: Int) {
         guard source.word(index + 1) == ".", Self.ownNames.contains(source.word(index + 2)), source.word(index - 1) != ".",
             source.word(index - 1) != "import", !isExpectedPredicate(index), !SwiftSource.declarationWords.contains(source.word(index - 1))
@@ -98,7 +99,7 @@ extension PortingRules {
         replace(index..<(index + 1), by: "CoreData")
     }
 
-    /// `Person.self.description()` and `type(of: self).description()`.
+    /// Changes `Person.self.description()` and `type(of: self).description()`.
     mutating func portClassDescription(_ index: Int) {
         guard source.matches("(", ")", at: index + 1), source.word(index - 1) == "." else { return }
         if source.word(index - 2) == ")", let open = source.opening(index - 2), source.matches("type", "(", "of", ":", at: open - 1),

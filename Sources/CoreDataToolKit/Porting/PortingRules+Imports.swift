@@ -1,13 +1,14 @@
-/// Imports: Foundation's classes of the same names, and modules that Linux does not have.
+/// Rules for imports: Foundation's classes with the same names, and modules that Linux does not
+/// have.
 extension PortingRules {
     private struct Import {
         let tokens: Range<Int>
         let module: String
         /// Whether the whole module is imported.
         let isWhole: Bool
-        /// Whether attributes or modifiers stand before it.
+        /// Whether attributes or modifiers precede the import.
         let isMarked: Bool
-        /// Whether a part of a module is imported, as `CoreData.NSFetchRequest`.
+        /// Whether a part of a module is imported, such as `CoreData.NSFetchRequest`.
         let isPart: Bool
     }
 
@@ -17,19 +18,19 @@ extension PortingRules {
         "OSLog", "MapKit", "CoreLocation", "WidgetKit", "Security", "CryptoKit",
     ]
 
-    /// What takes the place of a module.
+    /// The advice on a replacement for a module.
     private static let substitutes = [
         "os": " Synchronization has Mutex.",
         "Combine": " Sequences take the place of publishers: notifications(of:) of a context, changes(of:).",
     ]
 
-    /// What Foundation on Linux lacks.
+    /// Names that Foundation on Linux lacks.
     private static let ownNames = [
         "NSHashTable", "NSMapTable", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "UndoManager", "ValueTransformer",
         "autoreleasepool",
     ]
 
-    /// What Foundation declares too.
+    /// Names that Foundation declares too.
     private static let doubleNames = ["NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSPredicate", "NSSortDescriptor"]
 
     private var imports: [Import] {
@@ -84,10 +85,10 @@ extension PortingRules {
         importClasses(used(Self.doubleNames, found), after: own)
     }
 
-    /// Whether an import is of a part of Core Data, of which the whole is imported here.
+    /// Whether an import is of a part of Core Data, which here can only be imported as a whole.
     private static func isPartOfCoreData(_ entry: Import) -> Bool { entry.module == "CoreData" && entry.isPart }
 
-    /// `import CoreData.NSFetchRequest`.
+    /// Changes `import CoreData.NSFetchRequest`.
     private mutating func portParts(_ found: [Import]) {
         var isImported = found.contains { $0.module == "CoreData" && $0.isWhole }
         for entry in found where Self.isPartOfCoreData(entry) && source.word(entry.tokens.upperBound - 1) != "CoreDataDefines" {
@@ -101,7 +102,7 @@ extension PortingRules {
         }
     }
 
-    /// What Foundation on Linux has in a module of its own.
+    /// Names that Foundation on Linux declares in a separate module.
     private static let networkingNames: Set<String> = [
         "HTTPCookie", "HTTPCookieStorage", "HTTPURLResponse", "URLAuthenticationChallenge", "URLCache", "URLCredential", "URLProtocol",
         "URLProtocolClient", "URLRequest", "URLResponse", "URLSession", "URLSessionConfiguration", "URLSessionDataDelegate",
@@ -120,7 +121,8 @@ extension PortingRules {
         Self.networkingNames.contains(source.word(index)) && source.word(index - 1) != "."
     }
 
-    /// Types that only Core Data has: a file that names one needs its import, which UIKit and AppKit bring on a Mac.
+    /// Types that only Core Data has. A file that uses one needs its import, which on a Mac UIKit
+    /// and AppKit provide.
     private static let certainNames = PortingRules.frameworkClasses.subtracting(doubleNames).subtracting(ownNames).union([
         "NSFetchRequestResult", "NSFetchedResultsControllerDelegate", "NSManagedObject",
     ])
@@ -131,7 +133,8 @@ extension PortingRules {
         insert(newline + line, at: end)
     }
 
-    /// A file that imports Foundation alone has Foundation's classes of these names.
+    /// Changes a file that imports only Foundation and therefore uses Foundation's classes of these
+    /// names.
     private mutating func portImportsWithoutCoreData(_ found: [Import]) {
         let needsImport = source.tokens.indices.contains { index in
             source.tokens[index].kind == .word && !source.isInactive[index] && Self.certainNames.contains(source.word(index))
@@ -162,7 +165,7 @@ extension PortingRules {
         }
     }
 
-    /// Which of the names the file uses and does not import one by one.
+    /// Returns those of the names that the file uses and does not import individually.
     private func used(_ names: [String], _ found: [Import]) -> [String] {
         let imported = found.filter { $0.module == "CoreData" || !$0.isWhole }.flatMap(\.tokens)
         let importedNames = Set(imported.map { source.word($0) })

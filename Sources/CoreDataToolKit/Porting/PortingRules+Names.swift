@@ -1,6 +1,7 @@
-/// Names of classes and properties at run time, and requests that are cast to others.
+/// Rules for names of classes and properties at run time, and for casts of requests.
 extension PortingRules {
-    /// `NSStringFromClass(Outer.Inner.self)`: Foundation on Linux ends the program for all but top-level classes.
+    /// Changes `NSStringFromClass(Outer.Inner.self)`: Foundation on Linux ends the program for all
+    /// but top-level classes.
     mutating func portClassName(_ index: Int) {
         guard source.word(index + 1) == "(", let close = source.closing(index + 1), source.matches(".", "self", ")", at: close - 2),
             close > index + 4, ((index + 2)..<(close - 2)).allSatisfy({ source.tokens[$0].kind == .word || source.word($0) == "." })
@@ -8,14 +9,14 @@ extension PortingRules {
         let name = source.word(close - 3)
         let type = source.text(ofTokens: (index + 2)..<close)
         if classes.hiddenNames.contains(name) {
-            // Its full name is not the same in each run; models find it by the plain one.
+            // Its full name differs in each run; models find it by the plain one.
             replace(index..<(close + 1), by: "String(describing: \(type))")
         } else if classes.nestedNames.contains(name) {
             replace(index..<(close + 1), by: "String(reflecting: \(type))")
         }
     }
 
-    /// `setValue(date, forKey: "Date")`, which finds `setDate:` on a Mac.
+    /// Changes `setValue(date, forKey: "Date")`, which finds `setDate:` on a Mac.
     mutating func portSetterName(_ index: Int) {
         guard source.word(index + 1) == "(", let close = source.closing(index + 1),
             let label = ((index + 2)..<close).last(where: { source.matches("forKey", ":", at: $0) }), label + 2 == close - 1,
@@ -29,7 +30,9 @@ extension PortingRules {
         replace(bytes: source.tokens[label + 2].range, by: "\"\(name)\"")
     }
 
-    /// `NSBatchDeleteRequest(fetchRequest: request as! NSFetchRequest<NSFetchRequestResult>)`, which takes a request of any result here.
+    /// Changes
+    /// `NSBatchDeleteRequest(fetchRequest: request as! NSFetchRequest<NSFetchRequestResult>)`,
+    /// which here accepts a request with any result.
     mutating func portBatchDeletion(_ index: Int) {
         guard let close = source.closing(index + 1), isCastInBatchDeletion(close - 4), close - 6 > index + 4 else { return }
         replace(bytes: source.tokens[close - 7].range.upperBound..<source.tokens[close - 1].range.upperBound, by: "")
@@ -43,7 +46,7 @@ extension PortingRules {
         return source.matches("NSBatchDeleteRequest", "(", "fetchRequest", ":", at: open - 1)
     }
 
-    /// `person.addToCars([car])`, where `cars` is a set of Foundation.
+    /// Changes `person.addToCars([car])` if `cars` is a set of Foundation.
     mutating func portSetArgument(_ index: Int) {
         guard source.matches("(", "[", at: index + 1), source.word(index - 1) != "func", let close = source.closing(index + 2),
             source.word(close + 1) == ")", let verb = ["addTo", "removeFrom"].first(where: { source.word(index).hasPrefix($0) })
@@ -54,7 +57,7 @@ extension PortingRules {
         insert(")", at: source.tokens[close].range.upperBound)
     }
 
-    /// `Set<Car>(person.cars!)`, of a set of Foundation.
+    /// Reports `Set<Car>(person.cars!)` of a set of Foundation.
     mutating func lookAtSet(_ index: Int) {
         guard source.matches("<", at: index + 1), source.word(index + 3) == ">" else { return }
         let rule = "A set of Foundation becomes one of Swift by a cast: set as? Set<\(source.word(index + 2))>."
@@ -64,7 +67,7 @@ extension PortingRules {
         if classes.setProperties.contains(source.word(last)), source.word(last - 1) == "." { leave(index, rule) }
     }
 
-    /// Foundation's names that are not as on a Mac.
+    /// Checks Foundation's names that differ from those on a Mac.
     mutating func lookAtFoundationName(_ word: String, _ index: Int) {
         switch word {
         case "NSURL" where source.matches("(", ")", at: index + 1):

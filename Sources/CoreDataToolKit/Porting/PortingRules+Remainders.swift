@@ -1,4 +1,4 @@
-/// What only a person can change.
+/// Rules for code that only a person can change.
 extension PortingRules {
     /// Classes and types of Core Data that the package does not declare.
     static let missingTypes: Set<String> = [
@@ -30,7 +30,7 @@ extension PortingRules {
         }
     }
 
-    /// Functions that do not exist here.
+    /// Reports functions that do not exist here.
     private mutating func lookAtCall(_ word: String, _ index: Int) {
         switch word {
         case "OSAllocatedUnfairLock", "os_unfair_lock": leave(index, "\(word) does not exist here: import Synchronization, and take Mutex.")
@@ -50,7 +50,7 @@ extension PortingRules {
         }
     }
 
-    /// Whether a word stands in the arguments of a call.
+    /// Whether a word occurs in the arguments of a call.
     private func hasArgument(_ word: String, at index: Int) -> Bool {
         guard let close = source.closing(index + 1) else { return false }
         return (index..<close).contains { source.word($0) == word }

@@ -1,6 +1,7 @@
-/// Texts: names in their interpolations, and those that stand for files.
+/// Rules for texts: names in their interpolations, and texts that are names of files.
 extension PortingRules {
-    /// A text with nothing but `\(#keyPath(…))` in an interpolation gets the name itself; other code in a text is not changed.
+    /// Replaces `\(#keyPath(…))` in a text by the name itself if the interpolation has no other
+    /// code; other code in texts is not changed.
     mutating func portLiteral(_ index: Int) {
         let token = source.tokens[index]
         for part in token.interpolations {
@@ -23,7 +24,7 @@ extension PortingRules {
         }
     }
 
-    /// `.process("Shop.xcdatamodeld")` in a package's manifest.
+    /// Changes `.process("Shop.xcdatamodeld")` in a package's manifest.
     mutating func portModelResource(_ index: Int) {
         guard source.word(index - 1) == ".", source.word(index + 1) == "(", source.tokens.indices.contains(index + 2),
             source.tokens[index + 2].kind == .literal
@@ -38,7 +39,7 @@ extension PortingRules {
         }
     }
 
-    /// Whether a text asks a class for its `classForCoder()`: objects have it without parentheses.
+    /// Whether a text calls a class's `classForCoder()`; objects have it without parentheses.
     private func namesClassForCoder(_ part: SwiftInterpolation) -> Bool {
         zip(part.tokens, part.tokens.dropFirst()).contains { $0.text == "classForCoder" && $1.text == "(" }
             || part.tokens.contains { $0.interpolations.contains(where: namesClassForCoder) }

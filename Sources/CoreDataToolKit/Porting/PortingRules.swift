@@ -1,12 +1,14 @@
-/// Applies the rules of Documentation/Porting.md to one source: changes what is mechanical and names what is left.
+/// Applies the rules of Documentation/Porting.md to one source: makes the mechanical changes and
+/// reports the rest.
 ///
-/// Each rule is a method in an extension; all look at tokens only, so that texts and comments stay as they are.
+/// Each rule is a method in an extension. Rules examine tokens only, so that texts and comments
+/// stay as they are.
 struct PortingRules {
     let source: SwiftSource
     let classes: ManagedClasses
     private(set) var edits: [PortingEdit] = []
     private(set) var remainders: [PortingRemainder] = []
-    /// Tokens before this one are done with.
+    /// The index of the next token to process.
     private var next = 0
 
     init(source: SwiftSource, classes: ManagedClasses) {
@@ -71,7 +73,7 @@ struct PortingRules {
         add(bytes, text, shown: source.text(bytes))
     }
 
-    /// Removes tokens with the white space behind them, or with the whole line when there is nothing else on it.
+    /// Removes tokens with the white space after them, or the whole line if nothing else is on it.
     mutating func remove(_ range: Range<Int>) {
         let start = source.tokens[range.lowerBound].range.lowerBound
         let end = source.tokens[range.upperBound - 1].range.upperBound
@@ -95,13 +97,13 @@ struct PortingRules {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 
-    /// Removes one token and nothing around it.
+    /// Removes only one token, without the white space around it.
     mutating func removeAlone(_ index: Int) {
         let bytes = source.tokens[index].range
         add(bytes, "", shown: source.text(bytes))
     }
 
-    /// Inserts text behind a place in the bytes.
+    /// Inserts text at an offset in the bytes.
     mutating func insert(_ text: String, at place: Int) {
         add(place..<place, text, shown: "")
     }
@@ -115,7 +117,7 @@ struct PortingRules {
                 range: range, replacement: text, line: source.line(of: place ?? range.lowerBound), summary: summary))
     }
 
-    /// Names a place that a person has to change.
+    /// Reports a place that a person has to change.
     mutating func leave(_ index: Int, _ rule: String) {
         remainders.append(PortingRemainder(line: source.line(ofToken: index), rule: rule))
     }
@@ -131,7 +133,8 @@ struct PortingRules {
 
     func isInManagedClass(_ index: Int) -> Bool { classes.contain(source.scope(around: index)) }
 
-    /// Whether a type or extension around a token is one of Core Data's own classes or of a class that inherits from one.
+    /// Whether a token is in a type or extension of one of Core Data's own classes or of a subclass
+    /// of one.
     func isInFrameworkClass(_ index: Int) -> Bool {
         source.scope(around: index).map { $0.kind != .protocol && classes.frameworkNames.contains($0.name) } ?? false
     }

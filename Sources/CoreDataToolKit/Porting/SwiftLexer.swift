@@ -1,4 +1,4 @@
-/// A token of Swift source: where it stands in the file's bytes.
+/// A token of Swift source, with its range in the file's bytes.
 struct SwiftToken: Equatable {
     enum Kind: Equatable {
         /// A name or keyword; also in backticks.
@@ -8,15 +8,15 @@ struct SwiftToken: Equatable {
         /// `@`, brackets, operators: one character each.
         case symbol
         case number
-        /// A text or regular expression with all that is in it.
+        /// A text or regular expression with its whole contents.
         case literal
     }
 
     let kind: Kind
     let range: Range<Int>
-    /// The words themselves without backticks; a symbol's character; nothing for literals.
+    /// The word itself without backticks, or the character of a symbol; empty for literals.
     let text: String
-    /// What is interpolated in a text, as far as it is closed.
+    /// The interpolations of a text that are closed.
     var interpolations: [SwiftInterpolation] = []
 }
 
@@ -26,14 +26,14 @@ struct SwiftInterpolation: Equatable {
     let tokens: [SwiftToken]
 }
 
-/// Splits Swift source into tokens. Comments and white space are between them, texts are one token each, so that nothing in
-/// either is ever taken for code.
+/// Splits Swift source into tokens. Comments and white space are not tokens, and a text is a single
+/// token, so that nothing in either is treated as code.
 struct SwiftLexer {
     private let bytes: [UInt8]
     private var position = 0
     private var tokens: [SwiftToken] = []
 
-    /// The tokens of a source.
+    /// Returns the tokens of a source.
     static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
         var lexer = SwiftLexer(bytes: bytes)
         lexer.run(untilParenthesis: false)
@@ -42,7 +42,7 @@ struct SwiftLexer {
 
     private init(bytes: [UInt8]) {
         self.bytes = bytes
-        // A byte order mark is no part of the first word.
+        // A byte order mark is not part of the first word.
         if bytes.starts(with: [0xef, 0xbb, 0xbf]) { position = 3 }
     }
 
@@ -58,7 +58,7 @@ struct SwiftLexer {
 
     // MARK: Tokens
 
-    /// Reads to the end, or behind the parenthesis that closes an interpolation.
+    /// Reads to the end, or past the parenthesis that closes an interpolation.
     ///
     /// - Returns: whether there was such a parenthesis.
     @discardableResult
@@ -123,7 +123,8 @@ struct SwiftLexer {
     private mutating func readNumber() {
         var end = position + 1
         while end < bytes.count {
-            // A point belongs to the number when a digit follows: `1.5`, but not `1...2` and `1.description`.
+            // A point belongs to the number if a digit follows: `1.5`, but not `1...2` and
+            // `1.description`.
             let isPoint =
                 bytes[end] == UInt8(ascii: ".") && end + 1 < bytes.count
                 && (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[end + 1])
@@ -157,7 +158,8 @@ struct SwiftLexer {
 
     // MARK: Texts
 
-    /// What begins with `#`: a text with pounds, a regular expression with pounds, or a directive.
+    /// Reads a token that begins with `#`: a text with pounds, a regular expression with pounds, or
+    /// a directive.
     private mutating func readPound() {
         var pounds = 0
         while byte(pounds) == UInt8(ascii: "#") { pounds += 1 }
@@ -177,7 +179,7 @@ struct SwiftLexer {
         place + count <= bytes.count && (0..<count).allSatisfy { bytes[place + $0] == UInt8(ascii: "#") }
     }
 
-    /// Reads a text from its pounds or quotes on, with its interpolations.
+    /// Reads a text, starting at its pounds or quotes, with its interpolations.
     private mutating func readText(pounds: Int) {
         let start = position
         var interpolations: [SwiftInterpolation] = []
@@ -208,7 +210,8 @@ struct SwiftLexer {
                     break
                 }
             } else if !isLong, next == UInt8(ascii: "\n") || next == UInt8(ascii: "\r") {
-                // No text of one line goes on here: the source does not compile, and what follows is code again.
+                // A single-line text ends here: the source does not compile, and the following
+                // bytes are code again.
                 break
             }
             position += 1
@@ -218,7 +221,8 @@ struct SwiftLexer {
 
     // MARK: Regular expressions
 
-    /// Whether a slash begins a regular expression: where an expression begins, with its end on the same line.
+    /// Whether a slash begins a regular expression: at the start of an expression, with its end on
+    /// the same line.
     private var isRegexStart: Bool {
         guard let next = byte(1), next != UInt8(ascii: " "), next != UInt8(ascii: "\t"), next != UInt8(ascii: "\n"),
             next != UInt8(ascii: "\r"), startsExpression
@@ -235,7 +239,7 @@ struct SwiftLexer {
         return false
     }
 
-    /// Whether an operand can stand here, so that a slash is no division.
+    /// Whether an operand can start here, so that a slash is not a division.
     private var startsExpression: Bool {
         guard let last = tokens.last else { return true }
         switch last.kind {

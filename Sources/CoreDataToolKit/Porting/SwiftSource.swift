@@ -1,4 +1,5 @@
-/// A Swift file as the porter sees it: its tokens, the types that they stand in, and which of them are compiled on Linux.
+/// A Swift file for the porter: its tokens, the types around them, and which of them are compiled
+/// on Linux.
 struct SwiftSource {
     /// A type or extension around some tokens.
     struct Scope {
@@ -10,15 +11,15 @@ struct SwiftSource {
         let name: String
         /// The names after the colon, the superclass first.
         let inherited: [String]
-        /// From the opening to the closing brace, as places of tokens.
+        /// The token indices from the opening to the closing brace.
         var body: Range<Int>
     }
 
     let bytes: [UInt8]
     let tokens: [SwiftToken]
-    /// In the order in which they begin.
+    /// The scopes, in the order of their beginnings.
     private(set) var scopes: [Scope] = []
-    /// By token: whether it lies in code that Linux does not compile.
+    /// For each token, whether it is in code that Linux does not compile.
     private(set) var isInactive: [Bool]
     private let lineStarts: [Int]
 
@@ -43,28 +44,28 @@ struct SwiftSource {
         }
     }
 
-    /// The line of a place in the bytes, from 1.
+    /// Returns the line of an offset in the bytes, counted from 1.
     func line(of place: Int) -> Int { Self.line(lineStarts)(place) }
 
     func line(ofToken index: Int) -> Int { line(of: tokens[index].range.lowerBound) }
 
-    /// The text between two places.
+    /// Returns the text of a range of bytes.
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// The text of tokens with what is between them.
+    /// Returns the text of tokens, including the text between them.
     func text(ofTokens range: Range<Int>) -> String {
         range.isEmpty ? "" : text(tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound)
     }
 
-    /// The text of a token; empty behind the last and before the first one.
+    /// Returns the text of a token; empty before the first token and after the last.
     func word(_ index: Int) -> String { tokens.indices.contains(index) ? tokens[index].text : "" }
 
-    /// Whether tokens with these texts follow from a place on.
+    /// Whether the tokens from an index on have these texts.
     func matches(_ texts: String..., at index: Int) -> Bool {
         texts.enumerated().allSatisfy { word(index + $0.offset) == $0.element }
     }
 
-    /// The token that closes the bracket at a place; nil when there is none.
+    /// Returns the token that closes the bracket at an index; nil if there is none.
     func closing(_ index: Int) -> Int? {
         let pairs = ["(": ")", "[": "]", "{": "}"]
         guard let close = pairs[word(index)] else { return nil }
@@ -83,7 +84,7 @@ struct SwiftSource {
 
     // MARK: Declarations
 
-    /// Words that can stand before a declaration's keyword.
+    /// Words that can precede a declaration's keyword.
     static let modifiers: Set<String> = [
         "public", "private", "fileprivate", "internal", "open", "package", "final", "static", "class", "override", "required",
         "convenience", "lazy", "weak", "unowned", "dynamic", "nonisolated", "mutating", "nonmutating", "indirect", "optional",
@@ -95,7 +96,8 @@ struct SwiftSource {
         "import",
     ]
 
-    /// The keyword of the declaration whose attributes and modifiers begin at a token; nil when none follows.
+    /// Returns the keyword of the declaration whose attributes and modifiers begin at a token; nil
+    /// if none follows.
     func declaration(from index: Int) -> Int? {
         var place = index
         while place < tokens.count {
@@ -117,12 +119,12 @@ struct SwiftSource {
         return nil
     }
 
-    /// Whether nothing stands between a token and the one before it.
+    /// Whether nothing is between a token and the one before it.
     func isAttached(_ index: Int) -> Bool {
         index > 0 && tokens[index].range.lowerBound == tokens[index - 1].range.upperBound
     }
 
-    /// The attributes and modifiers before a declaration's keyword begin here.
+    /// Returns the token at which the attributes and modifiers of a declaration begin.
     func start(ofDeclaration keyword: Int) -> Int {
         var place = keyword
         while place > 0 {
@@ -142,7 +144,7 @@ struct SwiftSource {
         return place
     }
 
-    /// The parenthesis that opens what one closes; nil when there is none.
+    /// Returns the opening parenthesis for a closing one; nil if there is none.
     func opening(_ index: Int) -> Int? {
         var depth = 0
         for place in stride(from: index, through: 0, by: -1) where tokens[place].kind == .symbol {
@@ -157,7 +159,7 @@ struct SwiftSource {
 
     // MARK: Scopes
 
-    /// The brace that opens what a token stands in; nil outside of all braces.
+    /// Returns the opening brace of the innermost block around a token; nil outside all braces.
     func brace(around index: Int) -> Int? {
         var depth = 0
         for place in stride(from: index - 1, through: 0, by: -1) where tokens[place].kind == .symbol {
@@ -170,13 +172,13 @@ struct SwiftSource {
         return nil
     }
 
-    /// Whether a declaration is one of a type's or extension's members, not one inside of a method.
+    /// Whether a declaration is a member of a type or extension, not a declaration within a method.
     func isMember(_ keyword: Int) -> Bool {
         guard let brace = brace(around: keyword) else { return false }
         return scopes.contains { $0.body.lowerBound == brace }
     }
 
-    /// The keyword of the member of a type or extension in whose body a token stands.
+    /// Returns the keyword of the member of a type or extension whose body contains a token.
     func member(around index: Int) -> Int? {
         guard let scope = scope(around: index), var inner = brace(around: index), inner != scope.body.lowerBound else { return nil }
         while let outer = brace(around: inner), outer != scope.body.lowerBound { inner = outer }
@@ -200,7 +202,8 @@ struct SwiftSource {
         }
     }
 
-    /// The brace that opens the body of a type, on the way to which only names, generics and conditions stand.
+    /// Returns the brace that opens the body of a type, if only names, generics and conditions
+    /// precede it.
     private func bodyStart(after index: Int) -> Int? {
         var place = index
         while place < tokens.count {
@@ -213,7 +216,7 @@ struct SwiftSource {
         return nil
     }
 
-    /// The name and the inherited types between a type's keyword and its brace.
+    /// Returns the name and the inherited types between a type's keyword and its brace.
     private func head(_ range: Range<Int>) -> (String, [String]) {
         var name = ""
         var inherited: [String] = []
@@ -243,7 +246,7 @@ struct SwiftSource {
         return (name, inherited)
     }
 
-    /// The innermost type or extension around a token.
+    /// Returns the innermost type or extension around a token.
     func scope(around index: Int) -> Scope? {
         scopes.last { $0.body.contains(index) && $0.body.lowerBound != index }
     }

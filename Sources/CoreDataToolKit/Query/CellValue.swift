@@ -1,17 +1,17 @@
 import CoreData
 
-/// A value of a query's result, ready to be written in any format.
+/// A value of a query's result, which can be written in any format.
 enum CellValue: Equatable {
     case null
     case bool(Bool)
-    /// Digits that are exact as they stand.
+    /// A number as exact digits.
     case number(String)
     case text(String)
     case data(Data)
     /// Lists and dictionaries of a decoded transformable value.
     case structure(JSONValue)
 
-    /// What key-value coding gave for an attribute.
+    /// Creates a value from the key-value coding result of an attribute.
     init(_ value: Any?, type: NSAttributeType, isTransformable: Bool) {
         guard let value else {
             self = .null
@@ -31,9 +31,11 @@ enum CellValue: Equatable {
         }
     }
 
-    /// The dictionary of a composite attribute, its elements in declared order.
+    /// Creates a value from the dictionary of a composite attribute, its elements in declared
+    /// order.
     ///
-    /// - Parameter odd: what is shown of elements that are not what the model says, by their paths in the attribute.
+    /// - Parameter odd: the values to show for elements that contradict the model, by their paths
+    ///   in the attribute.
     init(
         _ value: Any?, of composite: NSCompositeAttributeDescription, _ transformables: Set<ObjectIdentifier>,
         odd: [String: CellValue] = [:]
@@ -60,20 +62,20 @@ enum CellValue: Equatable {
                 }))
     }
 
-    /// The odd values of an inner composite attribute, by their paths in that one.
+    /// Returns the faulty values of an inner composite attribute, by their paths in that attribute.
     private static func odd(_ odd: [String: CellValue], in inner: NSCompositeAttributeDescription) -> [String: CellValue] {
         let prefix = inner.name + "."
         let elements = odd.filter { $0.key.hasPrefix(prefix) }.map { (String($0.key.dropFirst(prefix.count)), $0.value) }
         return Dictionary(uniqueKeysWithValues: elements)
     }
 
-    /// The identity of an object: `Entity/p12`.
+    /// Creates the identity of an object: `Entity/p12`.
     init(_ objectID: NSManagedObjectID) {
         let parts = objectID.uriRepresentation().pathComponents.filter { $0 != "/" }
         self = .text(parts.suffix(2).joined(separator: "/"))
     }
 
-    /// A value as it is in the file.
+    /// Creates a value as it is in the file.
     init(_ value: SQLiteReader.Value) {
         switch value {
         case .null: self = .null
@@ -84,7 +86,7 @@ enum CellValue: Equatable {
         }
     }
 
-    /// The primary key in an object's identity.
+    /// Returns the primary key in an object's identity.
     static func key(of objectID: NSManagedObjectID) -> Int64? {
         Int64(objectID.uriRepresentation().lastPathComponent.dropFirst())
     }
@@ -101,7 +103,7 @@ enum CellValue: Equatable {
         return plain(value)
     }
 
-    /// Values of Foundation's classes, whatever the model says.
+    /// Returns values of Foundation's classes, independent of the model.
     private static func plain(_ value: Any) -> CellValue {
         switch value {
         case is NSNull: return .null
@@ -138,7 +140,7 @@ enum CellValue: Equatable {
         }
     }
 
-    /// The value for programs that read text; bytes as base64, nothing for null.
+    /// The value for programs that read text; bytes as base64, empty for null.
     var plainText: String {
         switch self {
         case .null: ""
@@ -150,7 +152,7 @@ enum CellValue: Equatable {
         }
     }
 
-    /// The value for people.
+    /// The value for display in a table.
     var tableText: String {
         switch self {
         case .null: "-"

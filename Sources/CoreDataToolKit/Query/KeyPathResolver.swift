@@ -5,10 +5,10 @@ struct UnknownKey: Error {
     let key: String
     let keyPath: String
     let entity: NSEntityDescription
-    /// Whose element it should be.
+    /// The composite attribute in which the key was searched as an element.
     var composite: NSCompositeAttributeDescription?
 
-    /// What is wrong and what there is.
+    /// The message: the problem and the existing names.
     var message: String {
         if let composite {
             return "The composite attribute '\(composite.name)' of '\(entity.name ?? "")' has no element '\(key)'. "
@@ -20,19 +20,20 @@ struct UnknownKey: Error {
     }
 }
 
-/// Finds properties by names whose case may differ.
+/// Finds properties by name, ignoring case.
 enum KeyPathResolver {
     struct Resolved {
-        /// With the properties' own spelling.
+        /// The key path in the properties' own spelling.
         let keyPath: String
-        /// The last property, or element of a composite attribute; nil when the path ends in something else, such as `@count` or `objectID`.
+        /// The last property, or element of a composite attribute; nil if the path ends in
+        /// something else, such as `@count` or `objectID`.
         let property: NSPropertyDescription?
     }
 
     /// Keys that every object has.
     private static let ownKeys: Set<String> = ["self", "objectid", "entity"]
 
-    /// Follows a key path from an entity.
+    /// Resolves a key path from an entity.
     ///
     /// - Throws: `UnknownKey`.
     static func resolve(_ keyPath: String, from entity: NSEntityDescription) throws(UnknownKey) -> Resolved {
@@ -71,7 +72,7 @@ enum KeyPathResolver {
         return Resolved(keyPath: keys.joined(separator: "."), property: last)
     }
 
-    /// The paths to the relationships to many objects on a resolved key path, the shortest first.
+    /// Returns the paths to the to-many relationships on a resolved key path, the shortest first.
     static func relationshipsToMany(on keyPath: String, from entity: NSEntityDescription) -> [String] {
         var current: NSEntityDescription? = entity
         var path: [String] = []
@@ -85,14 +86,15 @@ enum KeyPathResolver {
         return found
     }
 
-    /// The property of a name: spelled exactly so, or the only one that differs in case alone. `objectID` is the object itself.
+    /// Returns the property with exactly this name, or the only one that differs only in case.
+    /// `objectID` is the object itself.
     static func property(_ name: String, of entity: NSEntityDescription) -> NSPropertyDescription? {
         let properties = entity.propertiesByName
         if let property = properties[name] { return property }
         return name == QueryColumn.objectID ? nil : near(name, in: Array(properties.values))
     }
 
-    /// The element of a name in a composite attribute, found in the same way.
+    /// Returns the element with a name in a composite attribute, found in the same way.
     private static func element(_ name: String, of composite: NSCompositeAttributeDescription) -> NSAttributeDescription? {
         composite.elements.first { $0.name == name } ?? near(name, in: composite.elements)
     }

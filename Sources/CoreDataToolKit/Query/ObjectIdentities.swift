@@ -1,8 +1,8 @@
 import CoreData
 
-/// Finds the objects that a person names as the command shows them: `Maker/p12`.
+/// Finds objects by the identity that the command shows: `Maker/p12`.
 struct ObjectIdentities {
-    /// Why a text names no object that can be compared.
+    /// The reason why a text does not identify an object that can be compared.
     struct Mistake: Error {
         let problem: String
         let advice: String
@@ -16,11 +16,11 @@ struct ObjectIdentities {
         coordinator = opened.store.model.coordinator
     }
 
-    /// The identity that a text means.
+    /// Returns the object ID that a text stands for.
     ///
-    /// - Parameter entity: the entity of what it is compared with.
+    /// - Parameter entity: the entity of the objects with which it is compared.
     func identity(_ text: String, of entity: NSEntityDescription) throws(Mistake) -> NSManagedObjectID {
-        // The whole address of an object ends in the same way.
+        // The full URI of an object ends in the same way.
         let parts = text.split(separator: "/").suffix(2).map(String.init)
         guard parts.count == 2, parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()) else {
             throw Mistake(problem: "'\(text)' names no object.", advice: "Write \(entity.name ?? "Entity")/p1, as the command shows it.")
@@ -33,7 +33,7 @@ struct ObjectIdentities {
                 problem: "There is no entity '\(parts[0])'.",
                 advice: NearNames.advice(for: parts[0], among: entities.compactMap(\.name).sorted(), kind: "entity"))
         }
-        // A row that is not there may still be led to: it keeps the entity that was written.
+        // A missing row may still be referenced: it keeps the entity that was written.
         let real = self.entity(ofRow: key, in: named) ?? named
         guard real.isKindOf(entity: named) else {
             throw Mistake(
@@ -61,7 +61,7 @@ struct ObjectIdentities {
         return coordinator.managedObjectID(forURIRepresentation: url)
     }
 
-    /// The entity of a row in the table of an entity; nil when there is no such row.
+    /// Returns the entity of a row in the table of an entity; nil if there is no such row.
     private func entity(ofRow key: Int64, in named: NSEntityDescription) -> NSEntityDescription? {
         guard let table = store.survey.tables.first(where: { $0.entities.contains { $0.name == named.name } }),
             let row = try? store.reader.rows("SELECT Z_ENT FROM \(SQLiteReader.identifier(table.name)) WHERE Z_PK = \(key)").first,

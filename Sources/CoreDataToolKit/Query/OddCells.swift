@@ -1,6 +1,6 @@
 import CoreData
 
-/// The values of a query's rows that are not what the model says, counted by column and fault.
+/// The values of a query's rows that contradict the model, counted by column and fault.
 struct OddCells {
     private struct Key: Hashable {
         let entity: String
@@ -20,16 +20,16 @@ struct OddCells {
         }
     }
 
-    /// What is wrong, by property.
+    /// The faults in sentences, by property.
     var sentences: [String] { findings.values.map(\.sentence).sorted() }
 
-    /// The value of a column as it is in the file, where the engine would show something else.
+    /// Returns the value of a column as it is in the file, if the engine would show another value.
     static func value(of column: QueryColumn, among cells: [CellChecks.OddCell]?) -> CellValue? {
         cells?.first { $0.cell.property == column.name }.flatMap(value)
     }
 
-    /// The values of a composite attribute's elements as they are in the file, by their paths in the attribute, where the engine would show
-    /// something else.
+    /// Returns the values of a composite attribute's elements as they are in the file, by their
+    /// paths in the attribute, if the engine would show other values.
     static func elements(of column: QueryColumn, among cells: [CellChecks.OddCell]?) -> [String: CellValue] {
         let prefix = column.name + "."
         let elements = (cells ?? []).filter { $0.cell.property.hasPrefix(prefix) }.compactMap { odd in

@@ -1,7 +1,7 @@
 import CoreData
 
-/// Makes the predicate that a person wrote fit an entity: keys get their own spelling, texts compared with dates and
-/// UUIDs become those.
+/// Adapts the predicate that a person wrote to an entity: keys get the properties' spelling, and
+/// texts compared with dates and UUIDs are converted to these.
 struct PredicateResolver {
     private let text: String
     private let identities: ObjectIdentities
@@ -23,7 +23,8 @@ struct PredicateResolver {
         return try PredicateResolver(text: text, identities: identities).resolve(parsed, in: Scope(entity: entity))
     }
 
-    /// What key paths start from: the entity of `SELF`, and those of the variables of subqueries.
+    /// The entities from which key paths start: the entity of `SELF`, and those of the variables of
+    /// subqueries.
     private struct Scope {
         var entity: NSEntityDescription
         var variables: [String: NSEntityDescription] = [:]
@@ -61,7 +62,7 @@ struct PredicateResolver {
         switch expression.expressionType {
         case .keyPath: return try resolveKeyPath(expression, in: scope)
         case .function:
-            // A function of one's own cannot be made again from its parts; the store refuses it anyway.
+            // A custom function cannot be rebuilt from its parts; the store refuses it anyway.
             guard !expression.description.hasPrefix("FUNCTION("), let arguments = expression.arguments else {
                 return expression
             }
@@ -135,7 +136,7 @@ struct PredicateResolver {
         }
     }
 
-    /// The property that an expression reads.
+    /// Returns the property that an expression reads.
     private func property(_ expression: NSExpression, in scope: Scope) -> NSPropertyDescription? {
         guard expression.expressionType == .keyPath else { return nil }
         let operand = expression.operand
@@ -149,7 +150,7 @@ struct PredicateResolver {
         (property(expression, in: scope) as? NSAttributeDescription)?.attributeType
     }
 
-    /// Texts as dates and UUIDs, where an attribute of such a type is compared with them.
+    /// Converts texts to dates and UUIDs if an attribute of such a type is compared with them.
     private func converted(
         _ expression: NSExpression, to type: NSAttributeType, for comparison: NSComparisonPredicate
     ) throws(ToolError) -> NSExpression {
@@ -188,7 +189,8 @@ struct PredicateResolver {
         }
     }
 
-    /// The date without quotes that a difference of numbers was written as; nil for anything else.
+    /// Returns the date without quotes that was parsed as a difference of numbers; nil for anything
+    /// else.
     private func bareDate(_ expression: NSExpression) -> String? {
         guard expression.expressionType == .function, expression.function == "from:subtract:",
             let range = text.range(of: "\\b[0-9]{4}-[0-9]{1,2}(-[0-9]{1,2})?\\b", options: .regularExpression)
@@ -198,7 +200,8 @@ struct PredicateResolver {
 
     // MARK: Objects
 
-    /// The entity of the objects that an expression gives; nil for values. `objectID` at the end becomes the object itself.
+    /// Returns the entity of the objects to which an expression evaluates; nil for values.
+    /// `objectID` at the end is replaced by the object itself.
     private func objectEntity(_ expression: inout NSExpression, in scope: Scope) -> NSEntityDescription? {
         if expression.expressionType == .evaluatedObject { return scope.entity }
         if expression.expressionType == .variable { return scope.variables[expression.variable] }
@@ -221,7 +224,7 @@ struct PredicateResolver {
         return (property(expression, in: scope) as? NSRelationshipDescription)?.destinationEntity
     }
 
-    /// Texts such as `Maker/p1` as objects.
+    /// Converts texts such as `Maker/p1` to objects.
     private func identified(_ expression: NSExpression, of entity: NSEntityDescription) throws(ToolError) -> NSExpression {
         if expression.expressionType == .aggregate {
             var elements: [NSExpression] = []
@@ -242,7 +245,7 @@ struct PredicateResolver {
 
     // MARK: Mistakes
 
-    /// An error that marks where a word stands in the predicate.
+    /// Returns an error that marks the place of a word in the predicate.
     private func mistake(_ problem: String, _ advice: String, at word: String) -> ToolError {
         let place = text.range(of: word)?.lowerBound ?? text.startIndex
         let offset = text.distance(from: text.startIndex, to: place)

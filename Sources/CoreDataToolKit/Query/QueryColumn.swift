@@ -14,12 +14,13 @@ struct QueryColumn {
     let name: String
     let source: Source
 
-    /// The name of the column that tells objects apart.
+    /// The name of the column that identifies objects.
     static let objectID = "objectID"
 
-    /// The columns that the person named, or all of an entity: the object's ID, attributes, relationships, each by name.
+    /// Returns the columns that the person named, or all of an entity: the object's ID, attributes,
+    /// relationships, each group sorted by name.
     ///
-    /// - Throws: `ToolError` for a name that is no stored property.
+    /// - Throws: `ToolError` for a name that is not a stored property.
     static func columns(
         named names: [String]?, of entity: NSEntityDescription, model: StoreModel
     ) throws(ToolError) -> [QueryColumn] {
@@ -48,8 +49,8 @@ struct QueryColumn {
         return columns
     }
 
-    /// The column of what a path leads to: an element of a composite attribute, a property behind relationships to one object, or how many
-    /// objects there are.
+    /// Returns the column for a path: an element of a composite attribute, a property reached
+    /// through to-one relationships, or a number of objects.
     ///
     /// - Throws: `ToolError` for a name that does not exist, and for values of several objects.
     private static func column(
@@ -90,9 +91,9 @@ struct QueryColumn {
         return QueryColumn(name: name, source: .attribute(attribute.attributeType, isTransformable: isTransformable))
     }
 
-    /// nil for what is not stored.
+    /// Returns the column of a property; nil if it is not stored.
     ///
-    /// - Parameter path: how the property is reached; nil where it is the entity's own.
+    /// - Parameter path: the path by which the property is reached; nil for the entity's own.
     private static func column(_ property: NSPropertyDescription, named path: String? = nil, _ model: StoreModel) -> QueryColumn? {
         if property.isTransient { return nil }
         let name = path ?? property.name
@@ -119,7 +120,7 @@ struct QueryColumn {
         }
     }
 
-    /// Whether values of the column are best read with their right ends below each other.
+    /// Whether values of the column should be aligned to the right.
     var isNumeric: Bool {
         switch source {
         case .toMany: true

@@ -1,9 +1,9 @@
 import CoreData
 
-/// Fetches the rows of a query a chunk at a time.
+/// Fetches the rows of a query in chunks.
 ///
-/// One fetch gives the IDs in order; the objects follow by ID and are forgotten chunk by chunk, so that memory holds the
-/// IDs and one chunk.
+/// One fetch returns the sorted IDs. The objects are fetched by ID and released chunk by chunk, so
+/// that memory holds only the IDs and one chunk.
 struct QueryRows {
     let context: NSManagedObjectContext
     let entity: NSEntityDescription
@@ -12,16 +12,16 @@ struct QueryRows {
     var sortDescriptors: [NSSortDescriptor] = []
     var limit: Int?
     var offset = 0
-    /// Finds what the engine cannot show as it is.
+    /// The checks for values that the engine cannot show as they are.
     var checks: CellChecks?
     let reader: SQLiteReader
 
     private static let chunkSize = 500
 
-    /// What a run gave.
+    /// The result of a run.
     struct Outcome {
         var count = 0
-        /// What is wrong with values of these rows, in sentences.
+        /// The faults of values in these rows, in sentences.
         var problems: [String] = []
     }
 
@@ -45,7 +45,7 @@ struct QueryRows {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
         request.resultType = .managedObjectIDResultType
         request.predicate = predicate
-        // The object itself comes last, so that the order is always the same.
+        // The object itself is the last criterion, so that the order is always the same.
         request.sortDescriptors = sortDescriptors + [NSSortDescriptor(key: "self", ascending: true)]
         request.fetchLimit = limit ?? 0
         request.fetchOffset = offset
@@ -64,7 +64,7 @@ struct QueryRows {
         let keys = Dictionary(ids.map { ($0, CellValue.key(of: $0)) }, uniquingKeysWith: { first, _ in first })
         let found = try checks?.oddCells(of: keys.values.compactMap { $0 }, reader: reader) ?? [:]
         for id in ids {
-            // A row that was deleted since the IDs were fetched is left out.
+            // Rows that were deleted since the IDs were fetched are omitted.
             guard let object = byID[id] else { continue }
             let oddCells = found.isEmpty ? nil : keys[id].flatMap { $0 }.flatMap { key in found[key].map { (key, $0) } }
             if let (key, cells) = oddCells { odd.add(cells, of: key) }
@@ -96,7 +96,8 @@ struct QueryRows {
         }
     }
 
-    /// How many objects each to-many column leads to: counted by the store, no object is loaded.
+    /// Returns the number of objects in each to-many column: counted by the store, no object is
+    /// loaded.
     private func toManyCounts(of ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: NSDictionary] {
         let names = columns.compactMap { column -> String? in
             if case .toMany = column.source { return column.name }
@@ -125,7 +126,7 @@ struct QueryRows {
         return result
     }
 
-    /// Runs a block in an autorelease pool where there is such a thing.
+    /// Runs a block in an autorelease pool on platforms that have one.
     private func autoreleased(_ body: () throws -> Void) rethrows {
         #if canImport(Darwin)
             try autoreleasepool(invoking: body)

@@ -1,14 +1,14 @@
 import Foundation
 
-/// Writes rows of values as they come.
+/// Writes rows of values one by one.
 protocol RowFormat {
-    /// Whether the format looks at all rows before it writes the first one.
+    /// Whether the format measures all rows before it writes the first one.
     var needsAllRows: Bool { get }
-    /// Looks at a row that will be written later.
+    /// Measures a row that will be written later.
     mutating func measure(_ row: [CellValue])
     /// Writes one row.
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws
-    /// Writes what stands behind the last row.
+    /// Writes the text after the last row.
     mutating func finish(rowCount: Int, to output: OutputWriter) throws
 }
 
@@ -17,15 +17,15 @@ extension RowFormat {
     mutating func measure(_ row: [CellValue]) {}
 }
 
-/// The formats by the names that `--format` takes.
+/// The formats, by the names that `--format` accepts.
 enum RowFormats: String, CaseIterable {
     case table
     case json
     case csv
 
-    /// A writer of the format.
+    /// Returns a writer of the format.
     ///
-    /// - Parameter width: how many columns the terminal has.
+    /// - Parameter width: the number of columns of the terminal.
     func make(_ columns: [QueryColumn], width: Int) -> any RowFormat {
         switch self {
         case .table: TableFormat(columns, width: width)
@@ -35,7 +35,7 @@ enum RowFormats: String, CaseIterable {
     }
 }
 
-/// An array of objects, one a line, with the columns as keys in their order.
+/// JSON: an array of objects, one per line, with the columns as keys in their order.
 struct JSONFormat: RowFormat {
     private let names: [String]
     private var isFirst = true
@@ -53,7 +53,8 @@ struct JSONFormat: RowFormat {
     }
 }
 
-/// Comma-separated values with a header line, as RFC 4180 has them: lines end with CR LF, quotes are doubled.
+/// Comma-separated values with a header line, according to RFC 4180: lines end with CR LF, quotes
+/// are doubled.
 struct CSVFormat: RowFormat {
     private let header: [String]
     private var isFirst = true
@@ -80,7 +81,7 @@ struct CSVFormat: RowFormat {
     }
 
     private static func field(_ text: String) -> String {
-        // Bytes, not characters: CR LF is one character.
+        // Compares bytes, not characters, because CR LF is one character.
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2c || $0 == 0x0d || $0 == 0x0a }) else { return text }
         return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A table that fits the terminal, or where it cannot, a block of lines for each row.
+/// A table that fits the terminal, or a block of lines for each row if it cannot.
 ///
-/// All rows are measured before the first one is written. What is too long ends in an ellipsis, but for the identities of objects:
-/// a part of one names another object.
+/// All rows are measured before the first one is written. Long values are truncated with an
+/// ellipsis, except the identities of objects: a part of one would name another object.
 struct TableFormat: RowFormat {
     private let columns: [QueryColumn]
     private let names: [String]
     private let width: Int
-    /// How wide each column is without being cut.
+    /// The width of each column without truncation.
     private var natural: [Int]
-    /// The widths as they are written; nil before the first row.
+    /// The layout in use; nil before the first row.
     private var layout: Layout?
 
     private enum Layout {
@@ -20,7 +20,7 @@ struct TableFormat: RowFormat {
     }
 
     private static let gap = 2
-    /// What a column that can be cut keeps at least.
+    /// The least width of a column that can be truncated.
     private static let leastWidth = 6
 
     init(_ columns: [QueryColumn], width: Int) {
@@ -53,7 +53,7 @@ struct TableFormat: RowFormat {
 
     // MARK: Layout
 
-    /// The layout; the first time it is asked for, the head of a table is written.
+    /// Returns the layout; the first call writes the header of a table.
     private mutating func startedLayout(_ output: OutputWriter) throws -> Layout {
         if let layout { return layout }
         let made = fittedWidths().map { Layout.lines($0) } ?? .blocks(nameWidth: names.map(DisplayWidth.of).max() ?? 0)
@@ -65,14 +65,15 @@ struct TableFormat: RowFormat {
         return made
     }
 
-    /// The natural widths, the widest columns cut down until the line fits; nil when it cannot.
+    /// Returns the natural widths, with the widest columns reduced until the line fits; nil if it
+    /// cannot.
     private func fittedWidths() -> [Int]? {
         let least = zip(columns, natural).map { column, width in column.isIdentity ? width : min(width, Self.leastWidth) }
         let room = width - Self.gap * max(natural.count - 1, 0)
-        // One column is always a table.
+        // A single column is always shown as a table.
         guard least.reduce(0, +) <= room || natural.count == 1 else { return nil }
         func widths(_ limit: Int) -> [Int] { zip(natural, least).map { min($0, max(limit, $1)) } }
-        // The greatest width for the widest columns with which the line fits.
+        // Finds the greatest limit for the widest columns with which the line fits.
         var (low, high) = (1, max(natural.max() ?? 1, 1))
         while low < high {
             let middle = (low + high + 1) / 2
@@ -93,7 +94,7 @@ struct TableFormat: RowFormat {
         return line + "\n"
     }
 
-    /// A line for each column, and an empty one.
+    /// Returns a block: a line for each column, and an empty one.
     private func block(_ texts: [String], _ nameWidth: Int) -> String {
         let room = max(width - nameWidth - Self.gap, Self.leastWidth)
         var lines = ""

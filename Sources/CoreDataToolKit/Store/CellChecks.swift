@@ -1,9 +1,9 @@
 import CoreData
 
-/// Finds values of a table that are not what the model says: of another kind, keys of rows that are not there, names of
-/// files that are not there.
+/// Finds values of a table that contradict the model: values of another kind, keys of missing rows,
+/// names of missing files.
 struct CellChecks {
-    /// What can be wrong with a value.
+    /// A fault of a value.
     enum Fault: Hashable {
         case kind(String)
         case danglingKey
@@ -35,7 +35,7 @@ struct CellChecks {
         }
     }
 
-    /// A value that is not what the model says, as it is in the file.
+    /// A value that contradicts the model, as it is in the file.
     struct OddCell {
         let cell: StoreInspection.Cell
         let fault: Fault
@@ -45,7 +45,8 @@ struct CellChecks {
     private struct Check {
         let cell: StoreInspection.Cell
         let fault: Fault
-        /// SQL that is true for a value with the fault; of missing files, for any file.
+        /// An SQL condition that is true for a value with the fault; for missing files, true for
+        /// any file.
         let condition: String
     }
 
@@ -53,12 +54,13 @@ struct CellChecks {
     private let checks: [Check]
     private let folder: URL
 
-    /// How many checks one statement makes.
+    /// The number of checks in one statement.
     private static let group = 100
 
     /// - Parameters:
-    ///   - entity: the entity whose properties are looked at; nil for all of the table.
-    ///   - properties: the properties that are looked at, with all elements of composite attributes; nil for all.
+    ///   - entity: the entity whose properties are checked; nil for all of the table.
+    ///   - properties: the properties to check, including all elements of composite attributes; nil
+    ///     for all.
     init(_ table: StoreInspection.EntityTable, entity: NSEntityDescription?, properties: Set<String>? = nil, file: StoreFile) {
         self.table = SQLiteReader.identifier(table.name)
         folder = file.externalDataFolder
@@ -73,7 +75,8 @@ struct CellChecks {
         }.flatMap(Self.checks)
     }
 
-    /// Whether properties have a property among them, or the composite attribute of an element, which is named by its path.
+    /// Whether properties include a property, or the composite attribute of an element, which is
+    /// named by its path.
     private static func covers(_ properties: Set<String>, _ property: String) -> Bool {
         properties.contains(property) || properties.contains { property.hasPrefix($0 + ".") }
     }
@@ -114,21 +117,21 @@ struct CellChecks {
         }
     }
 
-    /// The name of the file that a value stands for.
+    /// Returns the name of the external file that a value refers to.
     private static func fileName(_ value: SQLiteReader.Value) -> String? {
         value.blob.map { String(decoding: $0.dropFirst().prefix { $0 != 0 }, as: UTF8.self) }
     }
 
     private func isMissing(_ value: SQLiteReader.Value) -> Bool {
         guard let name = Self.fileName(value) else { return false }
-        // A name that leads elsewhere is none of a file of the store.
+        // A name that points to another folder is not the name of a file of the store.
         if name.isEmpty || name == ".." || name == "." || name.contains("/") { return true }
         return !FileManager.default.fileExists(atPath: folder.appendingPathComponent(name).path)
     }
 
     // MARK: Looking
 
-    /// What is wrong in the whole table. Reads all its rows.
+    /// Returns the faults in the whole table. Reads all its rows.
     func findings(reader: SQLiteReader) throws -> [Finding] {
         var findings: [Finding] = []
         for start in stride(from: 0, to: checks.count, by: Self.group) {
@@ -158,13 +161,13 @@ struct CellChecks {
         return Finding(cell: check.cell, fault: check.fault, count: count, keys: keys)
     }
 
-    /// The odd values of some rows, by key.
+    /// Returns the faulty values of some rows, by key.
     func oddCells(of keys: [Int64], reader: SQLiteReader) throws -> [Int64: [OddCell]] {
         var found: [Int64: [OddCell]] = [:]
         let list = keys.map(String.init).joined(separator: ", ")
         for start in stride(from: 0, to: checks.count, by: Self.group) {
             let group = checks[start..<min(start + Self.group, checks.count)]
-            // The columns of sound rows are not read twice.
+            // A value is read only where its check finds a fault.
             let columns = group.map { check in
                 "\(check.condition), CASE WHEN \(check.condition) THEN t.\(SQLiteReader.identifier(check.cell.column)) END"
             }

@@ -1,11 +1,12 @@
 import Foundation
 
-/// Says what a file is that a person named by mistake.
+/// Identifies the kind of a file that a person named by mistake.
 enum FileKind {
-    /// How many bytes tell.
+    /// The number of bytes that are examined.
     private static let sampleSize = 4096
 
-    /// What a file is that is no model: not a property list, not XML; nil when it may be a model.
+    /// Returns the kind of a file that is no model (neither property list nor XML); nil if it may
+    /// be a model.
     static func other(thanModel url: URL) -> String? {
         guard let bytes = beginning(of: url) else { return nil }
         if bytes.isEmpty { return "an empty file" }
@@ -13,7 +14,8 @@ enum FileKind {
         return isText(bytes) ? "a text file" : nil
     }
 
-    /// What a file is that begins with these bytes and is no database; nil when that cannot be told.
+    /// Returns the kind of a file that begins with these bytes and is no database; nil if it is
+    /// unknown.
     static func other(thanDatabase bytes: some Collection<UInt8>) -> String? {
         if bytes.starts(with: "bplist".utf8) { return "a binary property list" }
         if isXML(bytes) { return "an XML file" }
@@ -25,7 +27,7 @@ enum FileKind {
         return text.first == UInt8(ascii: "<")
     }
 
-    /// Whether bytes are UTF-8 without control characters; the last character may be cut.
+    /// Whether bytes are UTF-8 without control characters; the last character may be incomplete.
     private static func isText(_ bytes: some Collection<UInt8>) -> Bool {
         guard bytes.allSatisfy({ $0 >= 0x20 || (0x09...0x0d).contains($0) || $0 == 0x1b }) else { return false }
         return (0..<4).contains { cut in String(validating: bytes.dropLast(cut), as: UTF8.self) != nil }

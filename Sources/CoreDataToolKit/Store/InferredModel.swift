@@ -1,10 +1,10 @@
 import CoreData
 
-/// Makes up a model for a store that carries none, from its tables.
+/// Infers a model from the tables of a store that contains no model.
 ///
-/// Names of properties are those of the columns in lower case, because the tables do not keep their spelling; types are
-/// the declared ones. The columns of subentities lie in the table of their root entity and cannot be told apart: the root
-/// entity has them all.
+/// Properties have the names of the columns in lower case, because the tables do not keep their
+/// spelling. Types are the declared ones. The columns of subentities are in the table of their root
+/// entity and cannot be assigned to the subentities: the root entity has them all.
 struct InferredModel {
     private let contents: StoreContents
     private let reader: SQLiteReader
@@ -15,7 +15,7 @@ struct InferredModel {
         self.reader = reader
     }
 
-    /// The model.
+    /// Returns the inferred model.
     mutating func model() throws -> NSManagedObjectModel {
         for entity in contents.entities where contents.table(of: entity) != nil {
             let description = NSEntityDescription()
@@ -45,7 +45,7 @@ struct InferredModel {
         for (number, list) in subentities { descriptions[number]?.subentities = list }
     }
 
-    /// Whether the superentities of an entity lead back to it, which only damage can do.
+    /// Whether the superentities of an entity form a cycle, which occurs only in a damaged store.
     private func isInCycle(_ entity: StoreContents.Entity) -> Bool {
         var seen: Set<Int> = [entity.number]
         var next = entity.superNumber
@@ -63,7 +63,7 @@ struct InferredModel {
         var properties: [NSPropertyDescription] = []
         var names: Set<String> = []
         for column in columns where column.name.uppercased().hasPrefix("Z") && !column.name.hasPrefix("Z_") {
-            // Z10_QUOTE keeps the entity of what ZQUOTE leads to.
+            // `Z10_QUOTE` holds the entity number of the destination of `ZQUOTE`.
             if Self.entityNumber(inColumn: column.name) != nil { continue }
             if hiddenKey(column, in: table) != nil { continue }
             let name = column.name.dropFirst().lowercased()
@@ -103,14 +103,15 @@ struct InferredModel {
 
     // MARK: Relationships
 
-    /// The entity number in a name such as `Z10_QUOTE`.
+    /// Returns the entity number in a name such as `Z10_QUOTE`.
     private static func entityNumber(inColumn name: String) -> Int? {
         let digits = name.dropFirst().prefix(while: \.isNumber)
         guard name.hasPrefix("Z"), !digits.isEmpty, name.dropFirst(1 + digits.count).first == "_" else { return nil }
         return Int(digits)
     }
 
-    /// The entity that a to-one column leads to, where the tables tell; nil for an attribute.
+    /// Returns the destination entity of a to-one column, if the tables show it; nil for an
+    /// attribute.
     private func destination(of column: StoreContents.Column, in table: String) throws -> NSEntityDescription? {
         guard column.type == "INTEGER" else { return nil }
         let tail = "_" + column.name.dropFirst()
@@ -124,15 +125,16 @@ struct InferredModel {
         if let sameName = contents.entities.first(where: { $0.name.uppercased() == name }) {
             return descriptions[sameName.number]
         }
-        // With one hierarchy in the store there is nowhere else to lead to. Old frameworks named the index of an attribute in the same
-        // way, though: in doubt it is one.
+        // If the store has one hierarchy, that is the only possible destination. Old frameworks
+        // named the index of an attribute in the same way, though: in doubt the column is an
+        // attribute.
         let roots = contents.entities.filter { $0.superNumber == 0 }
         guard roots.count == 1, isBehindIntegers(column, in: table), try leadsToOtherRows(column, in: table) else { return nil }
         return descriptions[roots[0].number]
     }
 
-    /// Whether a column stands where those of relationships do: behind all integers of its entity. Of a table with subentities, whose
-    /// integers follow, nothing is known.
+    /// Whether a column has the position of a relationship's column: after all integers of its
+    /// entity. For a table with subentities, whose integers follow, this is unknown.
     private func isBehindIntegers(_ column: StoreContents.Column, in table: String) -> Bool {
         if contents.entities.contains(where: { $0.superNumber != 0 }) { return true }
         let following = contents.columns(of: table).drop { $0.name != column.name }.prefix { $0.type == "INTEGER" }
@@ -142,7 +144,8 @@ struct InferredModel {
         }
     }
 
-    /// Whether a column has values, and all of them are keys of other rows of the table. Reads the whole table.
+    /// Whether a column has values, and all of them are keys of other rows of the table. Reads the
+    /// whole table.
     private func leadsToOtherRows(_ column: StoreContents.Column, in table: String) throws -> Bool {
         let (name, rows) = (SQLiteReader.identifier(column.name), SQLiteReader.identifier(table))
         let row = try reader.rows(
@@ -163,8 +166,8 @@ struct InferredModel {
         return relationship
     }
 
-    /// Reads many-to-many relationships from tables such as `Z_4CARS(Z_4OWNERS, Z_1CARS)`: a column is named by the
-    /// relationship that leads to its rows.
+    /// Reads many-to-many relationships from join tables such as `Z_4CARS(Z_4OWNERS, Z_1CARS)`. A
+    /// column has the name of the relationship whose destinations it holds.
     private func addJoins() {
         for (table, columns) in contents.tables.sorted(by: { $0.key < $1.key }) {
             guard let owner = Self.numbered(table), let ownerEntity = descriptions[owner.number] else { continue }
@@ -180,7 +183,7 @@ struct InferredModel {
             let forward = relationship(owner.name.lowercased(), to: destination, maxCount: 0)
             forward.isOrdered = ordered
             guard add(forward, to: ownerEntity) else { continue }
-            // Without an inverse the column has the owner's name.
+            // The column of a relationship without an inverse has the owner's name.
             if first.side.name == (ownerEntity.name ?? "").uppercased() { continue }
             let backward = relationship(first.side.name.lowercased(), to: ownerEntity, maxCount: 0)
             backward.isOrdered = columns.contains { $0.name == "Z_FOK_" + first.column.dropFirst(2) }
@@ -190,7 +193,8 @@ struct InferredModel {
         }
     }
 
-    /// The relationship without an inverse whose owner a column such as `Z3ITEMS` holds: a to-many one of entity 3.
+    /// Returns the relationship without an inverse for a column such as `Z3ITEMS`, which holds the
+    /// owner: a to-many relationship of entity 3.
     private func hiddenKey(
         _ column: StoreContents.Column, in table: String
     ) -> (owner: NSEntityDescription, name: String)? {
@@ -221,7 +225,7 @@ struct InferredModel {
         return true
     }
 
-    /// The parts of a name such as `Z_4CARS`.
+    /// Returns the parts of a name such as `Z_4CARS`.
     private static func numbered(_ name: String) -> (number: Int, name: String)? {
         guard name.hasPrefix("Z_") else { return nil }
         let rest = name.dropFirst(2)

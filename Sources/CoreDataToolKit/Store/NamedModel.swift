@@ -1,6 +1,6 @@
 import CoreData
 
-/// A model that a person named: a model file, or a store that carries its model.
+/// A model that a person named: a model file, or a store that contains its model.
 struct NamedModel {
     let model: NSManagedObjectModel
     /// The last part of the path.
@@ -39,7 +39,8 @@ struct NamedModel {
         }
     }
 
-    /// What the model's file says of the code that Xcode makes of it; nil where the model is no such file.
+    /// Returns the settings in the model's file for Xcode's code generation; nil if the model is
+    /// not such a file.
     func codeGeneration() throws -> CodeGeneration? { try CodeGeneration(reading: url, version: version) }
 
     private static func isDatabase(_ url: URL) -> Bool {

@@ -4,19 +4,20 @@ import CoreData
 final class OpenedStore {
     let store: ReadableStore
     let context: NSManagedObjectContext
-    /// The entity whose objects are wanted.
+    /// The requested entity.
     let entity: NSEntityDescription
 
     var model: StoreModel { store.model }
 
     /// Opens a store.
     ///
-    /// - Parameter entity: the name of the entity that is wanted, whatever its case.
-    /// - Throws: `ToolError`, or what Core Data says.
+    /// - Parameter entity: the name of the requested entity, in any case.
+    /// - Throws: `ToolError`, or an error of Core Data.
     init(path: String, modelPath: String?, entity name: String) throws {
         store = try ReadableStore(path: path, modelPath: modelPath, entity: name)
         entity = try store.entity(named: name)
-        // The store's own model fits by definition, and transformable attributes are read as bytes: hashes do not count.
+        // Version hashes are ignored: the store's own model always fits, and transformable
+        // attributes are read as bytes.
         let options: [AnyHashable: Any] = [
             NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
             NSPersistentStoreTimeoutOption: SQLiteReader.timeout, StoreInspection.immutableFileOption: store.file.isImmutable,

@@ -1,20 +1,21 @@
 import CoreData
 
-/// A store, its model, and the file from which the engine can read it: the store itself, or a private copy.
+/// A store, its model, and the file from which the engine can read it: the store itself, or a
+/// private copy.
 final class ReadableStore {
     let file: StoreFile
     let contents: StoreContents
     let model: StoreModel
     let survey: StoreSurvey
-    /// For what lies below Core Data, in the file that the engine reads.
+    /// A reader for tables and metadata below Core Data, on the file that the engine reads.
     let reader: SQLiteReader
 
-    /// What is wrong with the store, in sentences.
+    /// The problems of the store, in sentences.
     var problems: [String] { model.warnings + contents.problems + survey.problems }
 
-    /// Finds out how a store can be read.
+    /// Opens a store in a way in which it can be read.
     ///
-    /// - Parameter entity: the only entity whose rows matter, whatever its case; nil for all.
+    /// - Parameter entity: the only entity whose rows are needed, in any case; nil for all.
     /// - Throws: `ToolError`.
     init(path: String, modelPath: String?, entity: String? = nil) throws {
         let file = try StoreFile(path: path)
@@ -34,7 +35,7 @@ final class ReadableStore {
                     try file.mend(survey.mends, reader: reader)
                     self.reader = try file.reader()
                 } catch let failure as SQLiteReader.Failure where failure.isOfPages {
-                    // What is damaged is read as far as it goes.
+                    // Damaged tables are read as far as possible.
                     self.reader = reader
                 }
             }
@@ -43,7 +44,7 @@ final class ReadableStore {
         }
     }
 
-    /// The entity of a name, whatever its case.
+    /// Returns the entity with a name, in any case.
     ///
     /// - Throws: `ToolError` with near names, or when the entity's table is missing.
     func entity(named name: String) throws(ToolError) -> NSEntityDescription {

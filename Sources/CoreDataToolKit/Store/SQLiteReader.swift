@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 
-/// A connection of the command's own to a database, for what lies below Core Data: tables, counts, metadata.
+/// The command's own connection to a database, for reading below Core Data: tables, counts,
+/// metadata.
 final class SQLiteReader {
     enum Value: Equatable, CustomStringConvertible {
         case null
@@ -14,10 +15,10 @@ final class SQLiteReader {
         var text: String? { if case .text(let value) = self { value } else { nil } }
         var blob: Data? { if case .blob(let value) = self { value } else { nil } }
 
-        /// The whole number that the value is or, as a text, says.
+        /// The whole number of an integer, or of a text that contains one.
         var wholeNumber: Int64? { integer ?? text.flatMap { Int64($0) } }
 
-        /// The value for people, a text in quotes.
+        /// The value for display, a text in quotes.
         var description: String {
             switch self {
             case .null: "NULL"
@@ -29,7 +30,7 @@ final class SQLiteReader {
         }
     }
 
-    /// What SQLite answered.
+    /// An error of SQLite.
     struct Failure: Error {
         let code: Int32
         let message: String
@@ -37,24 +38,25 @@ final class SQLiteReader {
         /// Whether another program kept the database locked.
         var isLocked: Bool { code == SQLITE_BUSY || code == SQLITE_LOCKED }
 
-        /// Whether pages of the file are damaged: others may still be read.
+        /// Whether pages of the file are damaged; other pages may still be readable.
         var isOfPages: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
-        /// The failure of a query whose rows do not end.
+        /// The failure of a query that is stopped because its rows do not end.
         static let endless = Failure(code: SQLITE_INTERRUPT, message: "its rows do not end")
 
-        /// Whether the query was given up because it went on and on.
+        /// Whether the query was stopped because it exceeded its limit of steps.
         var isEndless: Bool { code == SQLITE_INTERRUPT }
     }
 
-    /// How long to wait for other programs' locks, in seconds.
+    /// The timeout for locks of other programs, in seconds.
     static let timeout = 5.0
 
     private let handle: OpaquePointer
 
     /// Opens a database for reading.
     ///
-    /// - Parameter isImmutable: nobody changes the file, and it has no journal: no locks, no files beside it.
+    /// - Parameter isImmutable: whether nobody changes the file and it has no journal. Then no
+    ///   locks are taken and no files are created beside it.
     init(path: String, isImmutable: Bool) throws {
         var allowed = CharacterSet.urlPathAllowed
         allowed.remove(charactersIn: "?#%")
@@ -65,7 +67,7 @@ final class SQLiteReader {
         try prepare()
     }
 
-    /// Opens a private copy for writing, so that SQLite recovers what its journal holds.
+    /// Opens a private copy for writing, so that SQLite recovers the contents of its journal.
     init(recovering path: String) throws {
         handle = try Self.open(path, SQLITE_OPEN_READWRITE)
         stepLimit = Self.stepLimit(path)
@@ -85,7 +87,7 @@ final class SQLiteReader {
 
     private func prepare() throws {
         sqlite3_busy_timeout(handle, Int32(Self.timeout * 1000))
-        // The file may come from anywhere: its schema may not call functions with effects.
+        // The file is untrusted: its schema may not call functions with side effects.
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         _ = try rows("PRAGMA cell_size_check = ON")
@@ -93,8 +95,9 @@ final class SQLiteReader {
 
     deinit { sqlite3_close_v2(handle) }
 
-    /// How many steps of SQLite's machine a query may take: some seconds, and 20 for each byte of the file. No table needs as many; a
-    /// view, which anybody may have written, may go on for ever.
+    /// The greatest number of steps of SQLite's virtual machine for one query: some seconds, and 20
+    /// for each byte of the file. No table needs as many, but a view in an untrusted file may never
+    /// end.
     private let stepLimit: Int64
 
     private static func stepLimit(_ path: String) -> Int64 {
@@ -106,16 +109,18 @@ final class SQLiteReader {
 
     private static let stepsOfRound: Int64 = 1_000_000
 
-    /// All rows of a query.
+    /// Returns all rows of a query.
     ///
-    /// - Throws: `Failure`; one with `isEndless` where the query takes more steps than any table needs.
+    /// - Throws: `Failure`; one with `isEndless` if the query takes more steps than any table
+    ///   needs.
     func rows(_ sql: String) throws -> [[Value]] {
         var rows: [[Value]] = []
         try forEachRow(sql) { rows.append($0) }
         return rows
     }
 
-    /// The rows of a query up to damaged pages, and what SQLite said of these; nil where there are none.
+    /// Returns the rows of a query up to damaged pages, and SQLite's failure at these; nil if no
+    /// page is damaged.
     ///
     /// - Throws: every other failure.
     func readableRows(_ sql: String) throws -> (rows: [[Value]], failure: Failure?) {
@@ -183,10 +188,10 @@ final class SQLiteReader {
         guard code == SQLITE_OK else { throw Failure(code: code, message: String(cString: sqlite3_errstr(code))) }
     }
 
-    /// A text as SQL.
+    /// Returns a text as an SQL literal.
     static func text(_ text: String) -> String { "'" + text.replacingOccurrences(of: "'", with: "''") + "'" }
 
-    /// A name as SQL.
+    /// Returns a name as a quoted SQL identifier.
     static func identifier(_ name: String) -> String {
         "\"" + name.replacingOccurrences(of: "\"", with: "\"\"") + "\""
     }

@@ -1,10 +1,10 @@
 import CoreData
 
-/// What a store's file holds, read from its tables alone.
+/// The contents of a store's file, read from its tables only.
 struct StoreContents {
     struct Column {
         let name: String
-        /// As declared: `INTEGER`, `TIMESTAMP`, …
+        /// The declared type: `INTEGER`, `TIMESTAMP`, …
         let type: String
         /// Whether it is the table's primary key.
         let isKey: Bool
@@ -22,33 +22,34 @@ struct StoreContents {
     let metadata: [String: Any]
     let modelCache: Data?
     let tables: [String: [Column]]
-    /// Views that have the name of a table of Core Data.
+    /// Views with the name of a table of Core Data, and their columns.
     let views: [String: [Column]]
     let indexNames: Set<String>
-    /// By entity number, without those of the history; each name once.
+    /// The entities in the order of their numbers, without those of the history; each name occurs
+    /// once.
     private(set) var entities: [Entity]
-    /// Further numbers by which `Z_PRIMARYKEY` lists an entity, with its name.
+    /// Further numbers under which `Z_PRIMARYKEY` lists an entity, with its name.
     private(set) var otherNumbers: [Int: String] = [:]
     /// Entities that the tables or the model show, but `Z_PRIMARYKEY` does not.
     private(set) var unlisted: Set<String> = []
-    /// Whether `Z_PRIMARYKEY` and `Z_METADATA` are as the engine needs them.
+    /// Whether `Z_PRIMARYKEY` and `Z_METADATA` have the form that the engine needs.
     private(set) var isListed = true
     let hasMetadata: Bool
-    /// What is wrong with the tables that every store has, in sentences.
+    /// The problems of the tables that every store has, in sentences.
     private(set) var problems: [String] = []
 
-    /// Entity numbers from here on are Core Data's own.
+    /// The first entity number that is reserved for Core Data itself.
     static let firstReservedNumber = 16_000
 
     /// Reads a store.
     ///
-    /// - Throws: `ToolError` when the database is damaged or no Core Data store.
+    /// - Throws: `ToolError` when the database is damaged or is not a Core Data store.
     init(_ file: StoreFile, reader: SQLiteReader) throws {
         do {
             let tables = try Self.columns(reader, ofKind: "table")
             let views = try Self.columns(reader, ofKind: "view").filter { $0.key.hasPrefix("Z") }
             (self.tables, self.views) = (tables, views)
-            // A store that lost one of them is still one.
+            // A store without one of these tables is still a Core Data store.
             guard ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].contains(where: { tables[$0] != nil || views[$0] != nil }) else {
                 throw ToolError(
                     "'\(file.originalURL.path)' is a SQLite database but no Core Data store: it has no table Z_METADATA. "
@@ -116,10 +117,11 @@ struct StoreContents {
         entities.sort { $0.number < $1.number }
     }
 
-    /// Adds the entities that a table shows, but `Z_PRIMARYKEY` does not: of the model, or else those of tables that no
-    /// entity has.
+    /// Adds entities that have a table but are not in `Z_PRIMARYKEY`: those of the model, or else
+    /// those of tables that belong to no entity.
     ///
-    /// - Parameter configuration: the configuration of the model whose entities the store holds; nil for all.
+    /// - Parameter configuration: the configuration of the model whose entities the store holds;
+    ///   nil for all.
     mutating func addEntities(missingIn model: NSManagedObjectModel?, configuration: String? = nil, reader: SQLiteReader) throws {
         let known = Set(entityNames(in: model).values)
         if let model {
@@ -154,8 +156,8 @@ struct StoreContents {
         entities.append(entity)
     }
 
-    /// The number of the root entity of a table that no listed entity has: that of a superentity that is missing in the list, or
-    /// the only one that its rows have.
+    /// Returns the number of the root entity of a table that belongs to no listed entity: the
+    /// number of a superentity that is missing in the list, or the only one in the table's rows.
     private func number(ofRowsIn table: String, _ reader: SQLiteReader) throws -> Int? {
         let rows = try? reader.rows(
             "SELECT DISTINCT Z_ENT FROM \(SQLiteReader.identifier(table)) LIMIT 1000")
@@ -166,7 +168,7 @@ struct StoreContents {
         return parents.min() ?? (numbers.count == 1 ? free.first : nil)
     }
 
-    /// A name for the entity whose rows a table seems to hold; nil for other tables.
+    /// Returns a name for the entity whose rows a table seems to hold; nil for other tables.
     private static func entityName(ofTable name: String, _ columns: [Column]) -> String? {
         guard name.uppercased().hasPrefix("Z"), !name.hasPrefix("Z_"), name.count > 1,
             Set(["Z_PK", "Z_ENT"]).isSubset(of: columns.map { $0.name.uppercased() })
@@ -175,7 +177,7 @@ struct StoreContents {
         return rest.prefix(1).uppercased() + rest.dropFirst().lowercased()
     }
 
-    /// A failure of SQLite in words.
+    /// Returns a failure of SQLite as a message for people.
     static func error(_ failure: SQLiteReader.Failure, _ file: StoreFile) -> ToolError {
         let path = file.originalURL.path
         switch failure.code {
@@ -192,7 +194,7 @@ struct StoreContents {
         var tables: [String: [Column]] = [:]
         let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = '\(kind)' ORDER BY name").compactMap { $0[0].text }
         for name in names {
-            // A view of what is not there has no columns that could be told.
+            // The columns of a view of a missing table are unknown.
             let columns = try? reader.rows("SELECT name, type, pk FROM pragma_table_info(\(SQLiteReader.text(name))) ORDER BY cid")
             tables[name] = (columns ?? []).compactMap { row in
                 row[0].text.map { Column(name: $0, type: (row[1].text ?? "").uppercased(), isKey: row[2].integer ?? 0 > 0) }
@@ -219,10 +221,11 @@ struct StoreContents {
 
     // MARK: Derived
 
-    /// The model's name of each entity, by entity number.
+    /// Returns the model's name of each entity, by entity number.
     ///
-    /// A store that was migrated in place keeps the old name of an entity that was renamed: it is the one whose renaming
-    /// identifier that is, or else the only one under the same superentity that the store does not list.
+    /// A store that was migrated in place keeps the old name of a renamed entity. The entity of the
+    /// model is the one with that name as its renaming identifier, or else the only one under the
+    /// same superentity that the store does not list.
     func entityNames(in model: NSManagedObjectModel?) -> [Int: String] {
         let byName = model?.entitiesByName ?? [:]
         let listed = Set(entities.map(\.name))
@@ -246,7 +249,7 @@ struct StoreContents {
         elements.count == 1 ? elements[0] : nil
     }
 
-    /// The name of an entity's table: that of the root of its hierarchy.
+    /// Returns the name of an entity's table: the table of the root of its hierarchy.
     func table(of entity: Entity) -> String? {
         var current = entity
         var steps = 0
@@ -259,14 +262,14 @@ struct StoreContents {
         return present("Z" + current.name.uppercased())
     }
 
-    /// The table or view of a name, as the file spells it.
+    /// Returns the table or view with a name, as the file spells it.
     func present(_ name: String) -> String? {
         if tables[name] != nil || views[name] != nil { return name }
         let wanted = name.uppercased()
         return tables.keys.first { $0.uppercased() == wanted } ?? views.keys.first { $0.uppercased() == wanted }
     }
 
-    /// The columns of a table, or of the view in its place.
+    /// Returns the columns of a table, or of the view in its place.
     func columns(of table: String) -> [Column] { tables[table] ?? views[table] ?? [] }
 
     /// The names of the columns of each table.
@@ -274,12 +277,12 @@ struct StoreContents {
         tables.mapValues { $0.map(\.name) }.merging(views.mapValues { $0.map(\.name) }) { table, _ in table }
     }
 
-    /// The tables of persistent history that are there.
+    /// The existing tables of persistent history.
     var historyTables: [String] {
         ["ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING"].filter { tables[$0] != nil }
     }
 
-    /// What is missing of the history, in sentences. Old frameworks had no table of strings.
+    /// The missing parts of the history, in sentences. Old frameworks had no table of strings.
     var historyProblems: [String] {
         let expected = [
             "ATRANSACTION": ["Z_PK", "ZTIMESTAMP"], "ACHANGE": ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"],
@@ -293,7 +296,7 @@ struct StoreContents {
         }
     }
 
-    /// Tables and views that are neither of Core Data nor of its entities.
+    /// Returns the tables and views that belong neither to Core Data nor to its entities.
     func otherTables(besides names: Set<String>) -> [String] {
         let own: Set<String> = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING"]
         let present = Set(names.compactMap(present))

@@ -1,11 +1,13 @@
 import Foundation
 
-/// A store's file, ready to be read without ever being changed.
+/// A store's file, opened for reading without ever being changed.
 ///
 /// - A file without a journal is read as it is, without locks.
-/// - A store that another program has open is read in place, under SQLite's locks, so that what is seen is consistent.
-/// - A store that was left with a journal (a WAL with rows in it, or a rollback journal) is copied with it to a private
-///   temporary folder, where SQLite can recover it. `close()` removes the folder.
+/// - A store that another program has open is read in place, under SQLite's locks, so that the read
+///   is consistent.
+/// - A store that was left with a journal (a WAL with rows in it, or a rollback journal) is copied
+///   with it to a private temporary folder, where SQLite can recover it. `close()` removes the
+///   folder.
 final class StoreFile {
     /// The file that the person named.
     let originalURL: URL
@@ -14,26 +16,28 @@ final class StoreFile {
     /// Whether nobody changes the file at `url`.
     private(set) var isImmutable = false
     let size: Int64
-    /// nil when there is none.
+    /// The size of the WAL; nil if there is none.
     let walSize: Int64?
     private var temporaryFolder: URL?
 
     /// Whether a private copy is read.
     var isCopy: Bool { temporaryFolder != nil }
 
-    /// Finds out how the file can be read.
+    /// Determines how the file can be read, and opens it.
     ///
-    /// - Throws: `ToolError` for a file that is missing, unreadable, no SQLite database, or kept locked by another program.
+    /// - Throws: `ToolError` for a file that is missing, unreadable, no SQLite database, or kept
+    ///   locked by another program.
     init(path: String) throws {
         let given = URL(fileURLWithPath: path)
-        // The journals lie beside the file itself, not beside a link to it.
+        // The journals are beside the file itself, not beside a link to it.
         originalURL = given.resolvingSymlinksInPath()
         url = originalURL
         let header = try Self.header(of: originalURL, named: path)
         size = Self.fileSize(originalURL.path) ?? 0
         walSize = Self.fileSize(originalURL.path + "-wal")
         let journalSize = Self.fileSize(originalURL.path + "-journal") ?? 0
-        // The version for reading, by which SQLite opens a log; that for writing may be another one in a file from anywhere.
+        // The read version of the file format, by which SQLite decides to open a WAL. The write
+        // version may differ in an untrusted file.
         let usesWAL = header[19] == 2
         let isInUse = FileLocks.isInUse(storePath: originalURL.path)
         if walSize ?? 0 > 0 || journalSize > 0 {
@@ -46,7 +50,7 @@ final class StoreFile {
 
     deinit { close() }
 
-    /// Where large values lie in files of their own.
+    /// The folder of large values in external files.
     var externalDataFolder: URL {
         originalURL.deletingLastPathComponent()
             .appendingPathComponent(".\(originalURL.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
@@ -59,7 +63,8 @@ final class StoreFile {
         try? FileManager.default.removeItem(at: folder)
     }
 
-    /// A connection of the command's own, which sees the store as it is at its first query, whatever others write meanwhile.
+    /// Returns a connection that sees the store as it is at its first query, whatever other
+    /// programs write meanwhile.
     func reader() throws -> SQLiteReader {
         let reader = try SQLiteReader(path: url.path, isImmutable: isImmutable)
         _ = try reader.rows("BEGIN")
@@ -118,7 +123,7 @@ final class StoreFile {
 
     private static let copyAttempts = 3
 
-    /// What changes when somebody writes to the store.
+    /// The properties of the file that change when a program writes to the store.
     private struct State: Equatable {
         let file: UInt64?
         let size: Int64?
@@ -161,9 +166,10 @@ final class StoreFile {
         }
     }
 
-    /// Goes on with a private copy that statements make readable; the store itself stays as it is.
+    /// Switches to a private copy that statements make readable; the store itself is unchanged.
     ///
-    /// - Parameter reader: a connection to the store, whose view of it is copied. It ends its transaction.
+    /// - Parameter reader: a connection to the store; the state that it sees is copied. Ends its
+    ///   transaction.
     func mend(_ mends: [String], reader: SQLiteReader) throws {
         if !isCopy {
             try makeFolder(because: "is not as its model says") { url in try reader.copy(to: url.path) }
@@ -171,7 +177,7 @@ final class StoreFile {
         _ = try reader.rows("COMMIT")
         let writer = try SQLiteReader(recovering: url.path)
         _ = try writer.rows("PRAGMA journal_mode = DELETE")
-        // Views that refer to what is missing are nobody's concern.
+        // Prevents errors about views that refer to missing tables.
         _ = try writer.rows("PRAGMA legacy_alter_table = ON")
         _ = try writer.rows("BEGIN")
         for mend in mends { _ = try writer.rows(mend) }
@@ -179,7 +185,7 @@ final class StoreFile {
         isImmutable = true
     }
 
-    /// Makes the folder for a private copy and lets `fill` write the copy.
+    /// Creates the folder for a private copy and calls `fill` to write the copy.
     private func makeFolder(because reason: String, _ fill: (URL) throws -> Void) throws {
         let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         do {
@@ -188,7 +194,7 @@ final class StoreFile {
             temporaryFolder = folder
             url = folder.appendingPathComponent(originalURL.lastPathComponent)
             try fill(url)
-            // Large values lie in files of their own, found by the store's name; those are only read.
+            // Large values are in external files, found by the store's name; they are only read.
             let support = externalDataFolder.deletingLastPathComponent()
             if FileManager.default.fileExists(atPath: support.path) {
                 try FileManager.default.createSymbolicLink(
@@ -203,7 +209,8 @@ final class StoreFile {
         }
     }
 
-    /// Lets SQLite recover what the copy's journal holds. What is damaged stays as it is; reading it will say so.
+    /// Lets SQLite recover the contents of the copy's journal. Damaged parts stay as they are;
+    /// reading them reports the damage.
     private func recover() {
         do {
             let recovering = try SQLiteReader(recovering: url.path)

@@ -1,24 +1,24 @@
 import CoreData
 
-/// The model that a store is read with, and where it came from.
+/// The model with which a store is read, and its origin.
 struct StoreModel {
     enum Origin: Equatable {
         /// The store's own copy, in `Z_MODELCACHE`.
         case cache
         /// A model file that the person named.
         case file(String)
-        /// Made up from the store's tables.
+        /// Inferred from the store's tables.
         case tables
     }
 
     let model: NSManagedObjectModel
     let origin: Origin
-    /// What is odd about the model, in sentences.
+    /// Warnings about the model, in sentences.
     let warnings: [String]
     /// The attributes whose bytes a value transformer made.
     let transformables: Set<ObjectIdentifier>
 
-    /// What the engine reads the store with.
+    /// The coordinator with which the engine reads the store.
     let coordinator: NSPersistentStoreCoordinator
     /// The configuration whose entities the store holds; nil for all.
     let configuration: String?
@@ -28,9 +28,9 @@ struct StoreModel {
 
     /// Finds the model of a store, and completes the store's list of entities from it.
     ///
-    /// A model of the store's own that cannot be read or used gives way to one made up from the tables.
+    /// If the store's own model cannot be read or used, a model is inferred from the tables.
     ///
-    /// - Parameter path: a model file that takes the place of the store's own model.
+    /// - Parameter path: a model file that replaces the store's own model.
     /// - Throws: `ToolError` when that file cannot be read or has no version that fits the store.
     init(_ contents: inout StoreContents, reader: SQLiteReader, modelPath path: String?) throws {
         if let path {
@@ -73,9 +73,9 @@ struct StoreModel {
         self.origin = origin
         self.warnings = warnings
         transformables = Self.readTransformablesAsData(in: model)
-        // A class of this program that happens to have the name of one of the store's classes is none of them.
+        // A class of this program with the name of one of the store's classes is not that class.
         for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
-        // A store of tables alone holds what was found in them.
+        // A model that was inferred from tables has only entities of the store.
         configuration = origin == .tables ? nil : Self.makeConfiguration(of: model, contents)
         coordinator = try NSPersistentStoreCoordinator(validating: model)
         var completed = contents
@@ -83,9 +83,10 @@ struct StoreModel {
         contents = completed
     }
 
-    /// Makes a configuration of those hierarchies of a model that a store was made for, or shows.
+    /// Creates a configuration of those hierarchies of a model for which a store was made, or whose
+    /// tables it has.
     ///
-    /// - Returns: its name; nil where these are all.
+    /// - Returns: its name; nil if these are all hierarchies.
     private static func makeConfiguration(of model: NSManagedObjectModel, _ contents: StoreContents) -> String? {
         guard let hashes = contents.metadata[NSStoreModelVersionHashesKey] as? [String: Any] else { return nil }
         let listed = Set(contents.entityNames(in: model).values)
@@ -103,7 +104,7 @@ struct StoreModel {
         return name
     }
 
-    /// The entity of a name, whatever its case.
+    /// Returns the entity with a name, in any case.
     ///
     /// - Throws: `ToolError` with near names.
     func entity(named name: String, in file: StoreFile) throws(ToolError) -> NSEntityDescription {
@@ -117,7 +118,8 @@ struct StoreModel {
                 + NearNames.advice(for: name, among: names, kind: "entity"))
     }
 
-    /// Makes transformable attributes binary ones, because the classes of their values are not in this program.
+    /// Changes transformable attributes to binary ones, because the classes of their values are not
+    /// in this program.
     private static func readTransformablesAsData(in model: NSManagedObjectModel) -> Set<ObjectIdentifier> {
         var changed: Set<ObjectIdentifier> = []
         func read(_ attributes: [NSAttributeDescription]) {

@@ -1,10 +1,10 @@
 import CoreData
 
-/// What `coredata info` tells about a store.
+/// The report of `coredata info` about a store.
 struct StoreReport {
     struct EntityRows {
         let name: String
-        /// How many superentities it has.
+        /// The number of its superentities.
         let depth: Int
         let isAbstract: Bool
         let own: Int64
@@ -19,12 +19,12 @@ struct StoreReport {
     let origin: StoreModel.Origin
     let warnings: [String]
     let entities: [EntityRows]
-    /// Tables of the history with their rows.
+    /// The tables of the history with the numbers of their rows.
     let history: [(table: String, rows: Int64)]
-    /// Files of large values beside the store, and their size together.
+    /// The number of external files of large values beside the store, and their total size.
     let externalFiles: (count: Int, size: Int64)
 
-    /// Tables that are none of Core Data's.
+    /// Tables that do not belong to Core Data.
     let otherTables: [String]
 
     /// Reads a store.
@@ -62,7 +62,7 @@ struct StoreReport {
         }
     }
 
-    /// Entities with their subentities behind them, by name.
+    /// Returns the entities, each followed by its subentities, by name.
     private static func hierarchy(
         _ contents: StoreContents, _ counts: [Int: Int64], _ model: NSManagedObjectModel
     ) -> [EntityRows] {
@@ -73,7 +73,7 @@ struct StoreReport {
         var result: [EntityRows] = []
         var seen: Set<Int> = []
         func add(_ entity: StoreContents.Entity, depth: Int) -> Int64 {
-            // A cycle, which only damage can make.
+            // A cycle, which occurs only in a damaged store.
             guard seen.insert(entity.number).inserted else { return 0 }
             let place = result.count
             let own = counts[entity.number] ?? 0
@@ -86,7 +86,7 @@ struct StoreReport {
                     withSubentities: total), at: place)
             return total
         }
-        // An entity whose superentity is not there stands for itself.
+        // An entity whose superentity is missing is treated as a root.
         for root in contents.entities.filter({ !numbers.contains($0.superNumber) }).sorted(by: { name($0) < name($1) }) {
             _ = add(root, depth: 0)
         }
@@ -115,7 +115,7 @@ struct StoreReport {
     private static let frameworkKey = "NSPersistenceFrameworkVersion"
     private static let digestKey = "NSStoreModelVersionHashesDigest"
 
-    /// Entries of the application's own.
+    /// The metadata keys of the application.
     private var ownKeys: [String] {
         let known: Set<String> = [
             NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,

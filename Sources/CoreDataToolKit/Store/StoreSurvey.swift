@@ -1,31 +1,33 @@
 import CoreData
 
-/// What a store's tables are, beside what the model says of them: how many rows each entity has, what is wrong, and what makes
-/// a copy readable.
+/// A comparison of a store's tables with the model: the number of rows of each entity, problems,
+/// and the statements that make a copy readable.
 ///
-/// A hand or another program may have changed a store in any way. What the engine needs (tables, columns, keys and entity
-/// numbers) is mended in a private copy; what is missing is named.
+/// A person or another program may have changed a store in any way. Tables, columns, keys and
+/// entity numbers that the engine needs are repaired in a private copy; missing ones are reported.
 struct StoreSurvey {
-    /// The rows of each entity itself, by entity number.
+    /// The number of rows of each entity itself, by entity number.
     private(set) var counts: [Int: Int64] = [:]
-    /// What is wrong, in sentences.
+    /// The problems, in sentences.
     private(set) var problems: [String] = []
-    /// What a private copy needs before the engine can read it; nothing for a sound store.
+    /// The statements that a private copy needs before the engine can read it; empty for a sound
+    /// store.
     private(set) var mends: [String] = []
-    /// Tables that are missing, by entity.
+    /// The missing tables, by entity.
     private(set) var missingTables: [String: String] = [:]
     let tables: [StoreInspection.EntityTable]
     /// Tables with damaged pages.
     private(set) var damagedTables: Set<String> = []
-    /// The names of these tables and of those for relationships to many objects on both sides.
+    /// The names of these tables and of the join tables of many-to-many relationships.
     let tableNames: Set<String>
 
     private let contents: StoreContents
     private let reader: SQLiteReader
 
-    /// Looks at all tables of what the store holds of its model.
+    /// Examines all tables of the entities that the store holds.
     ///
-    /// - Parameter chosen: the entity whose rows are looked at; nil for all. Counts and numbers of others are not known.
+    /// - Parameter chosen: the entity whose rows are examined; nil for all. Counts and numbers of
+    ///   other entities are then unknown.
     init(_ contents: StoreContents, _ model: StoreModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
         self.contents = contents
         self.reader = reader
@@ -70,14 +72,14 @@ struct StoreSurvey {
         }
     }
 
-    /// Counts the rows of a table before and behind its damaged pages.
+    /// Counts the rows of a table before and after its damaged pages.
     private mutating func surveyDamaged(_ present: String, _ table: StoreInspection.EntityTable, _ failure: SQLiteReader.Failure) throws {
         let name = quoted(present)
         var rows: [[SQLiteReader.Value]] = []
         for order in ["ASC", "DESC"] {
             let (readable, failure) = try reader.readableRows("SELECT Z_ENT FROM \(name) NOT INDEXED ORDER BY rowid \(order)")
             rows += readable
-            // The table itself is sound, an index of it is not.
+            // The table itself is sound; one of its indexes is damaged.
             if failure == nil { break }
         }
         let meanings = meanings(in: table)
@@ -113,7 +115,8 @@ struct StoreSurvey {
         mendColumns(of: present, join.name, wanted: join.columns) { _ in "of \(join.entity).\(join.relationship) " }
     }
 
-    /// The table of a name, or the view in its place; nil, and a problem, when there is none that can be read.
+    /// Returns the table with a name, or the view in its place. Returns nil, and records a problem,
+    /// if there is none that can be read.
     private mutating func presentTable(_ name: String, owner: String) -> String? {
         guard let present = contents.present(name) else {
             problems.append("The table \(name) of \(owner) is missing.")
@@ -140,7 +143,8 @@ struct StoreSurvey {
         mend("CREATE TABLE \(quoted(table)) (\(list))")
     }
 
-    /// Makes a table of what has a table's place, under the name that the engine looks for.
+    /// Replaces the view or renamed table in a table's place by a table with the name that the
+    /// engine expects.
     private mutating func mendName(of present: String, wanted: String) {
         let aside = quoted("coredata \(wanted)")
         if isView(present) {
@@ -171,14 +175,14 @@ struct StoreSurvey {
 
     // MARK: Keys
 
-    /// SQL for the whole number that a column holds, be it as text.
+    /// Returns SQL for the whole number in a column, even if it is stored as text.
     private func wholeNumber(_ column: String) -> String {
         "CASE WHEN typeof(\(column)) = 'integer' THEN \(column) WHEN typeof(\(column)) IN ('real', 'text') "
             + "AND CAST(\(column) AS TEXT) GLOB '*[0-9]*' AND CAST(\(column) AS TEXT) NOT GLOB '*[^0-9.-]*' "
             + "AND CAST(\(column) AS INTEGER) = CAST(\(column) AS NUMERIC) THEN CAST(\(column) AS INTEGER) END"
     }
 
-    /// Makes keys what they are in every table of Core Data: whole numbers, each once.
+    /// Repairs keys to the form of every table of Core Data: whole numbers, each occurring once.
     private mutating func surveyKeys(of present: String, _ table: String) throws {
         let columns = contents.columns(of: present)
         let keys = columns.filter(\.isKey)
@@ -204,7 +208,8 @@ struct StoreSurvey {
 
     // MARK: Entity numbers
 
-    /// The entity that rows are shown as whose own is not known: the only one that can have rows, or else the root.
+    /// Returns the entity as which rows of an unknown entity are shown: the only one that can have
+    /// rows, or else the root.
     private func fallback(of table: StoreInspection.EntityTable) -> StoreInspection.EntityTable.Entity {
         let concrete = table.entities.filter { !$0.isAbstract }
         return concrete.count == 1 ? concrete[0] : table.entities[0]
@@ -219,7 +224,7 @@ struct StoreSurvey {
         let unknown = Set(groups.compactMap(\.[0].integer)).filter { meanings[$0] == nil }
         let unlisted = table.entities.filter { contents.unlisted.contains($0.name) }
         if unknown.count == 1, unlisted.count == 1 {
-            // The rows of the one entity that is not listed have its number.
+            // The unknown number belongs to the only entity that is not listed.
             for number in unknown { meanings[number] = unlisted[0].number }
         }
         let substitute = fallback(of: table)
@@ -252,7 +257,7 @@ struct StoreSurvey {
                 "\(rows(textRows)) of \(table.name) \(textRows == 1 ? "has its" : "have their") entity as text "
                     + "(Z_ENT \(list(texts))).")
         }
-        // Without a list of entities their numbers mean nothing.
+        // Without a list of entities the numbers have no meaning.
         if strayRows > 0, !contents.unlisted.contains(substitute.name) || contents.entities.count > contents.unlisted.count {
             problems.append(
                 "\(rows(strayRows)) of \(table.name) \(strayRows == 1 ? "is" : "are") of no entity of this table (Z_ENT \(list(strays))); "
@@ -265,7 +270,8 @@ struct StoreSurvey {
         values.prefix(3).map(\.description).joined(separator: ", ") + (values.count > 3 ? ", …" : "")
     }
 
-    /// What the numbers in a table mean, by `Z_PRIMARYKEY`.
+    /// Returns the entity numbers that the numbers in a table stand for, according to
+    /// `Z_PRIMARYKEY`.
     private func meanings(in table: StoreInspection.EntityTable) -> [Int64: Int] {
         var meanings: [Int64: Int] = [:]
         for (number, name) in contents.otherNumbers {
@@ -306,7 +312,8 @@ struct StoreSurvey {
         mend("INSERT INTO Z_METADATA VALUES (1, \(SQLiteReader.text(uuid)), NULL)")
     }
 
-    /// Triggers would write what the mending does not say, and call functions that only Core Data has.
+    /// Drops all triggers first: they would make unintended changes during the repair, and call
+    /// functions that only Core Data has.
     private mutating func removeTriggers() throws {
         let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = 'trigger'").compactMap(\.[0].text)
         mends = names.map { "DROP TRIGGER \(quoted($0))" } + mends

@@ -1,21 +1,21 @@
 import CoreData
 
-/// A table that every Core Data store has, read as far as it is there.
+/// A table that every Core Data store has, read as far as it exists.
 struct StoreTable {
     let name: String
     let columns: [String]
-    /// What its rows are ordered by.
+    /// The column by which its rows are sorted.
     let order: String
 
     static let metadata = StoreTable(name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION")
     static let entities = StoreTable(name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
 
-    /// Whether the table is there with all its columns, as the engine needs it.
+    /// Whether the table exists with all its columns, as the engine needs it.
     func isComplete(in tables: [String: [StoreContents.Column]]) -> Bool {
         Set(columns).isSubset(of: (tables[name] ?? []).map(\.name))
     }
 
-    /// The rows with these columns; null for a column that is missing.
+    /// Returns the rows with these columns; null for a missing column.
     func rows(
         in tables: [String: [StoreContents.Column]], _ views: [String: [StoreContents.Column]], _ reader: SQLiteReader,
         _ problems: inout [String]
@@ -27,7 +27,8 @@ struct StoreTable {
         let missing = columns.filter { !present.contains($0) }
         if !missing.isEmpty { problems.append("The table \(name) has no column \(missing.joined(separator: ", ")).") }
         let list = columns.map { missing.contains($0) ? "NULL" : $0 }.joined(separator: ", ")
-        // A view may go on for ever: its rows are counted before they are sorted. No store has as many entities.
+        // A view may never end: the number of its rows is limited before they are sorted. No store
+        // has as many entities.
         let most = 100_000
         let source = tables[name] == nil ? "(SELECT * FROM \(name) LIMIT \(most + 1))" : name
         do {

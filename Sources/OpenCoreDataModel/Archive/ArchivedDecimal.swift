@@ -2,7 +2,7 @@ import Foundation
 
 /// Decimal numbers in keyed archives: a mantissa of eight 16-bit words, an exponent and a sign.
 package enum ArchivedDecimal {
-    /// The number, nil when the object is not one.
+    /// Returns the number; nil when the object is not a number.
     package static func number(_ object: ObjectArchive.Object, in archive: ObjectArchive) throws -> NSDecimalNumber? {
         guard let mantissa = try archive.data("NS.mantissa", of: object), mantissa.count == 16,
             let exponent = try archive.integer("NS.exponent", of: object), (-128...127).contains(exponent)
@@ -25,7 +25,7 @@ package enum ArchivedDecimal {
         return NSDecimalNumber(decimal: isNegative ? -scaled : scaled)
     }
 
-    /// The entries of a number's archived object.
+    /// Returns the entries of a number's archived object.
     static func entries(of number: NSDecimalNumber) -> [String: PropertyListValue] {
         let decimal = number.decimalValue
         let isNegative = decimal < 0

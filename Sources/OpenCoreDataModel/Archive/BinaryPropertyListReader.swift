@@ -1,17 +1,19 @@
 import Foundation
 
-/// Reads a binary property list ("bplist00"), distrusting every byte.
+/// Reads a binary property list ("bplist00") and treats every byte as untrusted.
 ///
-/// The format: a header, objects, a table with each object's offset, and a trailer of 32 bytes that says where the
-/// table is and how wide its entries and the references between objects are. All numbers are big-endian.
+/// The format: a header, objects, a table with each object's offset, and a trailer of 32 bytes that
+/// says where the table is and how wide its entries and the references between objects are. All
+/// numbers are big-endian.
 ///
-/// Cost: O(number of bytes), in time and memory. Each object is read once, however often others refer to it; and a list whose
-/// objects overlap, or that unfolds to much more values than it has bytes, is refused: writers store a collection once for
-/// each place where it stands.
+/// Cost: O(number of bytes), in time and memory. Each object is read once, however often other
+/// objects refer to it. A list whose objects overlap, or that unfolds to many more values than it
+/// has bytes, is rejected: writers store a collection once for each place where it is used.
 struct BinaryPropertyListReader {
     private static let depthLimit = 128
 
-    /// What is known of an object: nothing yet; that it is being read; or itself, and how many values it unfolds to.
+    /// The state of an object: not read, being read, or read, with the number of values it unfolds
+    /// to.
     private enum State {
         case unread
         case open
@@ -24,7 +26,7 @@ struct BinaryPropertyListReader {
     private let root: Int
     private let objectsEnd: Int
     private var states: [State]
-    /// How many bytes objects may still take: twice those of the list, together.
+    /// The number of bytes that objects may still take: together twice the bytes of the list.
     private var remainingBytes: Int
     private let countLimit: Int
 
@@ -71,7 +73,7 @@ struct BinaryPropertyListReader {
         return Int(exactly: value)
     }
 
-    /// An object, and how many values it unfolds to.
+    /// Returns an object and the number of values that it unfolds to.
     private mutating func value(at index: Int, depth: Int) throws -> (value: PropertyListValue, count: Int) {
         guard offsets.indices.contains(index), depth < Self.depthLimit else {
             throw ModelReadingError.damagedArchive("The property list's objects refer to each other in a wrong way.")
@@ -88,7 +90,7 @@ struct BinaryPropertyListReader {
         return (value, count)
     }
 
-    /// An element of a collection, whose values are added to those of the collection.
+    /// Returns an element of a collection, and adds its number of values to that of the collection.
     private mutating func element(at index: Int, depth: Int, count: inout Int) throws -> PropertyListValue {
         let element = try value(at: index, depth: depth)
         count += element.count
@@ -166,7 +168,9 @@ struct BinaryPropertyListReader {
         return bytes[position..<position + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
 
-    /// Integers of 1, 2 and 4 bytes are unsigned, those of 8 signed; 16 bytes hold a number beyond those in their lower half.
+    /// Reads an integer: 1, 2 and 4 bytes are unsigned, 8 bytes are signed.
+    ///
+    /// 16 bytes hold a number beyond that range in their lower half.
     private func integer(at position: Int, exponent: Int) throws -> PropertyListValue {
         guard exponent <= 4 else { throw cutOff() }
         if exponent == 4 {
@@ -178,7 +182,8 @@ struct BinaryPropertyListReader {
         return .integer(Int64(bitPattern: value))
     }
 
-    /// A length: the marker's low half, or when that is full the integer that follows.
+    /// Reads a length: the marker's low half, or the integer that follows when the low half is
+    /// full.
     private func length(_ position: inout Int, low: Int) throws -> Int {
         guard low == 0x0f else { return low }
         guard position < objectsEnd, bytes[position] >> 4 == 0x1 else { throw cutOff() }
@@ -190,7 +195,7 @@ struct BinaryPropertyListReader {
         return Int(value)
     }
 
-    /// The bytes of an object that is `count` units long.
+    /// Returns the bytes of an object that is `count` units long.
     private mutating func span(_ position: inout Int, low: Int, unit: Int) throws -> Range<Int> {
         let count = try length(&position, low: low)
         guard position <= objectsEnd, count <= (objectsEnd - position) / unit else { throw cutOff() }

@@ -1,8 +1,12 @@
 import Foundation
 
-/// Writes a binary property list ("bplist00") whose equal texts and numbers are stored once. Cost: O(number of values).
+/// Writes a binary property list ("bplist00") that stores equal texts and numbers once.
+///
+/// Cost: O(number of values).
 struct BinaryPropertyListWriter {
-    /// The objects in order of their numbers, as bytes; those of containers hold references still to be written.
+    /// The objects in order of their numbers, as bytes.
+    ///
+    /// Containers hold references that are still to be written.
     private enum Object {
         case bytes([UInt8])
         case container(marker: UInt8, count: Int, references: [Int])
@@ -11,7 +15,7 @@ struct BinaryPropertyListWriter {
     private var objects: [Object] = []
     private var numbers: [[UInt8]: Int] = [:]
 
-    /// The bytes of a list.
+    /// Returns the bytes of a list.
     static func data(of value: PropertyListValue) -> Data {
         var writer = BinaryPropertyListWriter()
         let root = writer.add(value)

@@ -1,22 +1,23 @@
-/// The numbers of model archives whose meaning is not in their name.
+/// The keys and numbers of model archives whose meaning their names do not show.
 ///
-/// Read off archives written by Apple's framework. No archive with a composite attribute was at hand: the key of its
-/// elements is this project's choice, as are the single bits of a fetch request's flags (their default, 30, is known).
+/// They were taken from archives written by Apple's framework. No archive with a composite
+/// attribute was available: the key of its elements is this project's choice. So are the single
+/// bits of a fetch request's flags; their default, 30, is known.
 enum ModelArchiveKeys {
-    /// The class of what stands in a subentity for an inherited property.
+    /// The class of the stand-in that a subentity has for an inherited property.
     static let standInClass = "_NSPropertyDescriptionProxy"
     static let externalStorageFlag = 4
     static let preservedOnDeletionFlag = 16
     static let compositeElements = "NSCompositeElements"
-    /// Under which archives made here before had them.
+    /// The key of the elements in archives that former versions of this project wrote.
     static let formerCompositeElements = "NSElements"
     static let defaultFetchFlags = 30
-    // Own keys of what no archive of Apple's shows; other readers pass over them.
+    // This project's keys for settings that no archive of Apple's shows. Other readers ignore them.
     static let indexedBySpotlight = "OpenCoreDataIndexedBySpotlight"
     static let cloudEncryption = "OpenCoreDataAllowsCloudEncryption"
     static let localization = "OpenCoreDataLocalizationDictionary"
 
-    /// The bits of `_P`, which sums a property up.
+    /// The bits of `_P`, which is a summary of a property.
     enum PropertyBits {
         static let always = 1
         static let optional = 2
@@ -28,14 +29,14 @@ enum ModelArchiveKeys {
         static let ordered = 1024
     }
 
-    /// The flags of a fetch request.
+    /// Returns the flags of a fetch request.
     static func fetchFlags(of template: FetchRequestTemplate) -> Int {
         (template.returnsDistinctResults ? 1 : 0) | (template.includesSubentities ? 2 : 0)
             | (template.includesPropertyValues ? 4 : 0) | (template.returnsObjectsAsFaults ? 8 : 0)
             | (template.includesPendingChanges ? 16 : 0)
     }
 
-    /// Sets what the flags of a fetch request say.
+    /// Sets the properties of a fetch request from its flags.
     static func setFetchFlags(_ flags: Int, on template: inout FetchRequestTemplate) {
         template.returnsDistinctResults = flags & 1 != 0
         template.includesSubentities = flags & 2 != 0

@@ -1,10 +1,11 @@
 import Predicates
 
-/// Makes a model of a keyed archive: a compiled model (`.mom`) or the model that a store carries.
+/// Creates a model from a keyed archive: a compiled model (`.mom`) or a store's copy of its model.
 ///
-/// Reads by known class names and keys only; what it does not know is passed over where the model means the same without it. A default value of
-/// an application's own class reads as nil. A model that has been in use lists inherited properties again in each subentity, as
-/// copies or as stand-ins; both are left out.
+/// Reads by known class names and keys only. Unknown content is ignored where the model means the
+/// same without it. A default value of an application's own class reads as nil. A model that has
+/// been in use lists inherited properties again in each subentity, as copies or as stand-ins; both
+/// are left out.
 struct ModelArchiveReader {
     let archive: ObjectArchive
     let predicates: PredicateArchiveReader
@@ -12,12 +13,12 @@ struct ModelArchiveReader {
     var entityObjects: [(entity: NSEntityDescription, object: ObjectArchive.Object)] = []
     var properties: [Int: NSPropertyDescription] = [:]
     var relationships: [(relationship: NSRelationshipDescription, object: ObjectArchive.Object)] = []
-    /// Properties of entities that another entity declares.
+    /// Properties in the list of an entity that another entity declares.
     var standIns: [(entity: NSEntityDescription, name: String, number: Int)] = []
 
     /// Reads a model.
     ///
-    /// - Throws: `ModelReadingError` when the archive is damaged or what it describes is not a model.
+    /// - Throws: `ModelReadingError` when the archive is damaged or does not describe a model.
     static func model(from data: Data) throws -> NSManagedObjectModel {
         let archive = try ObjectArchive(data)
         var reader = ModelArchiveReader(archive: archive, predicates: PredicateArchiveReader(archive: archive))
@@ -59,7 +60,8 @@ struct ModelArchiveReader {
         for (name, number) in try archive.dictionary("NSFetchRequestTemplates", of: root) ?? [] {
             guard let object = try archive.object(number) else { continue }
             let template = try fetchRequest(object)
-            // One that fetches nothing of this model cannot be used, but does not keep the rest from being used.
+            // A template for an entity that this model lacks cannot be used, but the rest of the
+            // model can.
             if model.entitiesByName[template.entityName] != nil { model.fetchRequestTemplates[name] = template }
         }
         return model
@@ -116,7 +118,7 @@ struct ModelArchiveReader {
         }
     }
 
-    /// The property that a number means, which may be that of a stand-in for it.
+    /// Returns the property that a number refers to, directly or through a stand-in.
     func declaration(_ number: Int) throws -> (number: Int, object: ObjectArchive.Object) {
         var number = number
         for _ in 0..<64 {
@@ -128,7 +130,7 @@ struct ModelArchiveReader {
         throw ModelReadingError.damagedArchive("The archive's \(ModelArchiveKeys.standInClass) \(number) stands for no property.")
     }
 
-    /// Finds what stand-ins stand for: mostly a property that the entity inherits anyway.
+    /// Resolves the stand-ins. Most stand for a property that the entity inherits anyway.
     mutating func resolveStandIns() throws {
         for (entity, name, number) in standIns.sorted(by: { $0.entity.depth < $1.entity.depth }) {
             let declaration = try declaration(number)
@@ -214,7 +216,7 @@ struct ModelArchiveReader {
             property: relationship.name)
     }
 
-    /// Takes properties that say the same as an inherited one out of subentities, superentities first.
+    /// Removes properties that are equal to an inherited one from subentities, superentities first.
     func leaveOutInheritedCopies() {
         var replacements: [ObjectIdentifier: NSPropertyDescription] = [:]
         var skipped: [NSPropertyDescription] = []
@@ -243,8 +245,10 @@ struct ModelArchiveReader {
         withExtendedLifetime(skipped) {}
     }
 
-    /// Reads an entity's indexes. They do not change what the model means: what is listed twice, names properties that are not
-    /// there or is otherwise impossible is passed over.
+    /// Reads an entity's indexes.
+    ///
+    /// Indexes do not change the meaning of the model. An index that is listed twice, names missing
+    /// properties or is otherwise impossible is ignored.
     func readIndexes(of object: ObjectArchive.Object, into entity: NSEntityDescription) throws {
         let properties = entity.propertiesByName
         var names: Set<String> = []
@@ -294,6 +298,6 @@ struct ModelArchiveReader {
 }
 
 extension NSEntityDescription {
-    /// How many superentities the entity has.
+    /// The number of superentities that the entity has.
     fileprivate var depth: Int { sequence(first: self) { $0.superentity }.reduce(-1) { count, _ in count + 1 } }
 }

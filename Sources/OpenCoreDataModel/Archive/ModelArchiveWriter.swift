@@ -2,17 +2,18 @@ import Predicates
 
 /// Writes a model as the keyed archive that compiled models and stores hold.
 ///
-/// Class names, keys and structure are those of archives written by Apple's framework for a model that has not been in
-/// use: each entity lists its own properties only. Default values of an application's own classes are left out, and so are the columns,
-/// groups and prefetched relationships of fetch request templates and names for Spotlight.
+/// Class names, keys and structure are those of archives that Apple's framework writes for a model
+/// that has not been in use: each entity lists its own properties only. Not written are default
+/// values of an application's own classes, names for Spotlight, and the columns, groups and
+/// prefetched relationships of fetch request templates.
 final class ModelArchiveWriter {
     private let writer: ObjectArchiveWriter
     private let predicates: PredicateArchiveWriter
     private let model: NSManagedObjectModel
 
-    /// The archive of a model. Cost: O(size of the model).
+    /// Returns the archive of a model. Cost: O(size of the model).
     ///
-    /// - Throws: `ModelReadingError` when a predicate holds a closure, which no archive can.
+    /// - Throws: `ModelReadingError` when a predicate holds a closure, which cannot be archived.
     static func data(of model: NSManagedObjectModel) throws -> Data {
         try ObjectArchiveWriter.data { writer in
             ModelArchiveWriter(writer: writer, model: model).root()

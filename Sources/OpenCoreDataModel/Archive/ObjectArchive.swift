@@ -1,19 +1,22 @@
 import Foundation
 
-/// A keyed archive taken apart: a table of objects that refer to each other by number.
+/// A parsed keyed archive: a table of objects that refer to each other by number.
 ///
-/// Nothing is instantiated by class name; whoever reads asks each object for its class and for entries of known types.
+/// Nothing is instantiated by class name. The caller asks each object for its class and for entries
+/// of known types.
 package struct ObjectArchive {
     /// An object of the table with a class.
     package struct Object {
-        /// Its number in the table: the same object has the same number.
+        /// The number of the object in the table. The same object has the same number.
         package let number: Int
         package let className: String
         fileprivate let entries: [String: PropertyListValue]
     }
 
-    /// How often objects and elements may still be looked at: objects that refer to each other many times over would
-    /// otherwise take time without end.
+    /// The number of objects and elements that may still be read.
+    ///
+    /// Without this limit, objects that refer to each other many times over would take endless
+    /// time.
     private final class Budget {
         var remaining: Int
         init(_ limit: Int) { remaining = limit }
@@ -25,10 +28,10 @@ package struct ObjectArchive {
     /// The number of the archive's root object.
     package let root: Int
 
-    /// How many objects there are.
+    /// The number of objects.
     var count: Int { objects.count }
 
-    /// Takes an archive apart.
+    /// Parses an archive.
     ///
     /// - Throws: `ModelReadingError` when the data is not a keyed archive.
     package init(_ data: Data) throws {
@@ -48,7 +51,8 @@ package struct ObjectArchive {
         }
     }
 
-    /// A value of the table: a text, a number, nil for `$null`, or a dictionary, which is an object.
+    /// Returns a value of the table: a text, a number, nil for `$null`, or a dictionary for an
+    /// object.
     package func value(_ number: Int) throws -> PropertyListValue? {
         try spend(1)
         guard objects.indices.contains(number) else {
@@ -58,7 +62,7 @@ package struct ObjectArchive {
         return objects[number]
     }
 
-    /// An object of the table.
+    /// Returns an object of the table.
     package func object(_ number: Int) throws -> Object? {
         switch try value(number) {
         case nil: return nil
@@ -76,10 +80,10 @@ package struct ObjectArchive {
         return Object(number: number, className: className, entries: entries)
     }
 
-    /// An object's entry as it stands there; nil when there is none.
+    /// Returns an object's entry as it is stored; nil when there is none.
     package func entry(_ key: String, of object: Object) -> PropertyListValue? { object.entries[key] }
 
-    /// The number that an object's entry refers to; nil when there is no entry or it is `$null`.
+    /// Returns the number that an object's entry refers to; nil if the entry is missing or `$null`.
     package func reference(_ key: String, of object: Object) throws -> Int? {
         switch object.entries[key] {
         case nil, .uid(0)?: return nil
@@ -88,17 +92,17 @@ package struct ObjectArchive {
         }
     }
 
-    /// The object that an entry refers to.
+    /// Returns the object that an entry refers to.
     func object(_ key: String, of object: Object) throws -> Object? {
         try reference(key, of: object).flatMap { try self.object($0) }
     }
 
-    /// The text that an entry refers to.
+    /// Returns the text that an entry refers to.
     package func text(_ key: String, of object: Object) throws -> String? {
         try reference(key, of: object).flatMap { try text($0) }
     }
 
-    /// The text at a number, which may be a plain one or an object of a string class.
+    /// Returns the text at a number, which is a plain text or an object of a string class.
     package func text(_ number: Int) throws -> String? {
         switch try value(number) {
         case nil: return nil
@@ -119,7 +123,7 @@ package struct ObjectArchive {
         }
     }
 
-    /// A number that stands in the object itself, nil when there is no such entry.
+    /// Returns a number that is stored in the object itself; nil when there is no such entry.
     func integer(_ key: String, of object: Object) throws -> Int? {
         switch object.entries[key] {
         case nil: return nil
@@ -131,17 +135,19 @@ package struct ObjectArchive {
         }
     }
 
-    /// A truth value that stands in the object itself, false when there is no such entry.
+    /// Returns a Boolean that is stored in the object itself; false when there is no such entry.
     func boolean(_ key: String, of object: Object) throws -> Bool {
         try integer(key, of: object) ?? 0 != 0
     }
 
-    /// The numbers of the elements of a list or set that an entry refers to; nil when there is none.
+    /// Returns the numbers of the elements of a list or set that an entry refers to.
+    ///
+    /// nil when there is no such entry.
     func elements(_ key: String, of object: Object) throws -> [Int]? {
         try self.object(key, of: object).map { try elements(of: $0) }
     }
 
-    /// The numbers of the elements of a list or set.
+    /// Returns the numbers of the elements of a list or set.
     func elements(of object: Object) throws -> [Int] {
         guard Self.listClasses.contains(object.className) else {
             throw ModelReadingError.damagedArchive("The archive has a \(object.className) where it should have a list.")
@@ -153,12 +159,14 @@ package struct ObjectArchive {
         "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet",
     ]
 
-    /// The keys and the numbers of the values of a dictionary that an entry refers to, in the order of the archive.
+    /// Returns the keys of a dictionary that an entry refers to, and the numbers of its values.
+    ///
+    /// The order is that of the archive.
     func dictionary(_ key: String, of object: Object) throws -> [(key: String, value: Int)]? {
         try self.object(key, of: object).map { try dictionary($0) }
     }
 
-    /// The keys and the numbers of the values of a dictionary.
+    /// Returns the keys of a dictionary, and the numbers of its values.
     func dictionary(_ object: Object) throws -> [(key: String, value: Int)] {
         try entries(of: object).map { key, value in
             guard let text = try text(key) else {
@@ -168,7 +176,7 @@ package struct ObjectArchive {
         }
     }
 
-    /// The numbers of the keys and values of a dictionary.
+    /// Returns the numbers of the keys and values of a dictionary.
     private func entries(of object: Object) throws -> [(key: Int, value: Int)] {
         let keys: [Int]
         let values: [Int]
@@ -193,10 +201,12 @@ package struct ObjectArchive {
         return zip(keys, values).filter { .uid($0.1) != emptySlot }.map { (key: $0.0, value: $0.1) }
     }
 
-    /// The value at a number as one of Foundation's: text, number, date, data, identifier, address or a collection.
+    /// Returns the value at a number as a Foundation value.
     ///
-    /// An object of any other class gives nil: an archive cannot make the reader instantiate anything. In collections such parts are
-    /// left out, unless only whole values are wanted, among which null counts and numbers may be keys.
+    /// The value is a text, number, date, data, identifier, address or collection. An object of any
+    /// other class gives nil: an archive cannot make the reader instantiate anything. Collections
+    /// leave such objects out. With `isWhole`, a collection that contains one is nil instead, null
+    /// counts as a value, and numbers may be keys.
     package func plainValue(_ number: Int, depth: Int = 0, isWhole: Bool = false) throws -> Any? {
         guard depth < 16 else { throw ModelReadingError.damagedArchive("The archive's values are nested too deeply.") }
         switch try value(number) {
@@ -242,7 +252,7 @@ package struct ObjectArchive {
         case "NSDictionary", "NSMutableDictionary":
             let entries = try entries(of: object)
             var values: [String: Any] = [:]
-            // Keys of other kinds are passed over.
+            // Keys of other kinds are ignored.
             for (key, number) in entries {
                 guard let key = try self.key(key, depth: depth + 1, isWhole) else { continue }
                 values[key] = try plainValue(number, depth: depth + 1, isWhole: isWhole)
@@ -259,7 +269,7 @@ package struct ObjectArchive {
         return key as? String
     }
 
-    /// The bytes of an entry.
+    /// Returns the bytes of an entry.
     package func data(_ key: String, of object: Object) throws -> Data? {
         guard case .data(let data)? = object.entries[key] else { return nil }
         return data

@@ -1,8 +1,10 @@
 import Foundation
 
-/// Builds a keyed archive as Apple's archiver would: a table of objects that refer to each other by number.
+/// Builds a keyed archive as Apple's archiver would: a table of objects that refer to each other by
+/// number.
 ///
-/// Objects wait in a queue until the ones before them are written, so that the object graph may be of any depth.
+/// Objects are queued until the objects before them are written, so that the object graph may be of
+/// any depth.
 package final class ObjectArchiveWriter {
     /// The entries of an object's archived form.
     typealias Entries = [String: PropertyListValue]
@@ -17,7 +19,7 @@ package final class ObjectArchiveWriter {
     /// A reference to nothing.
     static let null = PropertyListValue.uid(0)
 
-    /// Writes an archive whose root is what `root` refers to.
+    /// Writes an archive; its root is the reference that `root` returns.
     package static func data(root: (ObjectArchiveWriter) throws -> PropertyListValue) throws -> Data {
         let writer = ObjectArchiveWriter()
         let root = try root(writer)
@@ -36,7 +38,7 @@ package final class ObjectArchiveWriter {
             ]))
     }
 
-    /// A reference to a text; equal texts are one object.
+    /// Returns a reference to a text; equal texts are one object.
     func text(_ text: String?) -> PropertyListValue {
         guard let text else { return Self.null }
         if let number = textNumbers[text] { return .uid(number) }
@@ -45,9 +47,9 @@ package final class ObjectArchiveWriter {
         return .uid(number)
     }
 
-    /// A reference to an object that is written once however often it is referred to.
+    /// Returns a reference to an object that is written once, however often it is referred to.
     ///
-    /// - Parameter classNames: the object's class and its superclasses up to, without, `NSObject`.
+    /// - Parameter classNames: The object's class and its superclasses, without `NSObject`.
     func shared(
         _ object: AnyObject, _ classNames: [String], _ entries: @escaping () throws -> Entries
     ) -> PropertyListValue {
@@ -58,20 +60,20 @@ package final class ObjectArchiveWriter {
         return reference
     }
 
-    /// A reference to an object of its own.
+    /// Returns a reference to an object that is not shared.
     func object(_ classNames: [String], _ entries: @escaping () throws -> Entries) -> PropertyListValue {
         let number = add(.null)
         waiting.append((number, classNames, entries))
         return .uid(number)
     }
 
-    /// A reference to a list.
+    /// Returns a reference to a list.
     func array(_ elements: [PropertyListValue], className: String = "NSArray") -> PropertyListValue {
         let classNames = className == "NSMutableArray" ? ["NSMutableArray", "NSArray"] : [className]
         return object(classNames) { ["NS.objects": .array(elements)] }
     }
 
-    /// A reference to a dictionary with text keys, in order of the keys.
+    /// Returns a reference to a dictionary with text keys, in order of the keys.
     func dictionary(_ entries: [(String, PropertyListValue)], isMutable: Bool) -> PropertyListValue {
         let sorted = entries.sorted { $0.0 < $1.0 }
         let keys = sorted.map { text($0.0) }
@@ -80,7 +82,7 @@ package final class ObjectArchiveWriter {
         }
     }
 
-    /// A reference to a value of Foundation's plain kinds; nil when it is of another kind.
+    /// Returns a reference to a value of Foundation's plain kinds; nil for a value of another kind.
     package func plainValue(_ value: Any) -> PropertyListValue? {
         switch value {
         case let value as String: return text(value)
@@ -141,12 +143,12 @@ package final class ObjectArchiveWriter {
 }
 
 extension NSNumber {
-    /// What a number was made of.
+    /// The kind of value that a number was created from.
     package enum Kind {
         case boolean, integer, real
     }
 
-    /// What this number was made of, as its encoding says.
+    /// The kind of value that this number was created from, according to its encoding.
     package var kind: Kind {
         switch objCType.pointee {
         case 0x42: .boolean

@@ -1,14 +1,15 @@
 import Predicates
 
-/// Makes predicates, expressions and sort descriptors of their archived forms.
+/// Creates predicates, expressions and sort descriptors from their archived forms.
 ///
-/// Everything is checked before it is made: depth, operators, functions and the number of their arguments, key paths.
+/// Everything is checked before it is created: depth, operators, functions and the number of their
+/// arguments, key paths.
 struct PredicateArchiveReader {
     let archive: ObjectArchive
 
     private static let depthLimit = 64
 
-    /// A predicate.
+    /// Reads a predicate.
     func predicate(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSPredicate {
         try check(depth)
         switch object.className {
@@ -46,7 +47,7 @@ struct PredicateArchiveReader {
             options: NSComparisonPredicate.Options(rawValue: UInt(clamping: options) & 15))
     }
 
-    /// An expression.
+    /// Reads an expression.
     func expression(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSExpression {
         try check(depth)
         switch object.className {
@@ -104,7 +105,7 @@ struct PredicateArchiveReader {
         switch operand.expressionType {
         case .evaluatedObject: return NSExpression(forKeyPath: path)
         case .variable, .function, .subquery:
-            // The text form is the one way to make a key path that starts from another expression.
+            // A key path that starts from another expression can only be made from its text.
             do {
                 guard path.split(separator: ".").allSatisfy(Self.isIdentifier) else { throw CocoaError(.coderInvalidValue) }
                 return try NSExpression.parse("\(operand).\(path)")
@@ -131,7 +132,7 @@ struct PredicateArchiveReader {
             forFunction: try expression(operandObject, depth: depth + 1), selectorName: name, arguments: arguments)
     }
 
-    /// A sort descriptor.
+    /// Reads a sort descriptor.
     func sortDescriptor(_ object: ObjectArchive.Object) throws -> NSSortDescriptor {
         guard object.className == "NSSortDescriptor" else {
             throw ModelReadingError.unknownPart(
@@ -154,7 +155,9 @@ struct PredicateArchiveReader {
         return path
     }
 
-    /// Whether a name may stand in the text form of an expression. A property's own name may be any text.
+    /// Whether a name may be used in the text form of an expression.
+    ///
+    /// A property's own name may be any text.
     private static func isIdentifier(_ text: some StringProtocol) -> Bool {
         let name = text.first == "@" ? text.dropFirst() : text[...]
         return !name.isEmpty && name.first?.isNumber == false

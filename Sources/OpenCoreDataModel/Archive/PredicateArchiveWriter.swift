@@ -4,7 +4,7 @@ import Predicates
 struct PredicateArchiveWriter {
     let writer: ObjectArchiveWriter
 
-    /// A reference to an archived predicate.
+    /// Returns a reference to an archived predicate.
     ///
     /// - Throws: `ModelReadingError` for a predicate that is a closure.
     func reference(to predicate: NSPredicate) throws -> PropertyListValue {
@@ -70,9 +70,10 @@ struct PredicateArchiveWriter {
         return writer.object([className, "NSPredicateOperator"]) { entries }
     }
 
-    /// A reference to an archived expression.
+    /// Returns a reference to an archived expression.
     ///
-    /// - Throws: `ModelReadingError` for an expression that is a closure or holds a constant of an unknown class.
+    /// - Throws: `ModelReadingError` for an expression that is a closure or holds a constant of an
+    ///   unknown class.
     func reference(to expression: NSExpression) throws -> PropertyListValue {
         switch expression.expressionType {
         case .evaluatedObject: return object("NSSelfExpression", 1) { [:] }
@@ -153,7 +154,7 @@ struct PredicateArchiveWriter {
         }
     }
 
-    /// A reference to an archived sort descriptor.
+    /// Returns a reference to an archived sort descriptor.
     func reference(to descriptor: NSSortDescriptor) throws -> PropertyListValue {
         let selector = descriptor.selector.map { NSStringFromSelector($0) } ?? "compare:"
         return writer.object(["NSSortDescriptor"]) {

@@ -1,9 +1,12 @@
 import Foundation
 
-/// Reads property lists from files, binary or XML ones, with readers that have limits: Foundation's would follow a list of a
-/// few hundred bytes until memory is full.
+/// Reads binary and XML property lists from files, with readers that have limits.
+///
+/// Foundation's reader would follow a list of a few hundred bytes until memory is full.
 package enum PropertyListReader {
-    /// The entries of a list whose outermost value is a dictionary. Cost: O(number of bytes).
+    /// Returns the entries of a list whose outermost value is a dictionary.
+    ///
+    /// Cost: O(number of bytes).
     ///
     /// - Throws: `ModelReadingError` of kind `damaged` for anything else.
     package static func dictionary(from data: Data) throws -> [String: Any] {
@@ -13,9 +16,11 @@ package enum PropertyListReader {
         return entries
     }
 
-    /// A binary list with the keys of its dictionaries in order: Foundation writes equal ones in one order or another. Cost: O(number of bytes).
+    /// Returns a binary list with the keys of its dictionaries in order. Cost: O(number of bytes).
     ///
-    /// - Throws: `ModelReadingError` of kind `damaged` where it is no such list.
+    /// Foundation writes equal lists with their keys in one order or another.
+    ///
+    /// - Throws: `ModelReadingError` of kind `damaged` when the data is not such a list.
     package static func inOrder(_ data: Data) throws -> Data {
         BinaryPropertyListWriter.data(of: try BinaryPropertyListReader.read(data))
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A value of a property list; those of binary lists can be references too, as keyed archives use them.
+/// A value of a property list. Binary lists can also contain references, as in keyed archives.
 package enum PropertyListValue: Equatable, Sendable {
     case null
     case boolean(Bool)
@@ -19,8 +19,10 @@ package enum PropertyListValue: Equatable, Sendable {
 }
 
 extension PropertyListValue {
-    /// The value as Foundation's own reader gives it: text, number, date, data, array or dictionary; nil where there is
-    /// something in it that no property list of values holds.
+    /// The value as Foundation's own reader returns it: text, number, date, data, array or
+    /// dictionary.
+    ///
+    /// nil where it contains a null or a reference, which no property list of values contains.
     package var foundationValue: Any? {
         switch self {
         case .null, .uid: return nil

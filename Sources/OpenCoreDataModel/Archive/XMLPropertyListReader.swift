@@ -2,7 +2,8 @@ import Foundation
 
 /// Reads a property list in XML.
 ///
-/// (developer.apple.com/library/archive/documentation/Cocoa/Conceptual/PropertyLists, "Introduction to Property Lists")
+/// (developer.apple.com/library/archive/documentation/Cocoa/Conceptual/PropertyLists, "Introduction
+/// to Property Lists")
 enum XMLPropertyListReader {
     /// Reads a whole list. Cost: O(number of bytes); the parser limits the depth.
     ///

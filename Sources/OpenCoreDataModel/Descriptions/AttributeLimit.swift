@@ -1,6 +1,7 @@
 import Predicates
 
-/// A limit of an attribute's values: the predicate that a value satisfies, and the error code of one that does not.
+/// A limit of an attribute's values: the predicate that a valid value satisfies, and the error code
+/// for other values.
 package struct AttributeLimit {
     package let predicate: NSPredicate
     package let code: Int
@@ -12,7 +13,9 @@ package struct AttributeLimit {
             above: ValidationCode.numberTooLarge)
     }
 
-    /// Dates from `least` to `greatest`, either of which may be missing. Their seconds are compared, as in the models that Xcode compiles.
+    /// Dates from `least` to `greatest`, either of which may be missing.
+    ///
+    /// Their seconds are compared, as in the models that Xcode compiles.
     package static func dates(from least: Date?, to greatest: Date?) -> [AttributeLimit] {
         func seconds(_ date: Date?) -> NSNumber? { date.map { NSNumber(value: $0.timeIntervalSinceReferenceDate) } }
         return range(
@@ -60,7 +63,10 @@ package struct AttributeLimit {
 }
 
 extension NSComparisonPredicate {
-    /// The date of a limit of dates: a comparison of a date's seconds, as in the models that Xcode compiles, or of the date itself.
+    /// The date of a date limit; nil for any other comparison.
+    ///
+    /// The limit compares a date's seconds, as in the models that Xcode compiles, or the date
+    /// itself.
     package var limitingDate: Date? {
         guard comparisonPredicateModifier == .direct, options.isEmpty, rightExpression.expressionType == .constantValue else {
             return nil
@@ -71,8 +77,9 @@ extension NSComparisonPredicate {
         return leftExpression.expressionType == .evaluatedObject ? rightExpression.constantValue as? Date : nil
     }
 
-    /// A limit of dates as a comparison of the date itself, which takes no look-up by name and reads well in messages; nil for any other
-    /// predicate.
+    /// A date limit as a comparison of the date itself; nil for any other predicate.
+    ///
+    /// This form needs no look-up by name and reads well in messages.
     package var comparingDates: NSComparisonPredicate? {
         let orders: [Operator] = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo]
         guard orders.contains(predicateOperatorType), let date = limitingDate else { return nil }

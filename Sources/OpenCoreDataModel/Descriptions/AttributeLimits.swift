@@ -1,7 +1,7 @@
 import Foundation
 import Predicates
 
-/// The limits of an attribute's values, found again in its validation predicates.
+/// The limits of an attribute's values, recovered from its validation predicates.
 package struct AttributeLimits {
     /// The least and greatest number (`NSNumber`) or date (`Date`).
     package private(set) var least: Any?
@@ -11,7 +11,7 @@ package struct AttributeLimits {
     package private(set) var longest: Int?
     /// The regular expression that a text matches.
     package private(set) var pattern: String?
-    /// The validation predicates that are no such limit, as text.
+    /// The validation predicates that are not such limits, as text.
     package private(set) var others: [String] = []
 
     package init(of attribute: NSAttributeDescription) {

@@ -1,11 +1,12 @@
 import Foundation
 
-/// The forms in which attribute values cross the untyped edge of the interface.
+/// The forms of attribute values at the untyped edge of the interface.
 enum AttributeValue {
-    /// Brings a value into the form in which attributes of a type hand it out.
+    /// Returns a value in the form that attributes of a type have.
     ///
-    /// Numbers become `NSNumber` (`NSDecimalNumber` for a decimal attribute), Foundation's immutable classes become
-    /// Swift's values. Mutable objects and everything unknown stay as they are.
+    /// Numbers become `NSNumber` (`NSDecimalNumber` for a decimal attribute), Foundation's
+    /// immutable classes become Swift's values. Mutable objects and everything unknown stay as they
+    /// are.
     static func normalized(_ value: Any, for type: NSAttributeType) -> Any {
         switch value {
         case let value as NSNumber: return number(value, for: type)

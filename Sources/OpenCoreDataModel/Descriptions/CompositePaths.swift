@@ -3,7 +3,9 @@ import Foundation
 // The elements of composite attributes by path: `address.city`.
 
 extension NSCompositeAttributeDescription {
-    /// The elements that have values, also those of composite elements, with their paths, in declared order.
+    /// Returns the elements that have values, with their paths, in declared order.
+    ///
+    /// The elements of composite elements are included.
     package func elements(under path: String) -> [(path: String, attribute: NSAttributeDescription)] {
         elements.flatMap { element -> [(path: String, attribute: NSAttributeDescription)] in
             let elementPath = path + "." + element.name
@@ -14,13 +16,15 @@ extension NSCompositeAttributeDescription {
 }
 
 extension NSEntityDescription {
-    /// The composite attribute that a path leads into; nil for a path of one name.
+    /// Returns the composite attribute at the start of a path; nil for a path of one name.
     package func propertyHoldingElement(at path: String) -> NSPropertyDescription? {
         let names = path.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         return names.count == 2 ? propertiesByName[String(names[0])] : nil
     }
 
-    /// The attribute at the end of a path: one of the entity, or an element of a composite one.
+    /// Returns the attribute at the end of a path.
+    ///
+    /// It is an attribute of the entity, or an element of a composite attribute.
     package func element(at path: String) -> NSAttributeDescription? {
         var names = path.pathNames[...]
         guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else { return nil }
@@ -33,7 +37,10 @@ extension NSEntityDescription {
         return attribute
     }
 
-    /// What an index has for an element of a composite attribute: an expression that is its path. nil for any other path.
+    /// Returns the index expression for an element of a composite attribute: the path of the
+    /// element.
+    ///
+    /// nil for any other path.
     func expression(ofElementAt path: String) -> NSExpressionDescription? {
         guard path.contains("."), let element = element(at: path) else { return nil }
         let description = NSExpressionDescription()

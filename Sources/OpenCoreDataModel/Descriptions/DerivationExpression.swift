@@ -2,10 +2,10 @@ import Predicates
 
 /// The form in which derivation expressions are stored and hashed.
 ///
-/// Key paths that end in a collection operator become function calls: `pages.@count` is stored as the function `count:`
-/// of `pages` and hashed as `count:(pages)`.
+/// Key paths that end in a collection operator become function calls. For example, `pages.@count`
+/// is stored as the function `count:` of `pages` and hashed as `count:(pages)`.
 enum DerivationExpression {
-    /// The stored form of an expression as it was written.
+    /// Returns the stored form of an expression as it was written.
     static func compiled(_ expression: NSExpression) -> NSExpression {
         guard expression.expressionType == .keyPath else { return expression }
         let parts = expression.keyPath.pathNames
@@ -18,7 +18,7 @@ enum DerivationExpression {
         return expression
     }
 
-    /// The text of which `compiled` makes the stored form, as a person writes it.
+    /// Returns the text that a person writes, from which `compiled` makes the stored form.
     static func source(of compiled: NSExpression) -> String {
         guard compiled.expressionType == .function, let path = compiled.arguments?.first,
             compiled.arguments?.count == 1, path.expressionType == .keyPath
@@ -33,7 +33,7 @@ enum DerivationExpression {
         }
     }
 
-    /// The text that goes into the version hash.
+    /// Returns the text that goes into the version hash.
     static func text(of expression: NSExpression) -> String {
         let compiled = compiled(expression)
         guard compiled.expressionType == .function else { return compiled.description }
@@ -46,7 +46,9 @@ enum DerivationExpression {
             forFunction: name, arguments: [NSExpression(forKeyPath: path.joined(separator: "."))])
     }
 
-    /// The expression as a person writes it; nil when reading it would not give the expression again.
+    /// Returns the expression as a person writes it.
+    ///
+    /// nil when parsing the text would not give the same expression.
     static func editableText(of expression: NSExpression) -> String? {
         let compiled = compiled(expression)
         let text = source(of: compiled)

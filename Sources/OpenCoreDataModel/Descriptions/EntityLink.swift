@@ -1,16 +1,17 @@
 import Synchronization
 
-/// A reference to an entity that does not keep it alive: what properties, indexes and subentities hold of their entity.
+/// A reference from a property, an index or a subentity to its entity that does not keep it alive.
 ///
-/// A `weak` reference would serve, but it gives its target a side table, through which every later retain and release of
-/// the target has to go, and each managed object that is made retains and releases its entity.
+/// A `weak` reference would work, but it gives its target a side table, through which every later
+/// retain and release of the target goes. Each new managed object retains and releases its entity.
 final class EntityLink: Sendable {
     private struct Target: @unchecked Sendable {
         // Sendable: entities are.
         var entity: Unmanaged<NSEntityDescription>?
     }
 
-    /// Guards the target: the entity's deinit takes the lock to clear it before the entity is freed.
+    /// Guards the target: the entity's deinit takes the lock to clear it before the entity is
+    /// freed.
     private let target = Mutex(Target())
 
     /// The entity, nil once its deinitialisation has begun.
@@ -31,7 +32,9 @@ final class EntityLink: Sendable {
 }
 
 extension NSEntityDescription {
-    /// The entity at the top of the hierarchy: the entity itself where it has no superentity. O(depth of the hierarchy).
+    /// The root of the entity's hierarchy: the entity itself if it has no superentity.
+    ///
+    /// Cost: O(depth of the hierarchy).
     package final var rootEntity: NSEntityDescription {
         var root = self
         while let parent = root.superentity { root = parent }

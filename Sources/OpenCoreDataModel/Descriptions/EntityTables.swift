@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an entity can answer without computing once its model is in use.
+/// The tables that an entity computes once, when its model comes into use.
 struct EntityTables {
     /// All properties, inherited ones first.
     let properties: [NSPropertyDescription]
@@ -17,14 +17,16 @@ struct EntityTables {
         versionHash = VersionHash.entity(entity)
     }
 
-    /// All properties of an entity, those of the root first; one that a subentity declares again stands in its place.
+    /// Returns all properties of an entity, those of the root first.
+    ///
+    /// A property that a subentity declares again replaces the inherited one.
     static func properties(of entity: NSEntityDescription) -> [NSPropertyDescription] {
         guard let superentity = entity.superentity else { return entity.ownProperties }
         let own = Set(entity.ownProperties.map(\.name))
         return properties(of: superentity).filter { !own.contains($0.name) } + entity.ownProperties
     }
 
-    /// Properties by name; of two with one name the first.
+    /// Returns properties by name; of two properties with one name, the first.
     static func byName<Property: NSPropertyDescription>(_ properties: [Property]) -> [String: Property] {
         Dictionary(properties.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
     }

@@ -5,7 +5,7 @@ import Predicates
 package struct FetchRequestTemplate {
     /// The name of the entity to fetch.
     package var entityName: String
-    /// Which objects; variables (`$NAME`) stand for values given later.
+    /// The condition on the objects; variables (`$NAME`) stand for values given later.
     package var predicate: NSPredicate?
     package var sortDescriptors: [NSSortDescriptor] = []
     package var fetchLimit = 0
@@ -20,19 +20,20 @@ package struct FetchRequestTemplate {
     package var returnsDistinctResults = false
     package var shouldRefreshRefetchedObjects = false
     package var relationshipKeyPathsForPrefetching: [String]?
-    /// Names of properties, and descriptions of expressions, of dictionary results.
+    /// The columns of dictionary results: names of properties, and descriptions of expressions.
     package private(set) var propertiesToFetch: [Any]?
-    /// Names of properties, and descriptions of expressions, that dictionary results are grouped by.
+    /// The columns that dictionary results are grouped by, in the same form.
     package private(set) var propertiesToGroupBy: [Any]?
-    /// Which groups to keep; variables stand for values given later, too.
+    /// The condition on the groups; variables stand for values given later, too.
     package var havingPredicate: NSPredicate?
-    /// The stores to ask, which only a layer above knows; nil for all.
+    /// The stores to fetch from; nil for all. Only a layer above knows their type.
     package var affectedStores: [AnyObject]?
 
     package init(entityName: String) { self.entityName = entityName }
 
-    /// The template with the variables of its predicates replaced; `NSNull` stands for nil. A variable without a value stays,
-    /// and a fetch with it throws an error.
+    /// Returns the template with the variables of its predicates replaced; `NSNull` stands for nil.
+    ///
+    /// A variable without a value stays, and a fetch with it throws an error.
     package func substituting(_ variables: [String: Any]) -> FetchRequestTemplate {
         var template = self
         template.predicate = predicate?.withSubstitutionVariables(variables)
@@ -40,14 +41,16 @@ package struct FetchRequestTemplate {
         return template
     }
 
-    /// Takes over what dictionary results have and are grouped by.
+    /// Sets the columns of dictionary results, and the columns that they are grouped by.
     package mutating func setColumns(_ properties: [Any]?, groupedBy groups: [Any]?) {
         propertiesToFetch = properties.map(Self.columns)
         propertiesToGroupBy = groups.map(Self.columns)
     }
 
-    /// Columns that belong to no model: the name for each property of an entity, which copies of the model have, too; and copies of expressions,
-    /// which a program may change.
+    /// Returns columns that belong to no model.
+    ///
+    /// A property of an entity becomes its name, which copies of the model have, too. An
+    /// expression, which a program may change, becomes a copy.
     package static func columns(_ properties: [Any]) -> [Any] {
         properties.map { property in
             switch property {

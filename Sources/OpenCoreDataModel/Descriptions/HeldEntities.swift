@@ -1,9 +1,11 @@
 import Foundation
 
-/// The entities that a store of a configuration holds: those that the configuration lists and all their subentities, whose objects are
-/// objects of these.
+/// The entities that a store of a configuration holds.
+///
+/// They are the entities that the configuration lists, and all their subentities: the objects of a
+/// subentity are objects of the listed entity.
 package struct HeldEntities {
-    /// The listed ones first.
+    /// All entities, the listed ones first.
     package let entities: [NSEntityDescription]
     private let listedCount: Int
 
@@ -23,28 +25,31 @@ package struct HeldEntities {
     }
 
     package var listed: ArraySlice<NSEntityDescription> { entities.prefix(listedCount) }
-    /// The subentities that a store holds because of others alone.
+    /// The subentities that a store holds only because a superentity is listed.
     package var unlisted: ArraySlice<NSEntityDescription> { entities.dropFirst(listedCount) }
 
-    /// Hashes everything until the model is in use.
+    /// The versions of the entities. All hashes are computed until the model is in use.
     package var versions: HeldVersions {
         HeldVersions(hashes: ModelTables.versionHashes(of: entities), unlisted: Set(unlisted.map { $0.name ?? "" }))
     }
 
-    /// Whether a store may say that it holds just the entities of these names.
+    /// Whether a store may claim to hold exactly the entities with these names.
     package func fit(_ names: Set<String>) -> Bool {
         names.isSuperset(of: listed.map { $0.name ?? "" }) && names.isSubset(of: entities.map { $0.name ?? "" })
     }
 }
 
-/// The versions of what a store of a configuration holds.
+/// The versions of the entities that a store of a configuration holds.
 package struct HeldVersions: Sendable {
     /// The version hash of each entity, by name. New stores have all of them.
     package let hashes: [String: Data]
-    /// The names of the subentities that the configuration does not list: stores of former releases have no hashes of these.
+    /// The names of the subentities that the configuration does not list.
+    ///
+    /// Stores of former releases have no hashes of these.
     package let unlisted: Set<String>
 
-    /// The hashes that a store of these versions has, which says in `stored` what it holds.
+    /// Returns the hashes that a store of these versions has; `stored` says which entities it
+    /// holds.
     package func expected(beside stored: [String: Data]) -> [String: Data] {
         hashes.filter { stored[$0.key] != nil || !unlisted.contains($0.key) }
     }
@@ -54,7 +59,9 @@ package struct HeldVersions: Sendable {
 }
 
 extension NSManagedObjectModel {
-    /// What a store of a configuration holds, everything for nil; nil when there is no such configuration.
+    /// Returns the entities that a store of a configuration holds; for nil, all entities.
+    ///
+    /// nil when there is no such configuration.
     package func heldEntities(forConfigurationName configuration: String?) -> HeldEntities? {
         entities(forConfigurationName: configuration).map(HeldEntities.init(listed:))
     }

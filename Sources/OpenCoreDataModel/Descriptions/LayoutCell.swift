@@ -1,7 +1,8 @@
-/// The place where an entity keeps its layout, beside the entity.
+/// The place where an entity stores its layout, outside of the entity itself.
 ///
-/// It is read for each object that is made, by another module: the access to a stored property of the entity itself would be checked for
-/// exclusivity each time. It is as safe as that would be unchecked: set while the layouts are made, cleared when they go.
+/// Another module reads it for each new object. Swift would check each access to a stored property
+/// of the entity itself for exclusivity. The cell is as safe as an unchecked property: it is set
+/// while the layouts are made, and cleared when they are released.
 @usableFromInline
 package struct LayoutCell {
     @usableFromInline package let address: UnsafeMutablePointer<Unmanaged<AnyObject>?>

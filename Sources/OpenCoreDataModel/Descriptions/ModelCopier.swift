@@ -1,9 +1,10 @@
 import Foundation
 
-/// Copies of entities whose links (hierarchy, destinations, inverses, indexes) lead to copies.
+/// Copies of entities whose links (hierarchy, destinations, inverses, indexes) refer to copies.
 ///
-/// Every link is replaced by its counterpart, found by identity or, where models are merged, by name; a link to an
-/// entity that is not copied is dropped, and so is a fetched property of one.
+/// Every link is replaced by its counterpart, found by identity or, where models are merged, by
+/// name. A link to an entity that is not copied is dropped. So is a fetched property that fetches
+/// such an entity.
 struct ModelCopier {
     /// The copies, in the order of the originals.
     let entities: [NSEntityDescription]
@@ -11,7 +12,7 @@ struct ModelCopier {
 
     /// Copies entities.
     ///
-    /// - Parameter names: which original stands for all entities of a name.
+    /// - Parameter names: The original that stands for all entities with a name.
     init(_ originals: [NSEntityDescription], findingByName names: [String: NSEntityDescription] = [:]) {
         var entityCopies: [ObjectIdentifier: NSEntityDescription] = [:]
         var propertyCopies: [ObjectIdentifier: NSPropertyDescription] = [:]
@@ -31,7 +32,8 @@ struct ModelCopier {
                 ?? relationship.owningEntity.flatMap { counterpart(of: $0) }
                 .flatMap { $0.ownProperties.first { $0.name == relationship.name } as? NSRelationshipDescription }
         }
-        // Of entities of one name those of another model may have the subentities: each copy goes where its original's superentity went.
+        // Subentities may belong to an entity of the same name in another model, so each copy goes
+        // below the counterpart of its original's superentity.
         var children: [ObjectIdentifier: [NSEntityDescription]] = [:]
         for (original, copy) in zip(originals, copies) {
             guard let parent = original.superentity.flatMap({ counterpart(of: $0) }) else { continue }
@@ -48,7 +50,7 @@ struct ModelCopier {
                 relationship.inverseRelationship = relationship.inverseRelationship.flatMap { counterpart(of: $0) }
             }
         }
-        // Indexes come last: what changes properties drops them.
+        // Indexes come last: a change of properties drops them.
         let copiedNames = Set(originals.compactMap(\.name))
         for (original, copy) in zip(originals, copies) {
             let lost = original.ownProperties.filter { Self.fetchesOmittedEntity($0, of: original, copied: copiedNames) }
@@ -63,7 +65,9 @@ struct ModelCopier {
         self.entityCopies = entityCopies
     }
 
-    /// Whether a property fetches an entity of its model that is not copied. Version hashes do not depend on it.
+    /// Whether a property fetches an entity of its model that is not copied.
+    ///
+    /// Version hashes do not depend on it.
     private static func fetchesOmittedEntity(
         _ property: NSPropertyDescription, of entity: NSEntityDescription, copied names: Set<String>
     ) -> Bool {
@@ -73,7 +77,7 @@ struct ModelCopier {
         return entity.owningModel?.entitiesByName[target] != nil
     }
 
-    /// The copy of an entity, or the entity itself when it was not copied.
+    /// Returns the copy of an entity, or the entity itself when it was not copied.
     func replacement(of entity: NSEntityDescription) -> NSEntityDescription {
         entityCopies[ObjectIdentifier(entity)] ?? entity
     }

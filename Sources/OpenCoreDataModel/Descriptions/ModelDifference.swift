@@ -1,6 +1,6 @@
 import Foundation
 
-/// How the entities that a store was made with differ from those of the model that shall open it.
+/// The differences between the entities of a store and those of the model that is to open it.
 package struct ModelDifference {
     /// In the model, not in the store.
     var added: [String] = []
@@ -8,7 +8,7 @@ package struct ModelDifference {
     var removed: [String] = []
     /// In both, with different version hashes.
     var changed: [String] = []
-    /// What differs in each changed entity, when the store's own model is known.
+    /// The differences in each changed entity, if the store's own model is known.
     var details: [String: [String]] = [:]
 
     package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
@@ -23,7 +23,7 @@ package struct ModelDifference {
         }.sorted()
     }
 
-    /// Finds out what differs in the changed entities.
+    /// Adds the details of the differences in the changed entities.
     package mutating func explain(storedModel: NSManagedObjectModel, currentModel: NSManagedObjectModel) {
         let stored = storedModel.entitiesByName
         let current = currentModel.entitiesByName
@@ -55,7 +55,9 @@ package struct ModelDifference {
     }
 }
 
-/// Texts about how two versions of an entity differ, limited to what version hashes cover.
+/// Texts about the differences between two versions of an entity.
+///
+/// They are limited to what version hashes cover.
 package enum EntityDifference {
     static func texts(from old: NSEntityDescription, to new: NSEntityDescription) -> [String] {
         var texts: [String] = []
@@ -101,7 +103,7 @@ package enum EntityDifference {
     static func quoted(_ name: String?) -> String { name.map { "'\($0)'" } ?? "none" }
 }
 
-/// Texts about how two versions of a property differ.
+/// Texts about the differences between two versions of a property.
 enum PropertyDifference {
     static func texts(from old: NSPropertyDescription, to new: NSPropertyDescription) -> [String] {
         guard EntityDifference.kind(old) == EntityDifference.kind(new) else {
@@ -162,7 +164,7 @@ enum PropertyDifference {
         return text(old) == text(new) ? [] : ["was derived from \(text(old)), now from \(text(new))"]
     }
 
-    /// What differs in each element of a composite attribute, by path.
+    /// Returns the differences in each element of a composite attribute, by path.
     private static func elements(
         from old: NSCompositeAttributeDescription, to new: NSCompositeAttributeDescription, path: String
     ) -> [String] {

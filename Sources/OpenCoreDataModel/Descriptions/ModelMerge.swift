@@ -1,14 +1,16 @@
 import Foundation
 
-/// Makes one model of several.
+/// Merges several models into one.
 enum ModelMerge {
-    /// Unites models; nil when two entities of one name have different version hashes.
+    /// Merges models; nil when two entities of one name have different version hashes.
     static func merged(_ models: [NSManagedObjectModel]) -> NSManagedObjectModel? {
         merged(models) { _ in true }
     }
 
-    /// Unites those entities whose hashes a store's metadata names; nil when the result would not have these hashes: an entity is
-    /// missing, or one that another leads to.
+    /// Merges the entities whose hashes a store's metadata contains.
+    ///
+    /// nil when the result would not have these hashes: an entity is missing, or one that another
+    /// entity refers to.
     static func merged(
         _ models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
@@ -19,9 +21,10 @@ enum ModelMerge {
         return model
     }
 
-    /// Copies of the models' wanted entities in one model.
+    /// Copies the models' wanted entities into one model.
     ///
-    /// Links are followed by name: a copy's relationships and hierarchy lead to the merged model's entities.
+    /// Links are resolved by name: a copy's relationships and hierarchy refer to the merged model's
+    /// entities.
     private static func merged(
         _ models: [NSManagedObjectModel], including isWanted: (NSEntityDescription) -> Bool
     ) -> NSManagedObjectModel? {
@@ -48,7 +51,9 @@ enum ModelMerge {
                 result.setEntities(previous + added, forConfigurationName: configuration)
             }
             for (name, template) in model.fetchRequestTemplates where result.fetchRequestTemplates[name] == nil {
-                // An entity that was not taken cannot be fetched; one that its own model lacks is that model's mistake, and stays to be seen.
+                // An entity that was not taken cannot be fetched. A template for an entity that its
+                // own model lacks is that model's mistake, and is kept so that the mistake stays
+                // visible.
                 let isTaken = result.entitiesByName[template.entityName] != nil || model.entitiesByName[template.entityName] == nil
                 guard isTaken else { continue }
                 result.fetchRequestTemplates[name] = template
@@ -58,7 +63,7 @@ enum ModelMerge {
                 result.localizationDictionary = (result.localizationDictionary ?? [:]).merging(texts) { old, _ in old }
             }
         }
-        // Other versions lie beside the same file.
+        // The model's other versions are stored beside the same file.
         if models.count == 1 { result.fileURL = models[0].fileURL }
         return result
     }

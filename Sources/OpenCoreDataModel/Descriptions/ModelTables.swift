@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a model can answer without computing once it is in use.
+/// The tables that a model computes once, when it comes into use.
 package struct ModelTables {
     let entitiesByName: [String: NSEntityDescription]
     let versionHashes: [String: Data]
@@ -10,12 +10,12 @@ package struct ModelTables {
         versionHashes = Self.versionHashes(of: entities)
     }
 
-    /// Entities by name; of two with one name the first.
+    /// Returns entities by name; of two entities with one name, the first.
     package static func byName(_ entities: [NSEntityDescription]) -> [String: NSEntityDescription] {
         Dictionary(entities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The version hashes by entity name.
+    /// Returns the version hashes by entity name.
     static func versionHashes(of entities: [NSEntityDescription]) -> [String: Data] {
         byName(entities).mapValues(\.versionHash)
     }

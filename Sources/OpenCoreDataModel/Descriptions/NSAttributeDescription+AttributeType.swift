@@ -2,13 +2,13 @@ extension NSAttributeDescription {
     /// The kind of value an attribute holds.
     ///
     /// ```swift
-    /// stockCount.type = .integer64                            // the same as attributeType = .integer64AttributeType
+    /// stockCount.type = .integer64          // the same as attributeType = .integer64AttributeType
     /// ```
     public struct AttributeType: RawRepresentable, Hashable, Sendable {
         /// The same kind as an `NSAttributeType`.
         public let rawValue: NSAttributeType
 
-        /// Makes the type from the enumeration's case.
+        /// Creates a type from a case of the enumeration.
         public init(rawValue: NSAttributeType) {
             self.rawValue = rawValue
         }

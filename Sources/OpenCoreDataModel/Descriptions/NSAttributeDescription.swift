@@ -11,7 +11,7 @@ import Foundation
 /// name.isOptional = false
 /// ```
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Makes an optional attribute of undefined type.
+    /// Creates an optional attribute of undefined type.
     public required init() {
         super.init()
     }
@@ -31,7 +31,8 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 
     /// The name of the class of the values.
     ///
-    /// It follows from the type (`NSString` for a string) unless set; only transformable attributes need to set it.
+    /// It follows from the type (`NSString` for a string) unless set; only transformable attributes
+    /// need to set it.
     open var attributeValueClassName: String? {
         get { explicitValueClassName ?? attributeType.valueClassName }
         set {
@@ -44,8 +45,9 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
 
     /// The value of a new object's attribute; nil unless set. Not part of the version hash.
     ///
-    /// It is retained, not copied. Numbers read back as `NSNumber`, those of a decimal attribute as `NSDecimalNumber`;
-    /// text, dates, data, identifiers and addresses as `String`, `Date`, `Data`, `UUID` and `URL`.
+    /// It is retained, not copied. Numbers read back as `NSNumber`, those of a decimal attribute as
+    /// `NSDecimalNumber`; text, dates, data, identifiers and addresses as `String`, `Date`, `Data`,
+    /// `UUID` and `URL`.
     ///
     /// ```swift
     /// stockCount.defaultValue = 0
@@ -59,28 +61,35 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         }
     }
 
-    /// Gives the value that a migration writes into the rows that are there when the attribute is new to them, where the
-    /// declaring class knows one that no model can hold: the result of an expression. Comes after `defaultValue`.
+    /// Returns the value that a migration writes into existing rows when the attribute is new to
+    /// them.
     ///
-    /// Neither kept with the model nor part of the version hash.
+    /// It serves where the declaring class knows a value that no model can hold: the result of an
+    /// expression. Comes after `defaultValue`.
+    ///
+    /// Neither stored with the model nor part of the version hash.
     package final var valueForExistingRows: (@Sendable () -> Any?)? {
         willSet { requireEditable("valueForExistingRows") }
     }
 
-    /// The registered name of the transformer between a transformable attribute's value and its stored data.
+    /// The registered name of the transformer between a transformable attribute's value and its
+    /// stored data.
     ///
     /// ```swift
     /// colour.attributeType = .transformableAttributeType
-    /// colour.valueTransformerName = NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
+    /// colour.valueTransformerName =
+    ///     NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
     /// ```
     open var valueTransformerName: String? {
         willSet { requireEditable("valueTransformerName") }
     }
 
-    /// Whether large binary values may be stored in files beside the store. Part of the version hash.
+    /// Whether large binary values may be stored in files beside the store. Part of the version
+    /// hash.
     ///
-    /// Cost: a fetch of objects reads the files that their rows name, unless it fetches in batches or IDs alone. Give large values an entity
-    /// of their own, which is reached through a relationship.
+    /// Cost: a fetch of objects reads the files that their rows name, unless it fetches in batches
+    /// or fetches IDs alone. Give large values an entity of their own, which is reached through a
+    /// relationship.
     ///
     /// ```swift
     /// photo.attributeType = .binaryDataAttributeType
@@ -90,20 +99,25 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
         willSet { requireEditable("allowsExternalBinaryDataStorage") }
     }
 
-    /// Whether the value of a deleted object stays in the history as its tombstone. Part of the version hash.
+    /// Whether the value of a deleted object stays in the history as its tombstone. Part of the
+    /// version hash.
     open var preservesValueInHistoryOnDeletion: Bool = false {
         willSet { requireEditable("preservesValueInHistoryOnDeletion") }
     }
 
-    /// Whether values should be encrypted in CloudKit. Kept with the model, but not read from what Xcode compiled; has no effect here.
+    /// Whether values should be encrypted in CloudKit; has no effect here.
+    ///
+    /// Stored with the model, but not read from models that Xcode compiled.
     open var allowsCloudEncryption: Bool = false {
         willSet { requireEditable("allowsCloudEncryption") }
     }
 
-    /// Whether the bytes of a binary attribute are JSON, for which databases have types of their own. Set where the attribute's class has a
-    /// `Codable` value.
+    /// Whether the bytes of a binary attribute are JSON, for which databases have types of their
+    /// own.
     ///
-    /// Neither kept in files nor part of the version hash.
+    /// Set where the attribute's class has a `Codable` value.
+    ///
+    /// Neither stored in files nor part of the version hash.
     package final var holdsJSON: Bool = false {
         willSet { requireEditable("holdsJSON") }
     }

@@ -44,7 +44,7 @@ public enum NSAttributeType: UInt, Sendable, Hashable, CaseIterable {
 }
 
 extension NSAttributeType {
-    /// The class of the values of this type, as model files spell it; nil where the model must say it.
+    /// The value class of this type, as model files spell it; nil where the model must name it.
     var valueClassName: String? {
         switch self {
         case .undefinedAttributeType, .transformableAttributeType: nil

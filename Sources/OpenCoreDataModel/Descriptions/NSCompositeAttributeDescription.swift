@@ -1,6 +1,8 @@
 import Foundation
 
-/// An attribute that is a structure of named attributes; its value is a dictionary of its elements' values.
+/// An attribute that is a structure of named attributes.
+///
+/// Its value is a dictionary of its elements' values.
 ///
 /// (developer.apple.com/documentation/coredata/nscompositeattributedescription)
 ///
@@ -8,10 +10,11 @@ import Foundation
 /// let address = NSCompositeAttributeDescription()
 /// address.name = "address"
 /// address.elements = [city, street]
-/// // Later: object.setValue(["city": "Graz"], forKey: "address"), and in predicates: address.city == "Graz"
+/// // Later: object.setValue(["city": "Graz"], forKey: "address"),
+/// // and in predicates: address.city == "Graz"
 /// ```
 open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-    /// Makes a composite attribute without elements.
+    /// Creates a composite attribute without elements.
     public required init() {
         super.init()
         attributeType = .compositeAttributeType
@@ -29,7 +32,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         }
     }
 
-    /// Whether the attribute is what a Swift enumeration was made into.
+    /// Whether the attribute was made from a Swift enumeration.
     package var isEnumeration: Bool {
         switch userInfo?[Self.enumerationMark] {
         case let flag as Bool: flag
@@ -39,13 +42,15 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         }
     }
 
-    /// The cases of an enumeration without raw values, each of which is an element; nil for any other attribute.
+    /// The cases of an enumeration without raw values; nil for any other attribute.
+    ///
+    /// Each case is an element.
     package var enumerationCases: [String]? { isEnumeration ? userInfo?[Self.casesKey] as? [String] : nil }
 
-    /// The key in the user info of the cases of an enumeration without raw values.
+    /// The user info key for the cases of an enumeration without raw values.
     package static let casesKey = "enum"
 
-    /// The key in the user info by which enumerations are marked.
+    /// The user info key that marks enumerations.
     package static let enumerationMark = "EnumType"
 
     override func takeState(of other: NSPropertyDescription) {
@@ -63,7 +68,8 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
 }
 
 extension NSAttributeDescription {
-    /// Why this attribute cannot be an element of a composite attribute; nil when it can.
+    /// The reason why this attribute cannot be an element of a composite attribute; nil when it
+    /// can.
     var problemAsCompositeElement: String? {
         switch attributeType {
         case .undefinedAttributeType:

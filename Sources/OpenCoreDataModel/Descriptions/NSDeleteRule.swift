@@ -1,8 +1,12 @@
-/// What happens to the objects at the other end of a relationship when an object is deleted.
+/// The effect of deleting an object on the objects at the other end of a relationship.
 ///
 /// ```swift
 /// items.deleteRule = .denyDeleteRule
-/// do { try context.save() } catch CocoaError.validationRelationshipDeniedDelete { context.rollback() }    // 1600
+/// do {
+///     try context.save()
+/// } catch CocoaError.validationRelationshipDeniedDelete {    // 1600
+///     context.rollback()
+/// }
 /// ```
 public enum NSDeleteRule: UInt, Sendable, Hashable, CaseIterable {
     /// Nothing; the other objects keep a reference to an object that no longer exists.

@@ -9,15 +9,16 @@ import Predicates
 /// itemCount.derivationExpression = NSExpression(forKeyPath: "items.@count")
 /// ```
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-    /// Makes a derived attribute without an expression.
+    /// Creates a derived attribute without an expression.
     public required init() {
         super.init()
     }
 
-    /// What computes the value.
+    /// The expression that computes the value.
     ///
-    /// Key paths through to-one relationships, `canonical:`, `uppercase:` and `lowercase:` of one, `@count` and `@sum`
-    /// of a to-many relationship, and `now()`. It alone makes the attribute's version hash.
+    /// It may use key paths through to-one relationships, `canonical:`, `uppercase:` and
+    /// `lowercase:` of such a path, `@count` and `@sum` of a to-many relationship, and `now()`. The
+    /// attribute's version hash depends on this expression alone.
     ///
     /// ```swift
     /// changed.derivationExpression = NSExpression(format: "now()")
@@ -27,7 +28,7 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
         willSet { requireEditable("derivationExpression") }
     }
 
-    /// Sets the expression from its text, in the form in which models that were read hold it.
+    /// Sets the expression from its text, in the form that it has in models read from files.
     package func derive(from text: String) {
         derivationExpression = DerivationExpression.compiled(NSExpression(format: text))
     }

@@ -2,9 +2,9 @@ import Foundation
 
 /// A kind of managed object: its name, class, properties and place in the hierarchy.
 ///
-/// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its model is in use by a
-/// persistent store coordinator; a change of anything but `userInfo` after that stops the program. Two descriptions are equal only when they are
-/// the same object. (developer.apple.com/documentation/coredata/nsentitydescription)
+/// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its model is in use by a persistent store
+/// coordinator; a later change of anything but `userInfo` stops the program. Two descriptions are equal only when they are the same object.
+/// (developer.apple.com/documentation/coredata/nsentitydescription)
 ///
 /// ```swift
 /// let item = NSEntityDescription()
@@ -13,23 +13,23 @@ import Foundation
 /// item.properties = [name, stockCount]
 /// ```
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: `tables` is set, under the model's lock, before the model is shared; from then on every setter but that of
-    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant. The link to the
-    // superentity is Sendable, and `layoutReference` is set while the layouts are made and cleared when they go.
+    // Sendable: `tables` is set, under the model's lock, before the model is shared. From then on every setter but that of `userInfo`,
+    // which has a lock, stops the program, so that all other stored values are constant. The link to the superentity is Sendable, and
+    // `layoutReference` is set while the layouts are made and cleared when they are released.
 
-    /// What is computed once the model is in use, and never changes then; nil before.
+    /// The tables computed when the model comes into use; constant from then on, nil before.
     private(set) var tables: EntityTables?
 
     /// The model that lists this entity.
     package weak var owningModel: NSManagedObjectModel?
 
-    /// Where `layoutReference` stands.
+    /// The place where `layoutReference` is stored.
     @usableFromInline package final let layoutCell = LayoutCell()
 
-    /// What others hold of this entity without keeping it alive.
+    /// A reference to this entity that does not keep it alive.
     final let link = EntityLink()
 
-    /// Makes an entity without name or properties whose class is `NSManagedObject`.
+    /// Creates an entity without name or properties whose class is `NSManagedObject`.
     public required override init() {
         super.init()
         link.lead(to: self)
@@ -52,7 +52,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     private var explicitClassName: String?
 
-    /// The name of the class of the entity's objects, `NSManagedObject` unless set; nil restores that.
+    /// The class name of the entity's objects, `NSManagedObject` unless set; nil restores that.
     ///
     /// ```swift
     /// item.managedObjectClassName = NSStringFromClass(Item.self)
@@ -66,10 +66,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// The modules in which a class of that name is looked for first, most likely first: those that the entity's file may belong to.
+    /// The modules in which a class of that name is looked for first, most likely first.
+    ///
+    /// They are the modules that the entity's file may belong to.
     package var classModules: [String] = []
 
-    /// The class itself where it was given, so that it need not be looked up by its name.
+    /// The class itself, if it was given, so that it need not be looked up by its name.
     package private(set) var givenClass: AnyClass?
 
     /// Sets the class of the entity's objects, and with it `managedObjectClassName`.
@@ -78,7 +80,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         givenClass = objectClass
     }
 
-    /// Facts of the application's own about the entity. Not part of the version hash.
+    /// The application's own information about the entity. Not part of the version hash.
     open var userInfo: [AnyHashable: Any]? {
         get { userInfoLock.withLock { userInfoStorage } }
         set { userInfoLock.withLock { userInfoStorage = newValue } }
@@ -115,7 +117,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: Hierarchy
 
-    /// The entity this one inherits from. Set by assigning the other's `subentities`.
+    /// The entity that this one inherits from. Set by assigning that entity's `subentities`.
     public private(set) var superentity: NSEntityDescription? {
         get { superentityLink?.entity }
         set { superentityLink = newValue?.link }
@@ -177,7 +179,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: Properties
 
-    /// The entity's own properties, without the inherited ones, in the order in which they were given.
+    /// The entity's own properties, without inherited ones, in the order in which they were given.
     package private(set) var ownProperties: [NSPropertyDescription] = []
 
     /// All properties, the inherited ones first. Assigning sets the entity's own and drops the hierarchy's indexes.
@@ -251,7 +253,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// Changing the properties or the hierarchy drops the indexes of the whole hierarchy: set them last.
     ///
     /// ```swift
-    /// let name = NSFetchIndexElementDescription(property: item.propertiesByName["name"]!, collationType: .binary)
+    /// let name = NSFetchIndexElementDescription(
+    ///     property: item.propertiesByName["name"]!, collationType: .binary)
     /// item.indexes = [NSFetchIndexDescription(name: "byName", elements: [name])]
     /// ```
     open var indexes: [NSFetchIndexDescription] {
@@ -315,8 +318,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The hash by which a store recognises this entity's version: 32 bytes.
     ///
-    /// It depends on name, abstract flag, superentity, properties, uniqueness constraints and modifier, and on nothing
-    /// else. Hashes all properties at each call until the model is in use, then constant.
+    /// It depends only on name, abstract flag, superentity, properties, uniqueness constraints and modifier. Each call hashes all
+    /// properties until the model is in use; then the cost is constant.
     open var versionHash: Data {
         Data(tables?.versionHash ?? VersionHash.entity(self))
     }
@@ -325,13 +328,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// Returns an editable copy with copies of its own properties and indexes.
     ///
-    /// The copy belongs to no model and no hierarchy; its relationships still lead to the original's destinations. Copy
-    /// the model to copy entities together with their links.
+    /// The copy belongs to no model and no hierarchy; its relationships still refer to the original's destinations. To copy entities
+    /// together with their links, copy the model.
     open func copy(with zone: NSZone? = nil) -> Any {
         copyWithProperties().entity
     }
 
-    /// Copies the entity and says which property became which.
+    /// Copies the entity, and returns the copy of each property by the identity of its original.
     func copyWithProperties() -> (
         entity: NSEntityDescription, properties: [ObjectIdentifier: NSPropertyDescription]
     ) {

@@ -1,23 +1,24 @@
 import Predicates
 
-/// A column of a fetch's dictionary results, or an element of an index, that is computed by an expression.
+/// A column of dictionary results, or an element of an index, that an expression computes.
 ///
 /// (developer.apple.com/documentation/coredata/nsexpressiondescription)
 ///
 /// ```swift
 /// let total = NSExpressionDescription()
 /// total.name = "total"
-/// total.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stockCount")])
+/// total.expression = NSExpression(
+///     forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stockCount")])
 /// total.expressionResultType = .integer64AttributeType
 /// request.propertiesToFetch = ["supplier.name", total]
 /// ```
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Makes a description without an expression.
+    /// Creates a description without an expression.
     public required init() {
         super.init()
     }
 
-    /// What computes the value.
+    /// The expression that computes the value.
     open var expression: NSExpression? {
         willSet { requireEditable("expression") }
     }

@@ -28,9 +28,9 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
 
     private var storedElements: [NSFetchIndexElementDescription] = []
 
-    /// What is indexed, most significant first.
+    /// The elements of the index, most significant first.
     ///
-    /// - Precondition: all elements are kept in the same way (all binary or all R-tree).
+    /// - Precondition: all elements have the same collation type (all binary or all R-tree).
     open var elements: [NSFetchIndexElementDescription] {
         get { storedElements }
         set {
@@ -42,7 +42,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// Which rows the index holds; all of them when nil.
+    /// The condition on the rows that the index holds; all rows when nil.
     ///
     /// ```swift
     /// index.partialIndexPredicate = NSPredicate(format: "isOpen == YES")
@@ -51,14 +51,16 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         willSet { requireEditable("partialIndexPredicate") }
     }
 
-    /// Makes an index that belongs to no entity.
+    /// Creates an index that belongs to no entity.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
         self.name = name
         super.init()
         self.elements = elements ?? []
     }
 
-    /// Returns an editable copy with copies of the elements. It names the same entity, which does not list it.
+    /// Returns an editable copy with copies of the elements.
+    ///
+    /// The copy refers to the same entity, which does not list it.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = copy(replacing: { $0 })
         copy.owner = owner
@@ -72,7 +74,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         return copy
     }
 
-    /// Why these elements cannot form one index; nil when they can.
+    /// Returns the reason why these elements cannot form one index; nil when they can.
     static func problem(in elements: [NSFetchIndexElementDescription]) -> String? {
         guard let first = elements.first, elements.contains(where: { $0.collationType != first.collationType }) else {
             return nil

@@ -1,6 +1,6 @@
 import Foundation
 
-/// How an element of an index is kept.
+/// The way in which an element of an index is stored.
 ///
 /// ```swift
 /// let name = NSFetchIndexElementDescription(property: nameAttribute, collationType: .binary)
@@ -8,7 +8,9 @@ import Foundation
 public enum NSFetchIndexElementType: UInt, Sendable, Hashable, CaseIterable {
     /// In order of value.
     case binary = 0
-    /// In an R-tree, for ranges in several dimensions. Kept with the model: SQLite stores make no index of such elements here.
+    /// In an R-tree, for ranges in several dimensions.
+    ///
+    /// Stored with the model, but SQLite stores make no index of such elements here.
     case rTree = 1
 }
 
@@ -33,7 +35,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
     /// The index that lists this element.
     public internal(set) weak var indexDescription: NSFetchIndexDescription?
 
-    /// How the element is kept; binary unless set.
+    /// The way in which the element is stored; binary unless set.
     open var collationType: NSFetchIndexElementType {
         willSet { requireEditable("collationType") }
         didSet {
@@ -48,7 +50,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         willSet { requireEditable("isAscending") }
     }
 
-    /// Makes an element for a property of an entity or an expression.
+    /// Creates an element for a property of an entity or an expression.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
         self.property = property
         self.collationType = collationType

@@ -13,7 +13,7 @@ import Foundation
 /// item.properties.append(similar)
 /// ```
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Makes a fetched property without a request.
+    /// Creates a fetched property without a request.
     public required init() {
         super.init()
     }

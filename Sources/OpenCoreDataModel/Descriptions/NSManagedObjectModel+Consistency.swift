@@ -1,7 +1,9 @@
 import Foundation
 
 extension NSManagedObjectModel {
-    /// Everything that keeps the model from being used, each as a sentence that names entity and property.
+    /// Returns the problems that keep the model from being used.
+    ///
+    /// Each is a sentence that names entity and property.
     ///
     /// Empty when the model is sound. Cost: O(size of the model).
     package func consistencyProblems() -> [String] {
@@ -32,7 +34,7 @@ extension NSManagedObjectModel {
         return problems
     }
 
-    /// What keeps a name from being one of tables, columns and indexes.
+    /// Returns the problems that keep a name from being used for a table, column or index.
     fileprivate static func problems(ofName name: String, _ subject: String) -> [String] {
         guard name.utf8.contains(0) else { return [] }
         let text = subject.replacingOccurrences(of: "\0", with: "\\0")
@@ -203,7 +205,8 @@ private struct ModelConsistency {
             if index.elements.isEmpty { problems.append("The index '\(index.name)' of the entity '\(name)' is empty.") }
             for element in index.elements where !(element.property is NSExpressionDescription) {
                 let part = element.propertyName ?? ""
-                // A to-many relationship has no column, but models in use name some: stores leave it out of the index.
+                // A to-many relationship has no column, but models in use name some: stores leave
+                // them out of the index.
                 if properties[part] == nil {
                     problems.append(
                         "The index '\(index.name)' of the entity '\(name)' names the property '\(part)', which it does "

@@ -1,22 +1,25 @@
 extension NSManagedObjectModel: Sequence {
-    /// Goes through the entities, in the order of ``entities``, as a `for` loop does:
+    /// Returns an iterator over the entities, in the order of ``entities``, as a `for` loop uses
+    /// it:
     ///
     /// ```swift
     /// for entity in model { print(entity.name ?? "") }
     /// ```
     ///
-    /// Entities that are added meanwhile are not met.
+    /// Entities that are added meanwhile are not visited.
     public func makeIterator() -> IndexingIterator<[NSEntityDescription]> { entities.makeIterator() }
 }
 
 extension NSEntityDescription: Sequence {
-    /// Goes through the properties, inherited ones among them, in the order of ``properties``, as a `for` loop does:
+    /// Returns an iterator over the properties, inherited ones included.
+    ///
+    /// The order is that of ``properties``. A `for` loop uses it:
     ///
     /// ```swift
     /// for property in entity { print(property.name) }
     /// ```
     ///
-    /// Properties that are added meanwhile are not met.
+    /// Properties that are added meanwhile are not visited.
     public func makeIterator() -> IndexingIterator<[NSPropertyDescription]> { properties.makeIterator() }
 }
 
@@ -26,6 +29,6 @@ extension NSManagedObjectModel: NSFastEnumeration {
 }
 
 extension NSEntityDescription: NSFastEnumeration {
-    /// The properties, inherited ones among them.
+    /// The properties, inherited ones included.
     public var enumeratedElements: [Any] { properties }
 }

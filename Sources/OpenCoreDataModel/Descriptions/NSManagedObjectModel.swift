@@ -3,29 +3,31 @@ import Synchronization
 
 /// The entities of an application's data, their configurations and fetch request templates.
 ///
-/// Read from a file (`init(contentsOf:)`, `init(reading:)`), merged from several, or built in code. A model and
-/// everything in it can be changed until it is in use by a persistent store coordinator; a change after that stops the
-/// program. A copy can be changed again. (developer.apple.com/documentation/coredata/nsmanagedobjectmodel)
+/// A model is read from a file (`init(contentsOf:)`, `init(reading:)`), merged from several models,
+/// or built in code. A model and everything in it can be changed until it is in use by a persistent
+/// store coordinator; a later change stops the program. A copy can be changed again.
+/// (developer.apple.com/documentation/coredata/nsmanagedobjectmodel)
 ///
 /// ```swift
-/// let model = NSManagedObjectModel(contentsOf: url)       // .momd, .mom, .xcdatamodeld or .xcdatamodel; nil if unreadable
+/// // .momd, .mom, .xcdatamodeld or .xcdatamodel; nil if unreadable
+/// let model = NSManagedObjectModel(contentsOf: url)
 /// let item = model?.entitiesByName["Item"]
 /// ```
 open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
-    // Sendable: `freeze()` computes `tables` under `freezing` before the model is shared; from then on every setter
-    // stops the program, so that all stored values are constant.
+    // Sendable: `freeze()` computes `tables` under `freezing` before the model is shared. From then
+    // on every setter stops the program, so that all stored values are constant.
 
-    /// Guards the transition to use, which several coordinators may ask for at once.
+    /// Guards the transition to use, which several coordinators may request at the same time.
     private let freezing = Mutex<Bool>(false)
 
-    /// What is computed once the model is in use, and never changes then; nil before.
+    /// The tables computed when the model comes into use; constant from then on, nil before.
     private(set) var tables: ModelTables?
 
-    /// Makes a model without entities.
+    /// Creates a model without entities.
     ///
     /// ```swift
     /// let model = NSManagedObjectModel()
-    /// model.entities = [item, supplier]                       // can be changed until a coordinator uses it
+    /// model.entities = [item, supplier]              // can be changed until a coordinator uses it
     /// ```
     public required override init() {
         super.init()
@@ -40,7 +42,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         takeState(ofModels: [model])
     }
 
-    /// The file that the model was read from, beside which other versions of it may lie; nil for all other models.
+    /// The file that the model was read from; nil for all other models.
+    ///
+    /// Other versions of the model may be stored beside it.
     package var fileURL: URL? {
         willSet { requireEditable("fileURL") }
     }
@@ -85,13 +89,18 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         tables?.entitiesByName ?? ModelTables.byName(storedEntities)
     }
 
-    /// Texts for people, by "Entity/Name", "Property/Name", "Property/Name/Entity/EntityName" or "ErrorString/Text".
+    /// Texts for people, by key.
     ///
-    /// Kept with the model for the program's own use: errors have the names and texts of the model itself, and no `.strings` file beside the
-    /// model is read.
+    /// A key is "Entity/Name", "Property/Name", "Property/Name/Entity/EntityName" or
+    /// "ErrorString/Text".
+    ///
+    /// Stored with the model for the program's own use: errors contain the names and texts of the
+    /// model itself, and no `.strings` file beside the model is read.
     ///
     /// ```swift
-    /// model.localizationDictionary = ["Entity/Item": "Artikel", "Property/name/Entity/Item": "Name"]
+    /// model.localizationDictionary = [
+    ///     "Entity/Item": "Artikel", "Property/name/Entity/Item": "Name"
+    /// ]
     /// ```
     open var localizationDictionary: [String: String]? {
         willSet { requireEditable("localizationDictionary") }
@@ -108,7 +117,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     // MARK: Configurations
 
-    /// What stores that hold all entities call their configuration.
+    /// The name of the configuration in stores that hold all entities.
     package static let defaultConfigurationName = "PF_DEFAULT_CONFIGURATION_NAME"
 
     private var entitiesByConfiguration: [String: [NSEntityDescription]] = [:]
@@ -116,12 +125,16 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// The names of the configurations in ascending order.
     ///
     /// ```swift
-    /// for name in model.configurations { print(name, model.entities(forConfigurationName: name)?.count ?? 0) }
+    /// for name in model.configurations {
+    ///     print(name, model.entities(forConfigurationName: name)?.count ?? 0)
+    /// }
     /// ```
     open var configurations: [String] { entitiesByConfiguration.keys.sorted() }
 
-    /// The entities of a configuration, all entities for nil and for the name that stores give to the default configuration; nil
-    /// when there is no such configuration.
+    /// Returns the entities of a configuration; nil when there is no such configuration.
+    ///
+    /// It returns all entities for nil, and for the name that stores give to the default
+    /// configuration.
     ///
     /// Cost: O(1).
     ///
@@ -134,13 +147,14 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         return configuration == Self.defaultConfigurationName ? storedEntities : nil
     }
 
-    /// Makes or replaces a configuration.
+    /// Creates or replaces a configuration.
     ///
-    /// A store of the configuration also holds all subentities of its entities, whether they are listed or not.
+    /// A store of the configuration also holds all subentities of its entities, whether they are
+    /// listed or not.
     ///
     /// ```swift
     /// model.setEntities([item, supplier], forConfigurationName: "Shop")
-    /// description.configuration = "Shop"                      // the store holds these two and their subentities
+    /// description.configuration = "Shop"        // the store holds these two and their subentities
     /// ```
     ///
     /// - Precondition: all entities belong to this model.
@@ -165,7 +179,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     // MARK: Version
 
-    /// The version hash of each entity, by name. Hashes everything at each call until the model is in use.
+    /// The version hash of each entity, by name.
+    ///
+    /// Each call hashes everything until the model is in use.
     ///
     /// ```swift
     /// let stored = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
@@ -175,7 +191,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         tables?.versionHashes ?? ModelTables.versionHashes(of: storedEntities)
     }
 
-    /// The base64 text of a hash of all entities' version hashes. Equal for models that fit the same stores.
+    /// The base64 text of a hash of all entities' version hashes.
+    ///
+    /// It is equal for models that fit the same stores.
     ///
     /// Cost: as for `entityVersionHashesByName`, and a hash of the result.
     open var versionChecksum: String {
@@ -184,15 +202,18 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     /// Whether a store with this metadata can be opened with the entities of a configuration.
     ///
-    /// Compares the metadata's hashes with those of the configuration's entities and their subentities (all entities for nil): the names and
-    /// the hashes must be the same, but hashes of subentities that the configuration does not list may be missing. False when there is no
-    /// such configuration or the metadata has no hashes.
+    /// Compares the metadata's hashes with those of the configuration's entities and their
+    /// subentities (all entities for nil). The names and the hashes must be the same, but hashes of
+    /// subentities that the configuration does not list may be missing. False when there is no such
+    /// configuration or the metadata has no hashes.
     ///
     /// Cost: O(size of the configuration), as every entity is hashed.
     ///
     /// ```swift
-    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
-    /// let needsMigration = !model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+    ///     type: .sqlite, at: url)
+    /// let needsMigration = !model.isConfiguration(
+    ///     withName: nil, compatibleWithStoreMetadata: metadata)
     /// ```
     open func isConfiguration(
         withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
@@ -204,8 +225,10 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     // MARK: Comparing
 
-    /// Whether another object is a model with the same version: the same entities by version hash, the same configurations
-    /// and version identifiers. Two models read from one file are equal.
+    /// Whether another object is a model with the same version.
+    ///
+    /// Equal models have the same entities by version hash, the same configurations and the same
+    /// version identifiers. Two models read from one file are equal.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectModel else { return false }
         if self === other { return true }
@@ -222,7 +245,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     // MARK: Copying
 
-    /// Returns an independent, editable copy of the model and everything in it, all links leading within the copy.
+    /// Returns an independent, editable copy of the model and everything in it.
+    ///
+    /// All links of the copy refer to parts of the copy.
     ///
     /// Cost: O(size of the model).
     ///
@@ -236,7 +261,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         return copy
     }
 
-    /// Fills an empty model with copies of everything in other models, whose entities have distinct names.
+    /// Fills an empty model with copies of everything in other models.
+    ///
+    /// The entities of these models have distinct names.
     func takeState(ofModels models: [NSManagedObjectModel]) {
         let copier = ModelCopier(models.flatMap(\.storedEntities))
         entities = copier.entities
@@ -252,7 +279,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
                 localizationDictionary = (localizationDictionary ?? [:]).merging(texts) { first, _ in first }
             }
         }
-        // A copy of a model has the other versions beside the same file.
+        // The copy of a single model has the same file, beside which its other versions are stored.
         if models.count == 1 { fileURL = models[0].fileURL }
     }
 
@@ -261,8 +288,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// Whether this model may still be changed.
     var isEditable: Bool { tables == nil }
 
-    /// Forbids every further change to the model and everything in it, and computes what many threads then read.
+    /// Forbids every further change to the model and everything in it.
     ///
+    /// It also computes the tables that many threads then read.
     package func freeze() {
         freezing.withLock { isFrozen in
             guard !isFrozen else { return }
@@ -276,7 +304,9 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         package weak var object: AnyObject?
     }
 
-    /// The layouts of the entities in rows, opaque here, while someone keeps them. The mutex guards their making.
+    /// The layouts of the entities in rows, opaque here, while another object keeps them alive.
+    ///
+    /// The mutex guards their creation.
     package let currentLayout = Mutex(WeakReference())
 
     /// Stops the program when the model is in use.

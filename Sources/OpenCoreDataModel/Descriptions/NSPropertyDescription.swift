@@ -1,9 +1,9 @@
 import Foundation
 
-/// A property of an entity: what attributes, relationships and fetched properties have in common.
+/// A property of an entity: the common base of attributes, relationships and fetched properties.
 ///
-/// A property belongs to at most one entity. It can be changed until its model is in use by a persistent store
-/// coordinator; a change after that stops the program.
+/// A property belongs to at most one entity. It can be changed until its model is in use by a
+/// persistent store coordinator; a later change stops the program.
 /// (developer.apple.com/documentation/coredata/nspropertydescription)
 ///
 /// ```swift
@@ -12,9 +12,9 @@ import Foundation
 /// }
 /// ```
 open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecked Sendable {
-    // Sendable: `isFrozen` is set, under the model's lock, before the model is shared; from then on every setter but that of
-    // `userInfo`, which has a lock, stops the program, so that all other stored values are constant; the link to the entity is
-    // Sendable.
+    // Sendable: `isFrozen` is set, under the model's lock, before the model is shared. From then on
+    // every setter but that of `userInfo`, which has a lock, stops the program, so that all other
+    // stored values are constant. The link to the entity is Sendable.
 
     /// Whether the model is in use, after which nothing in this object changes.
     var isFrozen = false
@@ -26,7 +26,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     }
     private var owner: EntityLink?
 
-    /// Makes a property without name or entity.
+    /// Creates a property without name or entity.
     public required override init() {
         super.init()
     }
@@ -48,7 +48,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     /// Whether the property is kept in memory only and never stored. False unless set.
     ///
     /// ```swift
-    /// fullName.isTransient = true                             // set by the class, for example in awakeFromFetch()
+    /// fullName.isTransient = true             // set by the class, for example in awakeFromFetch()
     /// ```
     open var isTransient: Bool = false {
         willSet { requireEditable("isTransient") }
@@ -59,13 +59,16 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         willSet { requireEditable("isIndexed") }
     }
 
-    /// Whether Spotlight should index the property. Kept with the model, but not read from what Xcode compiled; has no effect here.
+    /// Whether Spotlight should index the property; has no effect here.
+    ///
+    /// Stored with the model, but not read from models that Xcode compiled.
     open var isIndexedBySpotlight: Bool = false {
         willSet { requireEditable("isIndexedBySpotlight") }
     }
 
-    /// Facts of the application's own about the property. Not part of the version hash, and the only part of a property
-    /// that may be changed while its model is in use.
+    /// The application's own information about the property. Not part of the version hash.
+    ///
+    /// It is the only part of a property that may be changed while its model is in use.
     ///
     /// ```swift
     /// let label = property.userInfo?["label"] as? String
@@ -85,13 +88,13 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     private var userInfoStorage: [AnyHashable: Any]? = [:]
     private var userInfoChanges = 0
 
-    /// How often `userInfo` was set.
+    /// The number of times that `userInfo` was set.
     package var userInfoVersion: Int { userInfoLock.withLock { userInfoChanges } }
 
     /// A text that makes the version hash differ although the property looks the same.
     ///
     /// ```swift
-    /// total.versionHashModifier = "rounded"                   // stores with the former meaning do not fit any more
+    /// total.versionHashModifier = "rounded"  // stores with the former meaning do not fit any more
     /// ```
     open var versionHashModifier: String? {
         willSet { requireEditable("versionHashModifier") }
@@ -99,7 +102,9 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
 
     private var explicitRenamingIdentifier: String?
 
-    /// The name by which migration finds this property's predecessor in an older model; the name unless set.
+    /// The name by which migration finds this property's predecessor in an older model.
+    ///
+    /// It is the name of the property unless set.
     ///
     /// ```swift
     /// stockCount.renamingIdentifier = "amount"                // called so in the former version
@@ -114,7 +119,8 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
 
     /// The entity that has this property.
     ///
-    /// - Precondition: the property has been put into an entity's `properties` and that entity still exists.
+    /// - Precondition: the property has been put into an entity's `properties` and that entity
+    ///   still exists.
     open var entity: NSEntityDescription {
         guard let owningEntity else {
             preconditionFailure("\(diagnosticName) belongs to no entity: put it into an entity's 'properties' first")
@@ -122,17 +128,20 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         return owningEntity
     }
 
-    /// Predicates that a value must satisfy; `SELF` is the value. In step with `validationWarnings`.
+    /// Predicates that a value must satisfy; `SELF` is the value.
+    ///
+    /// They have the same order as `validationWarnings`.
     public private(set) var validationPredicates: [NSPredicate] = []
 
-    /// For each validation predicate what a failure is reported with: an error code (`NSNumber`) or a text.
+    /// For each validation predicate, the error code (`NSNumber`) or text that reports a failure.
     public private(set) var validationWarnings: [Any] = []
 
-    /// Sets the predicates that a value must satisfy and, in the same order, the texts of their failures.
+    /// Sets the validation predicates and, in the same order, the texts of their failures.
     ///
     /// ```swift
     /// let isLong = NSPredicate(format: "length >= 3")
-    /// name.setValidationPredicates([isLong], withValidationWarnings: ["A name has three letters."])
+    /// name.setValidationPredicates(
+    ///     [isLong], withValidationWarnings: ["A name has three letters."])
     /// ```
     ///
     /// - Precondition: both arrays have the same number of elements.
@@ -142,17 +151,20 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         setValidation(predicates: validationPredicates ?? [], warnings: validationWarnings ?? [])
     }
 
-    /// Sets the predicates that a value must satisfy and, in the same order, what their failures are reported with: an error code or a text.
+    /// Sets the validation predicates and, in the same order, codes or texts of their failures.
     ///
-    /// A text is reported with the code 1550 (`NSManagedObjectValidationError`). The limits that a model file sets have codes, as here:
+    /// A text is reported with the code 1550 (`NSManagedObjectValidationError`). The limits that a
+    /// model file sets have codes, as in this example:
     ///
     /// ```swift
     /// let isShort = NSPredicate(format: "length <= 20")
-    /// name.setValidationPredicates([isShort], withValidationWarnings: [NSValidationStringTooLongError])
+    /// name.setValidationPredicates(
+    ///     [isShort], withValidationWarnings: [NSValidationStringTooLongError])
     /// ```
     ///
     /// - Parameter validationWarnings: Texts and codes (`NSNumber` or `Int`), mixed at will.
-    /// - Precondition: both arrays have the same number of elements, and each warning is a text or a number.
+    /// - Precondition: both arrays have the same number of elements, and each warning is a text or
+    ///   a number.
     @_disfavoredOverload
     public final func setValidationPredicates(_ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [Any]) {
         let warnings = validationWarnings.map { warning -> Any in
@@ -175,7 +187,8 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
 
     /// The hash by which a store recognises this property's version: 32 bytes.
     ///
-    /// It depends on name, optional and transient flags and the modifier. Computed at each call: O(length of the name).
+    /// It depends on name, optional and transient flags and the modifier. Computed at each call:
+    /// O(length of the name).
     open var versionHash: Data {
         Data(VersionHash.propertyBase(of: self))
     }
@@ -191,7 +204,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         return copy
     }
 
-    /// Takes over everything except the owner from a property of the same class.
+    /// Copies everything except the owner from a property of the same class.
     func takeState(of other: NSPropertyDescription) {
         name = other.name
         isOptional = other.isOptional
@@ -205,7 +218,9 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         validationWarnings = other.validationWarnings
     }
 
-    /// What predicates of fetched properties ask of `$FETCHED_PROPERTY`: `name`, `entity`, `userInfo`; nil for anything else.
+    /// Returns `name`, `entity` or `userInfo`, for predicates that use `$FETCHED_PROPERTY`.
+    ///
+    /// nil for any other key.
     open func value(forKey key: String) -> Any? {
         switch key {
         case "name": name
@@ -215,7 +230,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         }
     }
 
-    /// Descriptions are not set by name.
+    /// Stops the program: descriptions are not set by name.
     open func setValue(_ value: Any?, forKey key: String) {
         preconditionFailure("\(diagnosticName) cannot be set by name: use the property \(key) itself.")
     }
@@ -231,7 +246,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     /// The renaming identifier, nil when it has never been set.
     var renamingIdentifierIfSet: String? { explicitRenamingIdentifier }
 
-    /// What messages call this kind of property.
+    /// The name of this kind of property in messages.
     var kindName: String { "property" }
 
     /// The property in a sentence: kind, name and entity.

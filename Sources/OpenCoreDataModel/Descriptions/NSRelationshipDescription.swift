@@ -12,7 +12,7 @@ import Foundation
 /// supplier.deleteRule = .nullifyDeleteRule
 /// ```
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Makes an optional, unbounded, unordered to-many relationship with the nullify rule.
+    /// Creates an optional, unbounded, unordered to-many relationship with the nullify rule.
     public required init() {
         super.init()
     }
@@ -27,7 +27,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
     private var destination: EntityLink?
 
-    /// The relationship that leads back. Not retained; both sides must be set.
+    /// The relationship in the opposite direction. Not retained; both sides must be set.
     ///
     /// ```swift
     /// supplier.inverseRelationship = items                    // Item.supplier and Supplier.items
@@ -37,7 +37,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         willSet { requireEditable("inverseRelationship") }
     }
 
-    /// The greatest number of objects; 0, the default, means no limit. 1 makes a to-one relationship.
+    /// The greatest number of objects. 0, the default, means no limit; 1 makes it to-one.
     ///
     /// ```swift
     /// supplier.maxCount = 1                                   // to-one
@@ -53,7 +53,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         willSet { requireEditable("minCount") }
     }
 
-    /// What deleting an object does to the objects at the other end; nullify unless set.
+    /// The effect of deleting an object on the objects at the other end; nullify unless set.
     ///
     /// ```swift
     /// order.deleteRule = .nullifyDeleteRule
@@ -72,7 +72,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
         willSet { requireEditable("isOrdered") }
     }
 
-    /// Whether the relationship leads to several objects: `maxCount` is not 1.
+    /// Whether the relationship may refer to several objects: `maxCount` is not 1.
     open var isToMany: Bool { maxCount != 1 }
 
     /// The hash by which a store recognises this relationship's version: 32 bytes.

@@ -3,7 +3,9 @@ typealias SHA256 = SHA2<UInt32>
 /// SHA-512 (FIPS 180-4).
 typealias SHA512 = SHA2<UInt64>
 
-/// A hash of the SHA-2 family (FIPS 180-4), by the type of the words it works on. Cost: O(number of bytes).
+/// A hash of the SHA-2 family (FIPS 180-4), by the type of the words it works on.
+///
+/// Cost: O(number of bytes).
 struct SHA2<Word: SHA2Word> {
     private var state = Word.initialState
     private var pending: [UInt8] = []
@@ -66,7 +68,7 @@ struct SHA2<Word: SHA2Word> {
     }
 }
 
-/// A word of SHA-2, with what the standard fixes for its width.
+/// A word of SHA-2, with the values that the standard defines for its width.
 protocol SHA2Word: FixedWidthInteger, UnsignedInteger {
     /// Eight words.
     static var initialState: [Self] { get }

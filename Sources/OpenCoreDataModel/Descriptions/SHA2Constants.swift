@@ -1,4 +1,6 @@
-/// The constants of SHA-512: the first 64 bits of the fractional parts of the cube roots of the first 80 primes.
+/// The constants of SHA-512.
+///
+/// They are the first 64 bits of the fractional parts of the cube roots of the first 80 primes.
 ///
 /// The upper halves of the first 64 are those of SHA-256.
 enum SHA2Constants {

@@ -1,11 +1,11 @@
 import Foundation
 
-/// The entries of a store's metadata that say which versions of entities it holds.
+/// The entries of a store's metadata that contain the versions of its entities.
 package enum StoreMetadataHashes {
     /// The metadata's key for the entity hashes.
     static let hashesKey = "NSStoreModelVersionHashes"
 
-    /// The entity hashes by name; nil when the metadata has none or not in the expected form.
+    /// Returns the entity hashes by name; nil when they are missing or not in the expected form.
     package static func hashes(in metadata: [String: Any]) -> [String: Data]? {
         guard let entries = metadata[hashesKey] as? [String: Any] else { return nil }
         var hashes: [String: Data] = [:]

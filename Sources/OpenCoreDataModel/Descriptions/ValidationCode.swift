@@ -1,4 +1,4 @@
-/// The codes of validation errors, in `NSCocoaErrorDomain`, that a model's limits are reported with.
+/// The codes of validation errors, in `NSCocoaErrorDomain`, for the limits of a model.
 enum ValidationCode {
     static let numberTooLarge = 1610
     static let numberTooSmall = 1620

@@ -2,15 +2,15 @@ import Predicates
 
 /// The hashes by which stores recognise versions of entities (metadata "hashes version" 3).
 ///
-/// Found by comparing models with the hashes in stores written for them. Strings are hashed as UTF-8 without length,
-/// integers little-endian. Several uniqueness constraints follow one another in ascending order (shown by a store with
-/// two constraints an entity, given in descending order); an entity's own modifier comes before them (shown by photo
-/// libraries).
+/// The rules were found by comparing models with the hashes in stores written for them. Strings are
+/// hashed as UTF-8 without length, integers little-endian. Several uniqueness constraints are
+/// hashed in ascending order (shown by a store with two constraints an entity, given in descending
+/// order). An entity's own modifier comes before them (shown by photo libraries).
 ///
-/// One rule is this project's choice, because no known store shows Apple's: a composite attribute within another one
-/// counts as any element does.
+/// One rule is this project's choice, because no known store shows Apple's: a composite attribute
+/// within another one counts as any element does.
 package enum VersionHash {
-    /// What all properties have in common: name, flags, modifier.
+    /// Returns the hash of the values that all properties have: name, flags, modifier.
     static func propertyBase(of property: NSPropertyDescription) -> [UInt8] {
         var hash = SHA256()
         hash.update(property.name)
@@ -19,7 +19,10 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// An attribute's hash; a derived one's depends on its expression alone, a composite one's on its elements alone.
+    /// Returns an attribute's hash.
+    ///
+    /// The hash of a derived attribute depends on its expression alone, that of a composite
+    /// attribute on its elements alone.
     static func attribute(_ attribute: NSAttributeDescription) -> [UInt8] {
         var hash = SHA256()
         if let expression = (attribute as? NSDerivedAttributeDescription)?.derivationExpression {
@@ -39,8 +42,9 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// A relationship's hash: what is common, destination, inverse, counts, order. One that is its own inverse counts as
-    /// one without an inverse.
+    /// Returns a relationship's hash: common values, destination, inverse, counts, order.
+    ///
+    /// A relationship that is its own inverse counts as one without an inverse.
     static func relationship(_ relationship: NSRelationshipDescription) -> [UInt8] {
         var hash = SHA256()
         hash.update(propertyBase(of: relationship))
@@ -52,7 +56,9 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// The hash that stores with archived composite attributes have of one: type and elements as a part of an attribute.
+    /// Returns the hash of a composite attribute in stores with archived composite attributes.
+    ///
+    /// Type and elements are hashed as a part of the attribute.
     private static func archived(_ composite: NSCompositeAttributeDescription) -> [UInt8] {
         var hash = SHA256()
         hash.update(propertyBase(of: composite))
@@ -65,9 +71,13 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// An entity's hash: name, abstract flag, superentity, all stored properties, modifier, own constraints.
+    /// Returns an entity's hash.
     ///
-    /// - Parameter archivesComposites: whether to give the hash of stores that have composite attributes archived.
+    /// It covers name, abstract flag, superentity, all stored properties, modifier and own
+    /// constraints.
+    ///
+    /// - Parameter archivesComposites: Whether to return the hash of stores that have composite
+    ///   attributes archived.
     package static func entity(_ entity: NSEntityDescription, archivesComposites: Bool = false) -> [UInt8] {
         var hash = SHA256()
         hash.update(entity.name ?? "")
@@ -90,14 +100,17 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// The checksum of a model: base64 of the SHA-256 of the entities' hashes in order of name.
+    /// Returns the checksum of a model: base64 of the SHA-256 of the entities' hashes in order of
+    /// name.
     package static func checksum(ofEntityHashes hashes: [String: Data]) -> String {
         var hash = SHA256()
         for (_, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) { hash.update(Array(value)) }
         return Data(hash.finalize()).base64EncodedString()
     }
 
-    /// The digest in a store's metadata: base64 of the SHA-512 of the entities' names and hashes in order of name.
+    /// Returns the digest in a store's metadata.
+    ///
+    /// It is base64 of the SHA-512 of the entities' names and hashes in order of name.
     package static func digest(ofEntityHashes hashes: [String: Data]) -> String {
         var hash = SHA512()
         for (name, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) {
@@ -107,7 +120,8 @@ package enum VersionHash {
         return Data(hash.finalize()).base64EncodedString()
     }
 
-    /// The order of names: by UTF-16 code units, as Foundation compares strings literally.
+    /// Whether a name comes before another: by UTF-16 code units, as Foundation compares strings
+    /// literally.
     private static func ascending(_ first: String, _ second: String) -> Bool {
         first.utf16.lexicographicallyPrecedes(second.utf16)
     }

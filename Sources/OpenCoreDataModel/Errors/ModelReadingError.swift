@@ -1,9 +1,9 @@
 import Foundation
 
-/// Why a model could not be read: what is wrong, where, and what to do.
+/// An error that says why a model could not be read: what is wrong, where, and what to do.
 ///
-/// Bridges to an `NSError` in `NSCocoaErrorDomain`: `NSFileReadNoSuchFileError` when there is no file, otherwise
-/// `NSFileReadCorruptFileError`.
+/// Bridges to an `NSError` in `NSCocoaErrorDomain`: `NSFileReadNoSuchFileError` when there is no
+/// file, otherwise `NSFileReadCorruptFileError`.
 ///
 /// ```swift
 /// do {
@@ -19,15 +19,15 @@ public struct ModelReadingError: Error, Sendable, Hashable {
         case missing
         /// The file is not what its name says, is cut off or damaged.
         case damaged
-        /// The file can be read, but what it describes is not a model that can be used.
+        /// The file can be read, but it does not describe a usable model.
         case inconsistent
     }
 
     /// The kind of failure.
     public let kind: Kind
-    /// What is wrong, as a sentence.
+    /// The problem, as a sentence.
     public let problem: String
-    /// What to do about it, as a sentence.
+    /// The advice for correcting the problem, as a sentence.
     public let advice: String
     /// The file that was read, if it was one.
     public package(set) var file: String?
@@ -51,7 +51,7 @@ public struct ModelReadingError: Error, Sendable, Hashable {
         self.property = property
     }
 
-    /// An archive that does not follow its own format.
+    /// Returns the error for an archive that does not follow its own format.
     package static func damagedArchive(_ problem: String) -> ModelReadingError {
         ModelReadingError(
             .damaged, problem, advice: "Compile the model again, or use an intact copy of the file or store.")
@@ -59,10 +59,13 @@ public struct ModelReadingError: Error, Sendable, Hashable {
 }
 
 extension ModelReadingError {
-    /// How many superentities an entity of a file may have: far more than any model has, and few enough to be walked along.
+    /// The greatest number of superentities that an entity of a file may have.
+    ///
+    /// It is far more than any model has, and few enough to be walked along.
     static let depthLimit = 200
 
-    /// An archive that holds something which this reader does not know, and cannot leave out.
+    /// Returns the error for an archive with a part that this reader neither knows nor can leave
+    /// out.
     static func unknownPart(_ problem: String) -> ModelReadingError {
         ModelReadingError(
             .inconsistent, problem, advice: "It may come from a newer framework: use the file of the model that it was made from.")
@@ -81,7 +84,7 @@ extension ModelReadingError: CustomStringConvertible, LocalizedError, CustomNSEr
 
     /// The same as `description`.
     public var errorDescription: String? { description }
-    /// What to do.
+    /// The same as `advice`.
     public var recoverySuggestion: String? { advice }
     /// `NSCocoaErrorDomain`.
     public static var errorDomain: String { NSCocoaErrorDomain }

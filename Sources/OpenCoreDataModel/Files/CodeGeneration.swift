@@ -1,8 +1,8 @@
 import Foundation
 
-/// What a model file says for the classes that Xcode makes of it. Compiled models do not have it.
+/// The settings in a model file for the classes that Xcode generates. Compiled models lack them.
 package struct CodeGeneration: Sendable {
-    /// What Xcode makes for an entity.
+    /// The code that Xcode generates for an entity.
     package enum Kind: String, Sendable {
         /// Nothing: a person writes the class.
         case manual = ""
@@ -14,15 +14,15 @@ package struct CodeGeneration: Sendable {
 
     package struct Entity: Sendable {
         package let kind: Kind
-        /// By attribute: whether the property is a number and not an object.
+        /// For each attribute, whether the property is a number and not an object.
         package let usesScalars: [String: Bool]
-        /// By attribute: the type of its values.
+        /// For each attribute, the type of its values.
         package let valueTypes: [String: String]
     }
 
     package let entities: [String: Entity]
 
-    /// nil for a model that is no source.
+    /// Reads the settings; nil for a model that is not a source file.
     ///
     /// - Throws: `ModelReadingError`.
     package init?(reading url: URL, version: String? = nil) throws {

@@ -2,8 +2,10 @@ import Foundation
 
 /// Finds the right file of a model's bundle and reads it.
 package enum ModelFile {
-    /// Reads the model at a place, whose classes are looked for first in a module: by default in those that its resource bundle
-    /// may belong to.
+    /// Reads the model at a URL.
+    ///
+    /// Its classes are looked for first in `module`; by default in the modules that its resource
+    /// bundle may belong to.
     package static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel {
         let modules = module.map { [$0] } ?? ResourceBundleName.modules(ofFileAt: url)
         let model = try model(at: url, version: version, modules: modules)
@@ -28,7 +30,7 @@ package enum ModelFile {
         }
     }
 
-    /// Reads every version of a model's bundle, by version name.
+    /// Returns the files of all versions of a model's bundle, by version name.
     package static func versions(of url: URL) throws -> [String: URL] {
         let isSource = url.pathExtension == "xcdatamodeld"
         let files = try contents(of: url).filter { $0.pathExtension == (isSource ? "xcdatamodel" : "mom") }
@@ -36,7 +38,9 @@ package enum ModelFile {
             files.map { ($0.deletingPathExtension().lastPathComponent, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The file of a version: the current one where none is named, and the file itself of a model without versions.
+    /// Returns the file of a version; the current one if none is named.
+    ///
+    /// For a model without versions it returns the file itself.
     package static func version(of url: URL, named version: String? = nil) throws -> URL {
         switch url.pathExtension {
         case "xcdatamodeld": try sourceVersion(of: url, named: version)
@@ -60,7 +64,9 @@ package enum ModelFile {
         return try choose((version ?? current).map { strip($0, ".mom") }, among: versions, of: url)
     }
 
-    /// The version of a name; without a name the only one, or the newest by version number in its name.
+    /// Returns the version with a name.
+    ///
+    /// Without a name it is the only version, or the newest by version number in its name.
     private static func choose(_ name: String?, among versions: [String: URL], of url: URL) throws -> URL {
         if let name {
             if let chosen = versions[name] { return chosen }
@@ -84,13 +90,15 @@ package enum ModelFile {
     private static func sourceModel(at url: URL, _ modules: [String]) throws -> NSManagedObjectModel {
         let root = try ModelElementParser.parse(data(at: url), file: url.path)
         let model = try ModelElementReader.model(from: root, file: url.path, module: modules.first)
-        // What no coordinator takes is said here, where the file is known.
+        // Problems that every coordinator rejects are reported here, where the file is known.
         let problems = model.consistencyProblems()
         if problems.isEmpty { return model }
         throw ModelReadingError(
             .damaged, problems.joined(separator: " "), advice: "Correct the model in its editor.", file: url.path)
     }
 
+    /// Rejects the binary form of models.
+    ///
     /// Up to Xcode 3 a model was kept in two binary files, `elements` and `layout`, or in one.
     private static func refuseEarlierForm(_ url: URL) throws {
         var isFolder: ObjCBool = false
@@ -113,7 +121,7 @@ package enum ModelFile {
 
     private static func contents(of url: URL) throws -> [URL] {
         do {
-            // Foundation lists no folder through a symbolic link.
+            // Foundation does not list a folder through a symbolic link.
             return try FileManager.default.contentsOfDirectory(at: url.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
         } catch {
             throw unreadable(url, error)

@@ -2,12 +2,12 @@ import Foundation
 
 /// Finds model files beside a program.
 ///
-/// SwiftPM puts a target's resources into `Package_Target.resources` (or `.bundle`) beside the executable; the folder
-/// is searched two levels deep, which covers test bundles.
+/// SwiftPM puts a target's resources into `Package_Target.resources` (or `.bundle`) beside the
+/// executable; the folder is searched two levels deep, which covers test bundles.
 enum ModelLocator {
     private static let endings = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
 
-    /// The first file of a name, compiled forms first.
+    /// Returns the first file with a name, compiled forms first.
     static func url(named name: String, in bundles: [Bundle]) -> URL? {
         let folders = folders(of: bundles)
         for ending in endings {
@@ -19,15 +19,17 @@ enum ModelLocator {
         return nil
     }
 
-    /// The models of bundles, in the order of their names; files that cannot be read are passed over.
+    /// Returns the models of bundles, in the order of their names; skips files that cannot be read.
     ///
-    /// In one folder the compiled form of a model is taken. Models of one name in several folders are several models, unless they are the
-    /// same; and outside of the folders of `bundles` themselves, one that contradicts a found one is taken for another version of it, and
-    /// left out.
+    /// In one folder the compiled form of a model is used. Models of one name in several folders
+    /// are several models, unless they are the same. Outside of the folders of `bundles`
+    /// themselves, a model that contradicts one found before is treated as another version of it,
+    /// and left out.
     ///
     /// - Parameters:
-    ///   - allVersions: whether to read all versions of each model, those that contradict too.
-    ///   - note: is told why a file cannot be read.
+    ///   - allVersions: Whether to read all versions of each model, including those that
+    ///     contradict.
+    ///   - note: Receives the reason why a file cannot be read.
     static func models(
         in bundles: [Bundle], allVersions: Bool = false, noting note: (ModelReadingError) -> Void = { _ in }
     ) -> [NSManagedObjectModel] {
@@ -61,13 +63,13 @@ enum ModelLocator {
         }
     }
 
-    /// The files of all versions of a model.
+    /// Returns the files of all versions of a model.
     private static func versions(of url: URL) throws -> [URL] {
         guard ["momd", "xcdatamodeld"].contains(url.pathExtension) else { return [url] }
         return try ModelFile.versions(of: url).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// The file of each model in a folder.
+    /// Returns the file of each model in a folder.
     private static func files(in folder: URL) -> [String: URL] {
         var files: [String: URL] = [:]
         for url in contents(of: folder) {
@@ -79,7 +81,10 @@ enum ModelLocator {
         return files
     }
 
-    /// The folders of the bundles themselves, then those within them, then what lies beside their executables.
+    /// Returns the folders to search, without duplicates.
+    ///
+    /// The folders of the bundles themselves come first, then those within them, then those beside
+    /// their executables.
     private static func folders(of bundles: [Bundle]) -> [URL] {
         let own = ownFolders(of: bundles)
         let beside = bundles.compactMap { $0.executableURL?.deletingLastPathComponent() }
@@ -104,7 +109,7 @@ enum ModelLocator {
     }
 
     private static func contents(of folder: URL) -> [URL] {
-        // Foundation lists no folder through a symbolic link.
+        // Foundation does not list a folder through a symbolic link.
         let found = try? FileManager.default.contentsOfDirectory(at: folder.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
         return (found ?? []).sorted { $0.path < $1.path }
     }

@@ -1,16 +1,17 @@
 import Foundation
 
 extension NSManagedObjectModel {
-    /// Makes one model of several. The result is editable and independent of them.
+    /// Merges several models into one. The result is editable and independent of them.
     ///
-    /// An entity that several models have with the same version hash is taken once; configurations, fetch request
-    /// templates and version identifiers are united. nil merges the main bundle's models. The result is nil when two
-    /// entities of one name differ.
+    /// An entity that several models have with the same version hash is taken once. Configurations,
+    /// fetch request templates and version identifiers are united. nil merges the main bundle's
+    /// models. The result is nil when two entities of one name differ.
     ///
     /// Cost: O(size of the models), which are copied.
     ///
     /// ```swift
-    /// let whole = NSManagedObjectModel(byMerging: [shop, accounts])   // nil where both have an entity that differs
+    /// // nil where both have an entity that differs
+    /// let whole = NSManagedObjectModel(byMerging: [shop, accounts])
     /// ```
     public convenience init?(byMerging models: [NSManagedObjectModel]?) {
         self.init()
@@ -19,9 +20,9 @@ extension NSManagedObjectModel {
         takeState(ofModels: [merged])
     }
 
-    /// Makes one model of those entities of several that a store was written with.
+    /// Merges those entities of several models that a store was written with.
     ///
-    /// nil when the models lack an entity of the version that the metadata's hashes name.
+    /// nil when the models lack an entity in the version that the metadata's hashes name.
     ///
     /// ```swift
     /// let former = NSManagedObjectModel(byMerging: versions, forStoreMetadata: metadata)
@@ -32,11 +33,15 @@ extension NSManagedObjectModel {
         takeState(ofModels: [merged])
     }
 
-    /// Merges all models found in bundles, the main bundle for nil. nil when there are none or they contradict.
+    /// Merges all models found in bundles; those of the main bundle for nil.
     ///
-    /// Of a model with several versions the current one is used, and in one folder the compiled form of a model. Models of one file
-    /// name in several bundles are all merged. What lies in the bundles themselves comes first: of resource bundles in them or beside the
-    /// executable, a model is left out that differs in an entity from a found one of its file name.
+    /// nil when there are none or they contradict each other.
+    ///
+    /// Of a model with several versions the current one is used, and in one folder the compiled
+    /// form of a model. Models of one file name in several bundles are all merged. Models in the
+    /// bundles themselves come first. From resource bundles in them or beside the executable, a
+    /// model is left out if it differs in an entity from a model of the same file name found
+    /// before.
     ///
     /// Cost: every model in the bundles is read.
     ///
@@ -48,10 +53,13 @@ extension NSManagedObjectModel {
         return models.isEmpty ? nil : NSManagedObjectModel(byMerging: models)
     }
 
-    /// Merges those entities of all models found in bundles, in all their versions, that a store was written with.
+    /// Merges those entities of all models found in bundles that a store was written with.
+    ///
+    /// All versions of the models are read.
     ///
     /// ```swift
-    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+    ///     type: .sqlite, at: url)
     /// let former = NSManagedObjectModel.mergedModel(from: nil, forStoreMetadata: metadata)
     /// ```
     public class func mergedModel(
@@ -60,7 +68,7 @@ extension NSManagedObjectModel {
         mergedModel(from: bundles ?? [.main], forStoreMetadata: metadata) { _ in }
     }
 
-    /// The same, telling why models cannot be read.
+    /// Merges the same entities, and reports why models cannot be read.
     package class func mergedModel(
         from bundles: [Bundle], forStoreMetadata metadata: [String: Any], noting note: (ModelReadingError) -> Void
     ) -> NSManagedObjectModel? {
@@ -68,15 +76,19 @@ extension NSManagedObjectModel {
             byMerging: ModelLocator.models(in: bundles, allVersions: true, noting: note), forStoreMetadata: metadata)
     }
 
-    /// Where the model of a name is: a `.momd`, `.mom`, `.xcdatamodeld` or `.xcdatamodel`, in this order.
+    /// Returns the URL of the model with a name; nil when it is not found.
     ///
-    /// Looked for in the bundles' resources, the executable's folder, the resource bundles (`*.resources`, `*.bundle`)
-    /// beside it, and the bundles inside these. nil when it is nowhere.
+    /// The first of these forms is returned: `.momd`, `.mom`, `.xcdatamodeld`, `.xcdatamodel`.
+    ///
+    /// The search covers the bundles' resources, the executable's folder, the resource bundles
+    /// (`*.resources`, `*.bundle`) beside it, and the bundles inside these.
     ///
     /// Cost: folders are listed; no model is read.
     ///
     /// ```swift
-    /// if let url = NSManagedObjectModel.locate(named: "Shop", in: [.module]) { model = try NSManagedObjectModel(reading: url) }
+    /// if let url = NSManagedObjectModel.locate(named: "Shop", in: [.module]) {
+    ///     model = try NSManagedObjectModel(reading: url)
+    /// }
     /// ```
     public class func locate(named name: String, in bundles: [Bundle] = [.main]) -> URL? {
         ModelLocator.url(named: name, in: bundles)

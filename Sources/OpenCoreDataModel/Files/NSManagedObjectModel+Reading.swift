@@ -22,16 +22,18 @@ extension NSManagedObjectModel {
     /// do {
     ///     model = try NSManagedObjectModel(reading: url, version: "Shop 2")
     /// } catch let error as ModelReadingError {
-    ///     print(error)                                        // file, line, entity and property, and what to do
+    ///     print(error)                          // file, line, entity and property, and what to do
     /// }
     /// ```
     ///
     /// - Parameters:
     ///   - url: the file or bundle.
     ///   - version: the version of a bundle with several.
-    ///   - module: the module whose classes are meant by names without a module, or with Xcode's "current product module", where the
-    ///     program has several of a name; nil takes it from the resource bundle of a Swift package that the file lies in.
-    /// - Throws: `ModelReadingError`, which names the file, the line, the entity and the property and says what to do.
+    ///   - module: the module for class names without a module, or with Xcode's "current product
+    ///     module", where the program has several classes of a name. nil takes it from the resource
+    ///     bundle of a Swift package that contains the file.
+    /// - Throws: `ModelReadingError`, which names the file, the line, the entity and the property
+    ///   and says what to do.
     public convenience init(reading url: URL, version: String? = nil, module: String? = nil) throws {
         self.init()
         takeState(ofModels: [try ModelFile.model(at: url, version: version, module: module)])

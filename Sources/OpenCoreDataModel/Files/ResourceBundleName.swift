@@ -1,10 +1,15 @@
 import Foundation
 
-/// What the name of a Swift package's resource bundle, `Package_Target.resources` (`.bundle` on other systems), says.
+/// Reads the name of a Swift package's resource bundle.
+///
+/// The name is `Package_Target.resources` (`.bundle` on other systems).
 enum ResourceBundleName {
-    /// The modules that the bundle around a file may belong to, most likely first; none where there is no bundle around it.
+    /// Returns the modules that the bundle around a file may belong to, most likely first.
     ///
-    /// Names of packages and targets may have underscores of their own, so that each may divide the two.
+    /// The list is empty where there is no bundle around the file.
+    ///
+    /// Names of packages and targets may contain underscores, so that each underscore may divide
+    /// the two.
     static func modules(ofFileAt url: URL) -> [String] {
         let folder = url.standardizedFileURL.pathComponents.last {
             ($0.hasSuffix(".resources") || $0.hasSuffix(".bundle")) && $0.contains("_")
@@ -14,7 +19,8 @@ enum ResourceBundleName {
             .map(moduleName)
     }
 
-    /// The module of a target: its name with underscores for what identifiers may not hold.
+    /// Returns the module of a target: its name, with underscores for characters that identifiers
+    /// cannot have.
     private static func moduleName(_ target: String) -> String {
         var name = String(target.map { $0.isLetter || $0.isNumber || $0 == "_" ? $0 : "_" })
         if name.first?.isNumber == true { name = "_" + name }

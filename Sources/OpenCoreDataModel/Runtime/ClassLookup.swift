@@ -3,34 +3,36 @@ import Synchronization
 
 /// The classes of the running program, found by the name that an entity gives.
 ///
-/// On Apple's platforms the Objective-C runtime knows every class by name. Elsewhere the compiler leaves a record of
-/// every type in the program's image, and the Swift runtime lists the images: this file reads those records, so that
-/// no class needs to be registered by hand.
+/// On Apple's platforms the Objective-C runtime knows every class by name. Elsewhere the compiler
+/// leaves a record of every type in the program's image, and the Swift runtime lists the images:
+/// this file reads those records, so that no class needs to be registered by hand.
 package enum ClassLookup {
-    /// What a search for a class found.
+    /// The result of a search for a class.
     package enum Result {
         case none
         case found(AnyClass)
-        /// Several classes answer to the name, and nothing tells which is meant.
+        /// Several classes have the name, and nothing tells which one is meant.
         case ambiguous([AnyClass])
     }
 
-    /// The class that `name` stands for among those that inherit from `base`, or are `base`.
+    /// Returns the class that `name` stands for among `base` and the classes that inherit from it.
     ///
-    /// The name is `Module.Class`, `Module.Outer.Class` or `Class`; a leading full stop (Xcode's sign for "the current
-    /// module") is ignored. A class of the named module comes first. If there is none, because the code has moved to
-    /// another module, the rest of the name decides; among equals the first of some preferred modules that has one wins, and then the
-    /// main executable's.
+    /// The name is `Module.Class`, `Module.Outer.Class` or `Class`; a leading full stop (Xcode's
+    /// sign for "the current module") is ignored. A class of the named module comes first. If there
+    /// is none, because the code has moved to another module, the rest of the name decides. Among
+    /// equals, the first of the preferred modules that has one wins, and then the main executable's
+    /// module.
     ///
-    /// The first search costs time in proportion to the number of types in the program, later ones constant time; a
-    /// name that is not found makes it look for libraries loaded since.
+    /// The first search takes time in proportion to the number of types in the program, later ones
+    /// take constant time. A name that is not found causes a search in libraries loaded since.
     package static func find(_ name: String, inheritingFrom base: AnyClass, preferring modules: [String] = []) -> Result {
         let path = name.split(separator: ".").map(String.init)
         guard let simpleName = path.last else { return .none }
         let candidates = classes(simplyNamed: simpleName).filter { inherits($0, from: base) }
             .map { (type: $0, path: qualifiedPath(of: $0)) }
 
-        // From the strictest reading of the name to the loosest; the first that fits any class decides.
+        // From the strictest interpretation of the name to the loosest; the first that fits any
+        // class decides.
         var readings = [candidates.filter { $0.path == path }]
         for start in path.indices {
             readings.append(candidates.filter { $0.path.dropFirst().ends(with: path[start...]) })
@@ -44,13 +46,16 @@ package enum ClassLookup {
         return .ambiguous(matches.map(\.type))
     }
 
-    /// All classes of a name in whatever module or type that inherit from `base`, or are `base`.
+    /// Returns all classes with a name, in any module or type, that inherit from `base` or are
+    /// `base`.
     package static func classes(named name: String, inheritingFrom base: AnyClass) -> [AnyClass] {
         classes(simplyNamed: name).filter { inherits($0, from: base) }
     }
 
-    /// The name by which `find` finds a class: `Module.Class`, with the types around it and without the marks of
-    /// private or local declarations.
+    /// Returns the name by which `find` finds a class.
+    ///
+    /// It is `Module.Class`, with the types around it and without the marks of private or local
+    /// declarations.
     package static func name(of type: AnyClass) -> String {
         qualifiedPath(of: type).joined(separator: ".")
     }
@@ -68,9 +73,10 @@ package enum ClassLookup {
 
     /// The parts of a type's name, outermost first.
     ///
-    /// The runtime writes `Module.Outer.Class`; for a private or a local class it puts a part in parentheses that
-    /// stands for the file or function, `Module.(unknown context at $55d0).Class` or `Module.(Class in _1A2B)`, and
-    /// for one declared in another module's type it begins with `(extension in Module):`.
+    /// The runtime writes `Module.Outer.Class`. For a private or a local class it puts a part in
+    /// parentheses that stands for the file or function: `Module.(unknown context at $55d0).Class`
+    /// or `Module.(Class in _1A2B)`. For a class declared in another module's type, the name begins
+    /// with `(extension in Module):`.
     private static func qualifiedPath(of type: AnyClass) -> [String] {
         var path = [""]
         var remainder = String(reflecting: type)[...]
@@ -93,7 +99,9 @@ package enum ClassLookup {
         return path
     }
 
-    /// Every class with a superclass; none on Apple's platforms, whose runtime would have to be asked another way.
+    /// Every class with a superclass.
+    ///
+    /// None on Apple's platforms, whose runtime would have to be asked in another way.
     package static var allClasses: [AnyClass] {
         #if os(Linux) || os(Android) || os(FreeBSD) || os(OpenBSD)
             return TypeRecordIndex.shared.subclasses
@@ -106,7 +114,8 @@ package enum ClassLookup {
         #if os(Linux) || os(Android) || os(FreeBSD) || os(OpenBSD)
             return TypeRecordIndex.shared.classes(simplyNamed: name)
         #else
-            // Top-level classes of the executable are found without the records, others by their full name.
+            // Top-level classes of the executable are found without the records, others by their
+            // full name.
             return [name, "\(executableModule).\(name)"].compactMap { NSClassFromString($0) }
         #endif
     }
@@ -119,13 +128,15 @@ extension Sequence {
 }
 
 #if os(Linux) || os(Android) || os(FreeBSD) || os(OpenBSD)
-    /// Where the descriptors of the program's classes are, by the class's own name without module and outer types.
+    /// The addresses of the descriptors of the program's classes.
+    ///
+    /// The key is the class's own name without module and outer types.
     private final class TypeRecordIndex: Sendable {
         static let shared = TypeRecordIndex()
 
         private struct State {
-            /// The sections that have been read, by their address. The Swift runtime never forgets an image: the
-            /// descriptors stay where they are.
+            /// The sections that have been read, by their address. The Swift runtime never removes
+            /// an image: the descriptors stay where they are.
             var sections: Set<UInt> = []
             var descriptors: [String: [UInt]] = [:]
         }
@@ -163,19 +174,20 @@ extension Sequence {
 
     // MARK: - The runtime's layout
 
-    // What follows is the layout published in the Swift repository: docs/ABI/TypeMetadata.rst and include/swift/ABI for
-    // records and descriptors, stdlib/public/SwiftShims for the sections. Relative pointers are signed 32-bit distances
-    // from their own address; 0 stands for nil.
+    // The layout is published in the Swift repository: docs/ABI/TypeMetadata.rst and
+    // include/swift/ABI for records and descriptors, stdlib/public/SwiftShims for the sections.
+    // Relative pointers are signed 32-bit distances from their own address; 0 stands for nil.
 
     /// Calls `body` for every loaded image that has Swift metadata, until it returns false.
     ///
-    /// The runtime declares it with the C convention; for two pointers Swift's own passes them in the same registers. It
-    /// is linked, not looked up, so that it is found in statically linked programs as well.
+    /// The runtime declares it with the C convention. For two pointers, Swift's own convention uses
+    /// the same registers. The function is linked, not looked up, so that it is found in statically
+    /// linked programs as well.
     @_silgen_name("swift_enumerateAllMetadataSections")
     private func enumerateAllMetadataSections(
         _ body: @convention(c) (UnsafeRawPointer, UnsafeMutableRawPointer) -> Bool, _ context: UnsafeMutableRawPointer)
 
-    /// The runtime's note of where one image has its metadata, made of words:
+    /// The runtime's record of where one image has its metadata, made of words:
     ///
     ///     0  version
     ///     1  the image's base address
@@ -203,14 +215,14 @@ extension Sequence {
             return found
         }
 
-        /// Tells apart the images of the program.
+        /// Distinguishes the images of the program.
         var id: UInt { UInt(bitPattern: address) }
 
         private func word(_ index: Int) -> UInt {
             address.load(fromByteOffset: index * Self.wordSize, as: UInt.self)
         }
 
-        /// The descriptors of the image's classes. A layout that this file does not know gives none.
+        /// The descriptors of the image's classes; none for a layout that this file does not know.
         var classDescriptors: [ClassDescriptor] {
             guard Self.versions.contains(word(0)), let start = UnsafeRawPointer(bitPattern: word(8)) else { return [] }
             let recordSize = MemoryLayout<Int32>.size
@@ -219,8 +231,11 @@ extension Sequence {
             }
         }
 
-        /// A type record is a relative pointer whose two lowest bits say what it points to: 0 the descriptor, 1 a pointer
-        /// to the descriptor, 2 and 3 things of the Objective-C runtime.
+        /// Returns the class descriptor that a type record refers to.
+        ///
+        /// A type record is a relative pointer. Its two lowest bits give the kind of its target: 0
+        /// for the descriptor, 1 for a pointer to the descriptor, 2 and 3 for objects of the
+        /// Objective-C runtime.
         private static func descriptor(ofRecordAt record: UnsafeRawPointer) -> ClassDescriptor? {
             let value = record.load(as: Int32.self)
             let distance = Int(value & ~3)
@@ -233,9 +248,10 @@ extension Sequence {
         }
     }
 
-    /// The compiler's description of one class, at the offsets in bytes:
+    /// The compiler's description of one class, by offset in bytes:
     ///
-    ///     0  flags: the kind in bits 0 to 4 (16 for a class), bit 7 set for generic types and types inside of them
+    ///     0  flags: the kind in bits 0 to 4 (16 for a class),
+    ///        bit 7 set for generic types and types inside of them
     ///     4  relative pointer to the context around the type
     ///     8  relative pointer to the name, which ends with a zero byte
     ///    12  relative pointer to the function that returns the metadata
@@ -248,7 +264,8 @@ extension Sequence {
         private static let classKind: UInt32 = 16
         private static let genericMask: UInt32 = 0x80
 
-        /// Fails for other types than classes, and for generic ones: those need arguments to become a class.
+        /// nil for types that are not classes, and for generic ones: those need arguments to become
+        /// a class.
         init?(_ address: UnsafeRawPointer) {
             let flags = address.load(as: UInt32.self)
             guard flags & Self.kindMask == Self.classKind, flags & Self.genericMask == 0 else { return nil }
@@ -269,15 +286,18 @@ extension Sequence {
         /// Whether the class inherits from another.
         var hasSuperclass: Bool { Self.target(ofPointerAt: address + 20) != nil }
 
-        /// The class, which the first call readies for use.
+        /// Returns the class, which the first call makes ready for use.
         func makeClass() -> AnyClass? {
             guard let function = Self.target(ofPointerAt: address + 12) else { return nil }
-            // The function takes a request in one word (0 asks for complete metadata, and waits for it) and returns two:
-            // the metadata, then its state. The C convention takes and returns such words in the same registers as Swift's.
-            // Safe: `function` is the access function of a type without generic parameters, which has no more parameters.
+            // The function takes a request in one word (0 asks for complete metadata, and waits for
+            // it) and returns two: the metadata, then its state. The C convention takes and returns
+            // such words in the same registers as Swift's.
+            // Safe: `function` is the access function of a type without generic parameters, which
+            // has no more parameters.
             typealias AccessFunction = @convention(c) (UInt) -> UnsafeRawPointer
             let metadata = unsafeBitCast(function, to: AccessFunction.self)(0)
-            // Safe: a class's metadata pointer is what its metatype holds, and the descriptor says that it is a class.
+            // Safe: a metatype of a class holds the class's metadata pointer, and the descriptor
+            // says that it is a class.
             return unsafeBitCast(metadata, to: Any.Type.self) as? AnyClass
         }
     }

@@ -1,7 +1,8 @@
 @_exported import Foundation
 @_exported import Predicates
 
-// A module's own names shadow those of the modules it re-exports: which of the classes that Foundation has too is meant here.
+// A module's own names shadow those of the modules it re-exports. These aliases choose the classes
+// of this package where Foundation has classes of the same names.
 
 // Documented where users find them, in CoreData.
 
@@ -14,7 +15,7 @@ public typealias NSComparisonPredicate = Predicates.NSComparisonPredicate
 /// A combination of conditions; see `Predicates.NSCompoundPredicate`.
 @_documentation(visibility: internal)
 public typealias NSCompoundPredicate = Predicates.NSCompoundPredicate
-/// A value computed from others; see `Predicates.NSExpression`.
+/// A value computed from other values; see `Predicates.NSExpression`.
 @_documentation(visibility: internal)
 public typealias NSExpression = Predicates.NSExpression
 /// An order of objects; see `Predicates.NSSortDescriptor`.

@@ -1,22 +1,26 @@
 import Foundation
 
-/// What can be looked at one by one with `NSFastEnumerationIterator`. Foundation on Linux lacks both.
+/// An object whose elements `NSFastEnumerationIterator` visits. Foundation on Linux lacks both.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/nsfastenumeration>
 public protocol NSFastEnumeration: AnyObject {
-    /// What there is, in order.
+    /// The elements, in order.
     var enumeratedElements: [Any] { get }
 }
 
-/// The elements of something that conforms to `NSFastEnumeration`: of a model its entities, of an entity its properties.
+/// An iterator over the elements of an object that conforms to `NSFastEnumeration`.
+///
+/// The elements of a model are its entities, those of an entity its properties.
 ///
 /// ```swift
-/// for case let entity as NSEntityDescription in NSFastEnumerationIterator(model) { print(entity.name ?? "") }
+/// for case let entity as NSEntityDescription in NSFastEnumerationIterator(model) {
+///     print(entity.name ?? "")
+/// }
 /// ```
 public struct NSFastEnumerationIterator: IteratorProtocol, Sequence {
     private var rest: IndexingIterator<[Any]>
 
-    /// Begins with the first element.
+    /// Creates an iterator that begins with the first element.
     public init(_ enumerable: any NSFastEnumeration) { rest = enumerable.enumeratedElements.makeIterator() }
 
     public mutating func next() -> Any? { rest.next() }

@@ -1,10 +1,10 @@
 #if THREAD_SANITIZER
     import Foundation
 
-    /// What takes the place of the `Mutex` of the Synchronization module in builds for Thread Sanitizer.
+    /// A replacement for the `Mutex` of the Synchronization module in builds for Thread Sanitizer.
     ///
-    /// On Linux that one waits in the kernel, which the sanitizer does not see: it reports every contended lock as a race. It knows
-    /// the mutexes of pthreads.
+    /// On Linux that mutex waits in the kernel, which the sanitizer does not see: it reports every
+    /// contended lock as a race. The sanitizer knows the mutexes of pthreads.
     package final class Mutex<Value: ~Copyable>: @unchecked Sendable {
         // Sendable: the value is reached under the lock only.
         private let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)

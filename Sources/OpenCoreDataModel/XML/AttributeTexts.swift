@@ -1,13 +1,13 @@
 import Predicates
 
-/// The texts with which a model file gives an attribute's default and the limits of its values.
+/// The texts in a model file for an attribute's default value and the limits of its values.
 struct AttributeTexts {
     let type: NSAttributeType
 
-    /// Makes an error of a problem and an advice.
+    /// Creates an error from a problem and an advice.
     typealias Failure = (_ problem: String, _ advice: String) -> ModelReadingError
 
-    /// The default value, nil when the element gives none.
+    /// Returns the default value; nil when the element has none.
     func defaultValue(of element: ModelElement, failure: Failure) throws -> Any? {
         if type == .dateAttributeType {
             return try element.text("defaultDateTimeInterval").map { try date($0, "default", failure) }
@@ -18,7 +18,8 @@ struct AttributeTexts {
         case .booleanAttributeType:
             return Self.trimmed(text).isEmpty ? nil : NSNumber(value: Self.truth(text))
         case .UUIDAttributeType:
-            // Editors take any text here, and applications ship with such models: what is no UUID is no default.
+            // Editors accept any text here, and applications ship with such models: a text that is
+            // not a UUID is no default.
             return UUID(uuidString: text)
         case .URIAttributeType:
             if text.isEmpty { return nil }
@@ -33,7 +34,7 @@ struct AttributeTexts {
         }
     }
 
-    /// The limits that the element gives.
+    /// Returns the limits that the element contains.
     func limits(of element: ModelElement, failure: Failure) throws -> [AttributeLimit] {
         switch type {
         case .stringAttributeType: return try textLimits(of: element, failure: failure)
@@ -61,13 +62,15 @@ struct AttributeTexts {
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// A truth value as `NSString.boolValue` reads it: after a sign and zeros, a digit from 1, a Y or a T means true.
+    /// Reads a truth value as `NSString.boolValue` does.
+    ///
+    /// After a sign and zeros, a digit from 1, a Y or a T means true.
     private static func truth(_ text: String) -> Bool {
         let rest = trimmed(text).drop { $0 == "+" || $0 == "-" }.drop { $0 == "0" }
         return rest.first.map { "123456789YyTt".contains($0) } ?? false
     }
 
-    /// What the editor leaves as a number's text when the attribute was a Boolean before.
+    /// The texts that the editor leaves for a number when the attribute was a Boolean before.
     private static let truthNumbers = ["yes": "1", "true": "1", "no": "0", "false": "0"]
 
     private func length(_ text: String, _ role: String, _ failure: Failure) throws -> NSNumber {
@@ -96,7 +99,7 @@ struct AttributeTexts {
         case .doubleAttributeType: return NSNumber(value: value)
         case .floatAttributeType: return NSNumber(value: Float(value))
         default:
-            // A fraction is cut off, as by the framework's compiler of models.
+            // A fraction is cut off, as the framework's model compiler does.
             guard let value = Int64(text) ?? Int64(exactly: value.rounded(.towardZero)) else { throw wrong(given, role, failure) }
             return NSNumber(value: value)
         }

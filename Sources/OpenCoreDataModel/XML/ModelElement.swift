@@ -1,13 +1,15 @@
-/// An element of an XML file, a model's or a property list's: name, attributes, text, children and the line on which it starts.
+/// An element of an XML file, of a model or a property list.
+///
+/// It has a name, attributes, text, children and the line on which it starts.
 struct ModelElement {
     let name: String
     let attributes: [String: String]
     let line: Int
     var children: [ModelElement] = []
-    /// The text that stands directly in the element.
+    /// The text that is directly in the element.
     var content = ""
 
-    /// The value of an attribute, nil when it is missing or empty.
+    /// Returns the value of an attribute; nil when it is missing or empty.
     func text(_ attribute: String) -> String? {
         attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
     }
@@ -18,7 +20,7 @@ struct ModelElement {
         return value == "yes" || value == "true" || value == "1"
     }
 
-    /// The direct children of a name.
+    /// Returns the direct children with a name.
     func children(_ name: String) -> [ModelElement] {
         children.filter { $0.name == name }
     }

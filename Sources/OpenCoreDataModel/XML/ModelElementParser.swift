@@ -1,15 +1,16 @@
 import Foundation
 
-/// Reads an XML file into elements with line numbers, distrusting every byte.
+/// Reads an XML file into elements with line numbers, and treats every byte as untrusted.
 ///
-/// UTF-8 only, as editors of models and writers of property lists use it. What such files never have is refused: entities of
-/// their own, and with them all that unfolds without end. Cost: O(number of bytes).
+/// It accepts UTF-8 only, as editors of models and writers of property lists use it. It rejects
+/// what such files never have: entities of their own, and with them everything that unfolds without
+/// end. Cost: O(number of bytes).
 ///
 /// (www.w3.org/TR/xml, Extensible Markup Language 1.0)
 struct ModelElementParser {
     private static let depthLimit = 100
 
-    /// What is wrong with the text.
+    /// An error in the text.
     private struct Problem: Error {
         let text: String
         init(_ text: String) { self.text = text }
@@ -17,7 +18,7 @@ struct ModelElementParser {
 
     private let bytes: [UInt8]
     private var position = 0
-    /// The line at `counted`, up to which line ends have been counted.
+    /// The line at `counted`, the position up to which line ends have been counted.
     private var line = 1
     private var counted = 0
 
@@ -69,7 +70,9 @@ struct ModelElementParser {
         }
     }
 
-    /// Files that declare another encoding mean the same where their text is ASCII.
+    /// Checks the declared encoding.
+    ///
+    /// A file that declares another encoding is accepted if its text is ASCII.
     private func checkEncoding(_ declaration: Substring) throws {
         guard let start = declaration.range(of: "encoding") else { return }
         let rest = declaration[start.upperBound...].drop { $0.isWhitespace || $0 == "=" }
@@ -92,7 +95,7 @@ struct ModelElementParser {
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d }
 
-    /// The text before some characters, which are skipped too.
+    /// Returns the text before some characters, and skips these too.
     private mutating func text(before end: StaticString, in what: String) throws -> Substring {
         let start = position
         while position < bytes.count, !isAt(end) { position += 1 }
@@ -124,7 +127,7 @@ struct ModelElementParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// Appends what a reference such as `&amp;` or `&#233;` stands for; its `&` has been skipped.
+    /// Appends the character of a reference such as `&amp;` or `&#233;`; its `&` has been skipped.
     private mutating func appendReference(to result: inout [UInt8]) throws {
         let start = position
         while position < bytes.count, bytes[position] != UInt8(ascii: ";"), position - start < 12 { position += 1 }
@@ -191,7 +194,7 @@ struct ModelElementParser {
         return true
     }
 
-    /// The element that begins here, with everything in it.
+    /// Reads the element that begins here, with everything in it.
     private mutating func element() throws -> ModelElement {
         var open: [ModelElement] = []
         var contents: [[UInt8]] = []
@@ -245,7 +248,7 @@ struct ModelElementParser {
         position += bytes[position] == UInt8(ascii: "\r") && isAt("\r\n") ? 2 : 1
     }
 
-    /// The tag that begins here, and whether it ends its element too.
+    /// Reads the tag that begins here. `isEmpty` tells whether it ends its element too.
     private mutating func startTag() throws -> (ModelElement, isEmpty: Bool) {
         guard isAt("<") else { throw Problem("an element is missing") }
         position += 1

@@ -37,7 +37,7 @@ extension ModelElementReader {
     func relationship(from element: ModelElement, entity: String) throws -> NSRelationshipDescription {
         let relationship = NSRelationshipDescription()
         let limit = try count("maxCount", of: element, entity: entity)
-        // Files that no editor wrote may say it by the limit alone: -1 for none.
+        // Files that no editor wrote may give the limit alone: -1 for none.
         let isToMany = element.text("toMany") == nil ? limit.map { $0 != 1 } ?? false : element.flag("toMany")
         relationship.maxCount = isToMany ? limit ?? 0 : 1
         relationship.minCount = try count("minCount", of: element, entity: entity) ?? 0
@@ -114,7 +114,9 @@ extension ModelElementReader {
         return attribute
     }
 
-    /// A composite attribute: it names a 'composite' element of the model, or has its elements inside itself.
+    /// Reads a composite attribute.
+    ///
+    /// It names a 'composite' element of the model, or contains its elements itself.
     func composite(
         from element: ModelElement, entity: String, depth: Int
     ) throws -> NSCompositeAttributeDescription {
@@ -149,7 +151,7 @@ extension ModelElementReader {
         return composite
     }
 
-    /// What to do about a composite attribute without elements.
+    /// The advice for a composite attribute without elements.
     private var choiceOfComposite: String {
         let names = composites.keys.sorted().joined(separator: ", ")
         return names.isEmpty ? "Declare them in a 'composite' element of the model." : "Choose one of the model's composites: \(names)."

@@ -1,20 +1,21 @@
 import Predicates
 
-/// Makes a model of the elements of a `.xcdatamodel`'s `contents` file.
+/// Creates a model from the elements of a `.xcdatamodel`'s `contents` file.
 ///
-/// Unknown elements and attributes are passed over, so that files of newer and older editors can be read; so is
-/// `customClassName`, which concerns generated code only and is not in compiled models.
+/// Unknown elements and attributes are ignored, so that files of newer and older editors can be
+/// read. `customClassName` is ignored too: it concerns generated code only and is not in compiled
+/// models.
 struct ModelElementReader {
     let file: String
     /// The module that a leading full stop of a class's name stands for.
     let module: String?
-    /// What attributes name as their composite.
+    /// The composites that attributes refer to, by name.
     var composites: [String: ModelElement] = [:]
     var entities: [String: NSEntityDescription] = [:]
 
     /// Reads a model.
     ///
-    /// - Throws: `ModelReadingError` with the line, entity and property of the first thing that is wrong.
+    /// - Throws: `ModelReadingError` with the line, entity and property of the first problem.
     static func model(from root: ModelElement, file: String, module: String? = nil) throws -> NSManagedObjectModel {
         var reader = ModelElementReader(file: file, module: module)
         return try reader.model(from: root)
@@ -79,7 +80,8 @@ struct ModelElementReader {
         let entity = NSEntityDescription()
         entity.name = name
         if let className = element.text("representedClassName") {
-            // As the compiler of models writes it: the editor's "current product module" is the one that the model is built for.
+            // As the model compiler writes it: the editor's "current product module" is the module
+            // that the model is built for.
             if className.hasPrefix(".") {
                 entity.managedObjectClassName = module.map { $0 + className } ?? String(className.dropFirst())
             } else {
@@ -209,7 +211,7 @@ struct ModelElementReader {
             if let text = child.text("partialIndexPredicate") ?? child.text("predicateString") {
                 index.partialIndexPredicate = try predicate(text, at: child, entity: owner)
             }
-            // As the compiler of models does it.
+            // The model compiler does the same.
             if elements.count == 1, let only = elements.first, only.isAscending, only.collationType == .binary,
                 let attribute = only.property as? NSAttributeDescription
             {
@@ -219,7 +221,9 @@ struct ModelElementReader {
         }
     }
 
-    /// Lists an index for each attribute that is marked as indexed, before the others, as compiled models do.
+    /// Adds an index for each attribute that is marked as indexed, before the other indexes.
+    ///
+    /// Compiled models do the same.
     private func addMarkedIndexes(to entity: NSEntityDescription) {
         let names = Set(entity.indexes.map(\.name))
         let marked = entity.ownProperties.filter { $0.isIndexed && $0 is NSAttributeDescription && !names.contains($0.name) }

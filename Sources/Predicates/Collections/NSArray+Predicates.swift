@@ -12,7 +12,9 @@ extension NSArray {
         filter { predicate.evaluate(with: $0) }
     }
 
-    /// The elements in the order of the descriptors, the first deciding most. Equal elements keep their order.
+    /// Returns the elements sorted by the descriptors; the first descriptor takes precedence.
+    ///
+    /// Equal elements keep their order.
     ///
     /// Cost: O(*n* log *n*); each value is read once.
     ///
@@ -33,7 +35,7 @@ extension NSArray {
         KeyValue.setValue(value, forKey: key, of: self)
     }
 
-    /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
+    /// Returns the value at a path of names and operators: `@count`, `@sum.price`, `supplier.name`.
     ///
     /// ```swift
     /// let total = array.value(forKeyPath: "@sum.price") as? NSNumber
@@ -42,7 +44,7 @@ extension NSArray {
         KeyValue.value(forKeyPath: keyPath, of: self)
     }
 
-    /// Sets the property at the end of a path of names that starts at each element.
+    /// Sets the property at the end of a path of names, starting at each element.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValue.setValue(value, forKeyPath: keyPath, of: self)
     }

@@ -12,13 +12,17 @@ extension NSOrderedSet {
         NSOrderedSet(array: map { $0 }.filter { predicate.evaluate(with: $0) })
     }
 
-    /// The elements in the order of the descriptors, the first deciding most. Equal elements keep their order.
+    /// Returns the elements sorted by the descriptors; the first descriptor takes precedence.
+    ///
+    /// Equal elements keep their order.
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
         SortOrder.sorted(map { $0 }, by: sortDescriptors)
     }
 
-    /// The distinct values of the property in the elements, without those that are nil: an `NSOrderedSet`, or an array where Foundation on
-    /// Linux can make none: of decimals, and of texts that differ only in how letters are composed.
+    /// Returns the distinct values of the property in the elements, without `nil`.
+    ///
+    /// The result is an `NSOrderedSet`. It is an array where Foundation on Linux cannot make an
+    /// ordered set of the values: decimals, and texts that differ only in how letters are composed.
     public func value(forKey key: String) -> Any? {
         KeyValue.value(forKey: key, of: self)
     }
@@ -28,12 +32,12 @@ extension NSOrderedSet {
         KeyValue.setValue(value, forKey: key, of: self)
     }
 
-    /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
+    /// Returns the value at a path of names and operators: `@count`, `@sum.price`, `supplier.name`.
     public func value(forKeyPath keyPath: String) -> Any? {
         KeyValue.value(forKeyPath: keyPath, of: self)
     }
 
-    /// Sets the property at the end of a path of names that starts at each element.
+    /// Sets the property at the end of a path of names, starting at each element.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValue.setValue(value, forKeyPath: keyPath, of: self)
     }

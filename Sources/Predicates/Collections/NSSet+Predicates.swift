@@ -12,7 +12,7 @@ extension NSSet {
         Set(allObjects.filter { predicate.evaluate(with: $0) }.compactMap { $0 as? AnyHashable })
     }
 
-    /// The elements in the order of the descriptors, the first deciding most.
+    /// Returns the elements sorted by the descriptors; the first descriptor takes precedence.
     ///
     /// ```swift
     /// let sorted = set.sortedArray(using: [NSSortDescriptor(key: "name", ascending: true)])
@@ -31,12 +31,12 @@ extension NSSet {
         KeyValue.setValue(value, forKey: key, of: self)
     }
 
-    /// The value at a path of names and collection operators: `@count`, `@sum.price`, `supplier.name`.
+    /// Returns the value at a path of names and operators: `@count`, `@sum.price`, `supplier.name`.
     public func value(forKeyPath keyPath: String) -> Any? {
         KeyValue.value(forKeyPath: keyPath, of: self)
     }
 
-    /// Sets the property at the end of a path of names that starts at each element.
+    /// Sets the property at the end of a path of names, starting at each element.
     public func setValue(_ value: Any?, forKeyPath keyPath: String) {
         KeyValue.setValue(value, forKeyPath: keyPath, of: self)
     }

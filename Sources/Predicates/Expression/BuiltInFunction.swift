@@ -2,8 +2,8 @@ import Foundation
 
 /// The functions that a predicate format knows by name, with Apple's names.
 ///
-/// Missing on purpose: `distanceToLocation:fromLocation:` and `tokenize:using:`, which work on types of other
-/// frameworks.
+/// Missing on purpose: `distanceToLocation:fromLocation:` and `tokenize:using:`, which work on
+/// types of other frameworks.
 enum BuiltInFunction: String, CaseIterable {
     case average = "average:"
     case sum = "sum:"
@@ -59,16 +59,17 @@ enum BuiltInFunction: String, CaseIterable {
         return table
     }()
 
-    /// Finds a function by name; upper and lower case, and the colon of a single parameter, do not matter.
+    /// Finds a function by name; upper and lower case, and the colon of a single parameter, do not
+    /// matter.
     init?(name: String) {
         guard let function = BuiltInFunction.byName[name.lowercased()] else { return nil }
         self = function
     }
 
-    /// How many parameters the name asks for.
+    /// The number of parameters, which is the number of colons in the name.
     var parameterCount: Int { rawValue.utf8.count { $0 == UInt8(ascii: ":") } }
 
-    /// Statistics take one collection or any number of values.
+    /// Whether the function is a statistic, which takes one collection or any number of values.
     var takesManyValues: Bool {
         switch self {
         case .average, .sum, .count, .min, .max, .median, .mode, .standardDeviation: true
@@ -76,7 +77,7 @@ enum BuiltInFunction: String, CaseIterable {
         }
     }
 
-    /// The sign of a function that is written between its arguments, with the precedence that C gives it.
+    /// The infix operator of the function, with the precedence that C gives it.
     var infix: InfixSign? {
         switch self {
         case .bitwiseOr: InfixSign(symbol: "|", precedence: 1)
@@ -93,7 +94,7 @@ enum BuiltInFunction: String, CaseIterable {
         }
     }
 
-    /// The functions whose signs stand between two operands and group from the left.
+    /// The functions with a left-associative infix operator, by the operator's symbol.
     static let leftAssociative: [String: BuiltInFunction] = {
         var table: [String: BuiltInFunction] = [:]
         for function in allCases {
@@ -103,11 +104,11 @@ enum BuiltInFunction: String, CaseIterable {
     }()
 }
 
-/// A sign between two operands; a higher precedence binds tighter.
+/// An infix operator; a higher precedence binds tighter.
 struct InfixSign {
     let symbol: String
     let precedence: Int
 
-    /// The precedence of `**`, the one sign that groups from the right.
+    /// The precedence of `**`, the only right-associative operator.
     static let power = 7
 }

@@ -9,15 +9,18 @@ struct BoundExpressions {
     }
 }
 
-/// What an expression is evaluated against.
+/// The object, variables and context that an expression is evaluated with.
 struct EvaluationScope {
     let object: Any?
-    /// The object, when it reads by name: found once an evaluation, not once a key path.
+    /// The object, if it is read by name. The cast is made once per evaluation, not once per key
+    /// path.
     let keyValueObject: (any KeyValueCoding)?
     private(set) var variables: [String: Any]
     /// The caller's dictionary, for block expressions and variables.
     let context: NSMutableDictionary?
-    /// The evaluation of many objects that this one belongs to; nil where a mistake has to stop the program.
+    /// The evaluation of many objects that this one is part of.
+    ///
+    /// nil where a mistake has to stop the program.
     let run: PredicateRun?
 
     init(object: Any?, variables: [String: Any], context: NSMutableDictionary?, run: PredicateRun? = nil) {
@@ -28,7 +31,7 @@ struct EvaluationScope {
         self.context = context
     }
 
-    /// The value of `$name`; nil, and a failure, for a variable without a value.
+    /// Returns the value of `$name`. A variable without a value is a failure and gives nil.
     func value(of name: String) -> Any? {
         if let value = variables[name] { return KeyValue.unwrapped(value) }
         if let value = context?.object(forKey: name as NSString) { return KeyValue.unwrapped(value) }
@@ -36,7 +39,8 @@ struct EvaluationScope {
         return nil
     }
 
-    /// Notes a mistake that makes every answer meaningless; without anybody to tell it to, it ends the program.
+    /// Reports a mistake that makes every result meaningless. Stops the program if there is no
+    /// `run`.
     func fail(_ error: PredicateEvaluationError) {
         guard let run else { preconditionFailure("\(error)") }
         run.fail(error)

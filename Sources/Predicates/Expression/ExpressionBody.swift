@@ -1,6 +1,6 @@
 import Foundation
 
-/// What an expression is made of.
+/// The kind and the parts of an expression.
 enum ExpressionBody {
     case constant(Any?, ComparableValue)
     case evaluatedObject
@@ -14,7 +14,9 @@ enum ExpressionBody {
     case anyKey
     case block((Any?, [Any], NSMutableDictionary?) -> Any, [NSExpression])
     case conditional(NSPredicate, NSExpression, NSExpression)
-    /// What an operation of another module gives for the arguments' values, whatever the evaluated object.
+    /// An operation that another module adds: a function of the arguments' values.
+    ///
+    /// The operation does not depend on the evaluated object.
     case operation(([Any]) -> Any?, [NSExpression])
 
     enum SetOperation: String {
@@ -84,7 +86,7 @@ enum ExpressionBody {
         }
     }
 
-    /// Constants do not count: equal numbers and collections of different types would have to agree.
+    /// Ignores constants: equal numbers and collections of different types would need equal hashes.
     var hash: Int {
         switch self {
         case .constant, .aggregate, .block, .operation: 1
@@ -100,7 +102,7 @@ enum ExpressionBody {
     }
 }
 
-/// A function and what it is applied to.
+/// A function with its target and its arguments.
 struct FunctionCall {
     let name: String
     /// `nil` when the name is a selector of the target.

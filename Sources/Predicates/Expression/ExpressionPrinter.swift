@@ -5,7 +5,9 @@ extension NSExpression {
     var text: String { ExpressionPrinter.text(of: body) }
 }
 
-/// Writes expressions: as Apple's classes do, or so that they parse back to the same (`LiteralPrinter.isForParser`).
+/// Writes expressions as Apple's classes do, or so that they parse back to the same expression.
+///
+/// `LiteralPrinter.isForParser` selects the second form.
 enum ExpressionPrinter {
     static func text(of body: ExpressionBody) -> String {
         switch body {
@@ -32,7 +34,7 @@ enum ExpressionPrinter {
         expressions.map(\.text).joined(separator: ", ")
     }
 
-    /// Keys that read as keywords are written with `#`, and those that are no names in quotes behind it.
+    /// Writes `#` before keys that read as keywords. Keys that are not names are quoted after `#`.
     private static func keyPath(_ path: String) -> String {
         let names = path.pathNames
         guard names.allSatisfy(isName) else { return "#" + LiteralPrinter.quoted(path) }
@@ -88,7 +90,7 @@ enum ExpressionPrinter {
         call.target == nil && call.builtIn == .onesComplement && call.arguments.count == 1
     }
 
-    /// `~x`; the sign belongs to the whole power behind it.
+    /// Writes `~x`; the sign applies to the whole power that follows it.
     private static func complement(_ operand: NSExpression) -> String {
         if case .function(let call) = operand.body, call.target == nil, call.arguments.count == 2,
             let sign = call.builtIn?.infix, sign.precedence < InfixSign.power
@@ -99,7 +101,9 @@ enum ExpressionPrinter {
         return "~" + operand.text
     }
 
-    /// In front of a point or a bracket, and beside a set operator, everything written with signs needs parentheses.
+    /// Adds the parentheses that an expression written with operators needs.
+    ///
+    /// They are needed before a point or a bracket, and beside a set operator.
     private static func atom(_ expression: NSExpression) -> String {
         switch expression.body {
         case .set:

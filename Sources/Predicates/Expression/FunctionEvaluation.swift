@@ -1,6 +1,7 @@
 import Foundation
 
-/// Runs the functions of predicates. What makes no sense for the values given is `nil`.
+/// Evaluates the functions of predicates. The result is `nil` where the values make no sense for
+/// the function.
 package enum FunctionEvaluation {
     static func value(of call: FunctionCall, in scope: EvaluationScope) -> Any? {
         let values = call.arguments.map { KeyValue.unwrapped($0.value(in: scope)) }
@@ -10,7 +11,7 @@ package enum FunctionEvaluation {
         return value(of: function, values)
     }
 
-    /// A function of values that are no Optionals.
+    /// Evaluates a function for values that are not Optionals.
     private static func value(of function: BuiltInFunction, _ values: [Any?]) -> Any? {
         if function.takesManyValues { return statistic(function, elements(values)) }
         let result: Any?
@@ -20,17 +21,19 @@ package enum FunctionEvaluation {
         case 2: result = binary(function, values[0], values[1])
         default: result = nil
         }
-        // What is not a number is no value, as in SQL.
+        // NaN is no value, as in SQL.
         if let number = result as? Double, number.isNaN { return nil }
         return result
     }
 
-    /// The function of that name of some values, for stores that cannot say it in their own language. `nil` for an unknown name.
+    /// Evaluates the named function, for stores that cannot express it in their own language.
+    ///
+    /// - Returns: `nil` also for an unknown name.
     package static func value(ofFunctionNamed name: String, _ values: [Any?]) -> Any? {
         BuiltInFunction(name: name).flatMap { value(of: $0, values.map(KeyValue.unwrapped)) }
     }
 
-    /// One collection, or the values themselves.
+    /// Returns the elements of a single collection, or the values themselves.
     private static func elements(_ values: [Any?]) -> [Any] {
         if values.count == 1 {
             guard let value = values[0] else { return [] }

@@ -1,8 +1,10 @@
 import Foundation
 
-/// Writes constants as literals. What has no literal of its own is a `CAST` of one.
+/// Writes constants as literals. A constant without a literal form becomes a `CAST` of a literal.
 enum LiteralPrinter {
-    /// Whether the text is to be parsed again: what Apple's classes print of some constants says too little for that.
+    /// Whether the text must parse back to the same constant.
+    ///
+    /// Apple's text of some constants does not contain enough for that.
     @TaskLocal static var isForParser = false
 
     static func text(of value: Any?) -> String {
@@ -33,7 +35,8 @@ enum LiteralPrinter {
         }
     }
 
-    /// A number of single precision with as few digits as tell it from others of this precision.
+    /// Returns a single-precision number with the fewest digits that distinguish it from other
+    /// single-precision numbers.
     private static func text(ofFloat value: Any) -> String? {
         let number: Float
         if type(of: value) == Float.self, let float = value as? Float {
@@ -80,7 +83,7 @@ enum LiteralPrinter {
         return "CAST(\"\(text)\", \"NSDecimalNumber\")"
     }
 
-    /// Six digits after the point, as Apple writes them, unless more are needed to read the same date back.
+    /// Writes six decimals, as Apple does, or more if needed to read back the same date.
     private static func dateSeconds(_ seconds: Double) -> String {
         let short = String(format: "%.6f", seconds)
         return Double(short) == seconds ? short : "\(seconds)"

@@ -1,24 +1,26 @@
 import Foundation
 
 extension NSExpression {
-    /// The value for an object.
+    /// Returns the value of the expression for an object.
     ///
     /// ```swift
-    /// let value = NSExpression(format: "price * $factor").expressionValue(with: item, context: ["factor": 1.2])
+    /// let value = NSExpression(format: "price * $factor")
+    ///     .expressionValue(with: item, context: ["factor": 1.2])
     /// ```
     ///
     /// - Parameters:
-    ///   - object: What `SELF` and key paths mean.
+    ///   - object: The object that `SELF` and key paths refer to.
     ///   - context: Values for variables, by name; also passed to block expressions.
-    /// - Returns: `nil` also for what has no value, such as a division by zero or a sum of text and number. A number is an
-    ///   `NSNumber`.
+    /// - Returns: The value; a number is an `NSNumber`. `nil` also where there is no value, such as
+    ///   for a division by zero or a sum of text and number.
     public func expressionValue(with object: Any?, context: NSMutableDictionary?) -> Any? {
         NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: context)))
     }
 
-    /// The value, as ``expressionValue(with:context:)`` gives it.
+    /// Returns the value, as ``expressionValue(with:context:)`` does.
     ///
-    /// - Parameter run: Takes the errors of the evaluation; after one, the values mean nothing.
+    /// - Parameter run: Receives the errors of the evaluation. After an error, the values mean
+    ///   nothing.
     package func expressionValue(with object: Any?, run: PredicateRun) -> Any? {
         NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: nil, run: run)))
     }
@@ -31,7 +33,7 @@ extension NSExpression {
         return value(in: scope)
     }
 
-    /// The value ready for comparing. That of a constant was made with the expression.
+    /// Returns the value in comparable form. That of a constant was made with the expression.
     func comparableValue(in scope: EvaluationScope) -> ComparableValue {
         if case .constant(_, let value) = body {
             guard case .object(let bound as BoundExpressions) = value else { return value }
@@ -40,14 +42,16 @@ extension NSExpression {
         return ComparableValue(comparedValue(in: scope))
     }
 
-    /// The value as comparisons see it: a row of one column, which a fetch request gives, stands for its value.
+    /// Returns the value as comparisons see it.
+    ///
+    /// A row with one column, the result of a fetch request, counts as the value of this column.
     func comparedValue(in scope: EvaluationScope) -> Any? {
         let value = value(in: scope)
         guard case .operation = body, let rows = value as? [NSDictionary] else { return value }
         return rows.map { $0.count == 1 ? $0.allValues[0] : $0 }
     }
 
-    /// The value, when it is the same for every object: that of a constant, or of an aggregate of constants.
+    /// The value, if it is the same for every object: a constant, or an aggregate of constants.
     var constantComparableValue: ComparableValue? {
         if case .constant(_, let value) = body {
             if case .object(is BoundExpressions) = value { return nil }
@@ -121,7 +125,8 @@ extension NSExpression {
         case .keyPath(let operand, let path):
             guard let operand else { return self }
             let start = operand.substituting(variables)
-            // A path that starts at a value is one itself; stores that translate predicates cannot follow it.
+            // A path that starts at a constant becomes a constant: stores that translate predicates
+            // cannot follow it.
             if start !== operand, start.expressionType == .constantValue {
                 let path = NSExpression(body: .keyPath(operand: start, path))
                 return NSExpression(forConstantValue: path.expressionValue(with: nil, context: nil))
@@ -137,7 +142,7 @@ extension NSExpression {
         case .set(let operation, let left, let right):
             return NSExpression(body: .set(operation, left.substituting(variables), right.substituting(variables)))
         case .subquery(let collection, let name, let predicate):
-            // Within the subquery the name means the element.
+            // Within the subquery, the name refers to the element.
             let others = variables.filter { $0.key != name }
             return NSExpression(
                 body: .subquery(

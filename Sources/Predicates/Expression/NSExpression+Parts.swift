@@ -69,7 +69,8 @@ extension NSExpression {
         return path.text
     }
 
-    /// The key path of a key path expression that starts from the evaluated object; `nil` for every other expression.
+    /// The key path of a key path expression that starts from the evaluated object; `nil` for every
+    /// other expression.
     public var keyPathFromEvaluatedObject: String? {
         guard case .keyPath(nil, let path) = body else { return nil }
         return path.text
@@ -89,8 +90,10 @@ extension NSExpression {
         }
     }
 
-    /// What a key path starts from (`SELF` unless written otherwise, as in `$x.price`), or whose method a function is
-    /// (`SELF` for built-in functions).
+    /// The start of a key path, or the target of a method.
+    ///
+    /// It is `SELF` for a key path unless written otherwise (as in `$x.price`), and for built-in
+    /// functions.
     public var operand: NSExpression {
         switch body {
         case .keyPath(let operand, _): return operand ?? .expressionForEvaluatedObject()
@@ -99,7 +102,7 @@ extension NSExpression {
         }
     }
 
-    /// Whose method a function is; `nil` for built-in functions and other expressions.
+    /// The target of a method; `nil` for built-in functions and other expressions.
     package var methodTarget: NSExpression? {
         guard case .function(let call) = body else { return nil }
         return call.target
@@ -114,7 +117,8 @@ extension NSExpression {
         }
     }
 
-    /// The elements of an aggregate as `[NSExpression]`; of a subquery, the expression for its collection.
+    /// The elements of an aggregate as `[NSExpression]`; of a subquery, the expression for its
+    /// collection.
     public var collection: Any {
         switch body {
         case .aggregate(let elements): return elements
@@ -143,13 +147,13 @@ extension NSExpression {
         return right
     }
 
-    /// What a conditional is when its predicate is true.
+    /// The expression that a conditional takes when its predicate is true.
     public var `true`: NSExpression {
         guard case .conditional(_, let value, _) = body else { missing("true expression") }
         return value
     }
 
-    /// What a conditional is when its predicate is false.
+    /// The expression that a conditional takes when its predicate is false.
     public var `false`: NSExpression {
         guard case .conditional(_, _, let value) = body else { missing("false expression") }
         return value
@@ -161,7 +165,9 @@ extension NSExpression {
         return block
     }
 
-    /// The elements of an aggregate, typed: what ``collection`` gives as `Any`. `nil` for every other kind.
+    /// The elements of an aggregate, typed; ``collection`` gives them as `Any`.
+    ///
+    /// `nil` for every other kind of expression.
     public var aggregateElements: [NSExpression]? {
         guard case .aggregate(let elements) = body else { return nil }
         return elements

@@ -1,12 +1,13 @@
 import Foundation
 
-/// A part of a predicate that has a value: a constant, a key path, a function of other expressions, and so on.
+/// A part of a predicate that has a value: a constant, a key path, a function of other expressions,
+/// and so on.
 ///
 ///     NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "price")])
 ///     NSExpression(format: "price * stock")
 ///
-/// An accessor that makes no sense for the kind of expression (the key path of a constant) ends the program, as Apple's
-/// raises an exception; look at ``expressionType`` first.
+/// An accessor that does not apply to the kind of expression (the key path of a constant) ends the
+/// program, as Apple's raises an exception. Check ``expressionType`` first.
 ///
 /// Source: Apple's reference of NSExpression.
 ///
@@ -15,23 +16,25 @@ import Foundation
 /// let value = total.expressionValue(with: item, context: nil)
 /// ```
 //
-// Unchecked Sendable: both stored properties are `let`, set before the initializer returns. Constants and blocks are
-// the caller's to keep unchanged, as with Apple's class.
+// Unchecked Sendable: both stored properties are `let`, set before the initializer returns. The
+// caller must keep constants and blocks unchanged, as with Apple's class.
 open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     let body: ExpressionBody
 
-    /// How many levels of expressions and predicates lie below, this one included.
+    /// The number of levels of nested expressions and predicates, this one included.
     let height: Int
 
     init(body: ExpressionBody) {
         let below = body.height
-        // What is too tall holds nothing, as freeing it recurses too.
+        // A tree that is too tall keeps no parts, because freeing it would recurse too.
         self.body = below > PredicateDepth.limit ? .constant(nil, .null) : body
         height = PredicateDepth.above(below)
     }
 
-    /// For expressions that another module adds: the result of an operation on the arguments' values, whatever the evaluated
-    /// object.
+    /// Creates an expression for another module: the result of an operation on the arguments'
+    /// values.
+    ///
+    /// The result does not depend on the evaluated object.
     package init(operation: @escaping ([Any]) -> Any?, arguments: [NSExpression]) {
         let body = ExpressionBody.operation(operation, arguments)
         let below = body.height
@@ -41,8 +44,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     // MARK: Making expressions
 
-    /// An expression that is always the given value. `NSNull` is kept as ``constantValue``, and stands for `nil` in evaluation. So
-    /// is what a generic function hands over of an optional without value.
+    /// An expression that is always the given value.
+    ///
+    /// `NSNull` is kept as ``constantValue`` and counts as `nil` in evaluation. The same holds for
+    /// an optional without a value that a generic function passes.
     ///
     /// ```swift
     /// let limit = NSExpression(forConstantValue: 5)
@@ -53,7 +58,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         if case .collection = comparable, let bound = value as? [NSExpression], !bound.isEmpty {
             body = .constant(value, .object(BoundExpressions(expressions: bound)))
         } else {
-            // An optional without value that came as `Any` is a null as well.
+            // An optional without a value that arrives as `Any` is a null as well.
             body = .constant(value ?? obj.map { _ in NSNull() }, comparable)
         }
         height = 1
@@ -69,7 +74,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         self.init(body: .keyPath(operand: nil, ParsedKeyPath(keyPath)))
     }
 
-    /// The value at a key path of the evaluated object, named by the compiler.
+    /// The value at a Swift key path of the evaluated object.
     ///
     /// A path whose names cannot be found (see ``KeyPathNaming``) ends the program.
     public convenience init<Root, Value>(forKeyPath keyPath: KeyPath<Root, Value>) {
@@ -82,8 +87,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// A built-in function, by Apple's name: `sum:`, `count:`, `max:`, `now`, `uppercase:` ...
     ///
     /// ```swift
-    /// let total = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stockCount")])
-    /// let upper = NSExpression(forFunction: "uppercase:", arguments: [NSExpression(forKeyPath: "name")])
+    /// let total = NSExpression(
+    ///     forFunction: "sum:", arguments: [NSExpression(forKeyPath: "stockCount")])
+    /// let upper = NSExpression(
+    ///     forFunction: "uppercase:", arguments: [NSExpression(forKeyPath: "name")])
     /// ```
     ///
     /// - Parameters:
@@ -98,8 +105,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// A method of the target's value, by selector: `FUNCTION(target, "selector:", ...)`.
     ///
-    /// There is no dispatch by selector here: `valueForKeyPath:` works for every value, methods without parameters are
-    /// read as keys, and other methods are asked of ``PredicateFunctionTarget``.
+    /// Methods are not dispatched by selector: `valueForKeyPath:` works for every value, methods
+    /// without parameters are read as keys, and other methods are left to
+    /// ``PredicateFunctionTarget``.
     public convenience init(forFunction target: NSExpression, selectorName name: String, arguments parameters: [Any]?) {
         let arguments = (parameters ?? []).map(NSExpression.wrapping)
         self.init(body: .function(FunctionCall(target: target, selectorName: name, arguments: arguments)))
@@ -108,7 +116,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// The value of the variable `$name` at evaluation.
     ///
     /// ```swift
-    /// let half = NSExpression(format: "$total / 2").expressionValue(with: nil, context: ["total": 7.0])   // 3.5
+    /// let half = NSExpression(format: "$total / 2")
+    ///     .expressionValue(with: nil, context: ["total": 7.0])   // 3.5
     /// ```
     public convenience init(forVariable string: String) {
         self.init(body: .variable(string))
@@ -117,7 +126,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// A collection whose elements are expressions; anything else in the array becomes a constant.
     ///
     /// ```swift
-    /// let codes = NSExpression(forAggregate: ["a", "b", NSExpression(forKeyPath: "code")])     // {"a", "b", code}
+    /// // {"a", "b", code}
+    /// let codes = NSExpression(forAggregate: ["a", "b", NSExpression(forKeyPath: "code")])
     /// ```
     public convenience init(forAggregate subexpressions: [Any]) {
         self.init(body: .aggregate(subexpressions.map(NSExpression.wrapping)))
@@ -132,7 +142,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// ```
     ///
     /// - Parameters:
-    ///   - expression: Gives the collection.
+    ///   - expression: The expression that gives the collection.
     ///   - variable: The name, without `$`, that stands for the element in the predicate.
     ///   - predicate: An ``NSPredicate``; anything else ends the program.
     public convenience init(
@@ -147,7 +157,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// The elements of either collection.
     ///
     /// ```swift
-    /// let both = NSExpression(forUnionSet: NSExpression(forKeyPath: "tags"), with: NSExpression(forKeyPath: "supplier.tags"))
+    /// let both = NSExpression(
+    ///     forUnionSet: NSExpression(forKeyPath: "tags"), with: NSExpression(forKeyPath:
+    ///     "supplier.tags"))
     /// ```
     public convenience init(forUnionSet left: NSExpression, with right: NSExpression) {
         self.init(body: .set(.union, left, right))
@@ -167,7 +179,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     ///
     /// ```swift
     /// let price = NSExpression(
-    ///     forConditional: NSPredicate(format: "isOnOffer == YES"), trueExpression: NSExpression(format: "price * 0.9"),
+    ///     forConditional: NSPredicate(format: "isOnOffer == YES"),
+    ///     trueExpression: NSExpression(format: "price * 0.9"),
     ///     falseExpression: NSExpression(forKeyPath: "price"))
     /// ```
     public convenience init(
@@ -178,9 +191,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
 
     /// The result of a closure. It can be evaluated in memory only: it has no text and no SQL.
     ///
-    /// - Parameters:
-    ///   - block: Takes the evaluated object, the arguments' values (`NSNull` for `nil`) and the context.
-    ///   - arguments: What is evaluated for it first.
+    /// - Parameters: - block: Takes the evaluated object, the arguments' values (`NSNull` for
+    ///   `nil`) and the context. - arguments: The expressions that are evaluated first and passed
+    ///   to the closure.
     public convenience init(
         block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
     ) {
@@ -202,7 +215,9 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         return value as? NSExpression ?? NSExpression(forConstantValue: value)
     }
 
-    /// Apple's switch to trust a decoded expression. Expressions of this module never call arbitrary code: nothing to do.
+    /// Does nothing. Apple's method marks a decoded expression as trusted.
+    ///
+    /// Expressions of this module never call arbitrary code.
     open func allowEvaluation() {}
 
     // MARK: Text, equality, copying
@@ -237,8 +252,10 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         }
     }
 
-    /// Archives the expression as its text. An expression without parseable text (a block, a constant of a class
-    /// without a literal) fails the coder with `CocoaError.coderInvalidValue`.
+    /// Archives the expression as its text.
+    ///
+    /// An expression without parseable text (a block, a constant of a class without a literal)
+    /// fails the coder with `CocoaError.coderInvalidValue`.
     open func encode(with coder: NSCoder) {
         let text = LiteralPrinter.$isForParser.withValue(true) { self.text }
         guard let copy = try? NSExpression.parse(text), copy == self else {

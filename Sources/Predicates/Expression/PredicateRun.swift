@@ -1,9 +1,10 @@
-/// The evaluation of one predicate for many objects, as a fetch in memory does it: what they may take together, and the first
-/// error.
+/// The evaluation of one predicate for many objects, as in a fetch in memory.
+///
+/// It holds the shared limit for regular expressions and the first error.
 ///
 /// Used by one thread at a time.
 package final class PredicateRun {
-    /// The error after which the answers mean nothing.
+    /// The first error; after it, the results mean nothing.
     package private(set) var failure: PredicateEvaluationError?
     let patterns = PatternBudget()
 

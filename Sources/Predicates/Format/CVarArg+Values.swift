@@ -1,7 +1,8 @@
 import Foundation
 
-// Call sites written for Apple's platforms pass `id as CVarArg`, where bridging makes that an object. These conformances
-// let the same text compile where there is no bridging; a predicate receives the value itself.
+// Call sites written for Apple's platforms pass `id as CVarArg`, where bridging makes that an
+// object. These conformances let the same text compile where there is no bridging; a predicate
+// receives the value itself.
 
 extension NSObject: @retroactive CVarArg {
     public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }

@@ -13,7 +13,7 @@ struct FormatArguments {
         self.values = values
     }
 
-    /// Takes the next value as the conversion character asks for it.
+    /// Returns the next value in the form that the conversion character requires.
     mutating func next(for conversion: Character) throws(Mismatch) -> PredicateToken.Kind {
         guard "@KdDiuUxXoOfFeEgGaAcCsSp".contains(conversion) else {
             throw Mismatch(message: "\"%\(conversion)\" is not a conversion")

@@ -1,16 +1,20 @@
 import Foundation
 
 extension NSExpression {
-    /// Makes an expression from a format string without arguments, such as `price * 1.2`.
+    /// Creates an expression from a format string without arguments, such as `price * 1.2`.
     ///
-    /// Text that is not an expression ends the program; for text from elsewhere use ``parse(_:arguments:)``.
+    /// Text that is not an expression ends the program; for text from elsewhere use
+    /// ``parse(_:arguments:)``.
     public convenience init(format: String) {
         self.init(body: NSExpression.parsed(format, []).body)
     }
 
-    /// Makes an expression from a format string and the values for its placeholders, as ``NSPredicate`` does.
+    /// Creates an expression from a format string and the values for its placeholders.
     ///
-    /// Text that is not an expression ends the program; for text from elsewhere use ``parse(_:arguments:)``.
+    /// The placeholders are those of ``NSPredicate``.
+    ///
+    /// Text that is not an expression ends the program; for text from elsewhere use
+    /// ``parse(_:arguments:)``.
     ///
     /// ```swift
     /// let price = NSExpression(format: "%K * %@", "price", 1.2)
@@ -19,18 +23,22 @@ extension NSExpression {
         self.init(body: NSExpression.parsed(format, args).body)
     }
 
-    /// Makes an expression from a format string and an array of values for its placeholders.
+    /// Creates an expression from a format string and an array of values for its placeholders.
     public convenience init(format: String, argumentArray: [Any]) {
         self.init(body: NSExpression.parsed(format, argumentArray).body)
     }
 
-    /// Makes an expression from a format string, and throws when the text is not one.
+    /// Parses an expression from a format string, and throws when the text is not one.
     ///
     /// ```swift
-    /// do { expression = try NSExpression.parse(text) } catch { print(error.rendering, error.message) }
+    /// do {
+    ///     expression = try NSExpression.parse(text)
+    /// } catch {
+    ///     print(error.rendering, error.message)
+    /// }
     /// ```
     ///
-    /// - Throws: ``PredicateFormatError``, which knows the place.
+    /// - Throws: ``PredicateFormatError``, which contains the position of the mistake.
     public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSExpression {
         var parser = try PredicateParser(format: format, arguments: arguments)
         return try parser.parseWholeExpression()

@@ -1,28 +1,28 @@
 import Foundation
 
 extension PredicateFormatInitializable {
-    /// Makes a predicate from a format string without arguments.
+    /// Creates a predicate from a format string without arguments.
     ///
-    /// Text that is not a predicate ends the program with a message that shows the place; for text from elsewhere use
-    /// ``NSPredicate/parse(_:arguments:)``.
+    /// Text that is not a predicate ends the program with a message that shows the place; for text
+    /// from elsewhere use ``NSPredicate/parse(_:arguments:)``.
     public init(format: String) {
         self = Self.parsed(format, [])
     }
 
-    /// Makes a predicate from a format string and the values for its placeholders.
+    /// Creates a predicate from a format string and the values for its placeholders.
     ///
     ///     NSPredicate(format: "%K == %@ AND stock < %d", "name", "Bolt", 5)
     ///
-    /// `%@` takes any value, `%K` a key path, and `%d %i %u %ld %lld %f` and the like a number. Values are bound, never
-    /// pasted into the text. Inside quotes a placeholder is plain text.
+    /// `%@` takes any value, `%K` a key path, and `%d %i %u %ld %lld %f` and the like a number.
+    /// Values are bound, never pasted into the text. Inside quotes a placeholder is plain text.
     ///
-    /// Text that is not a predicate ends the program with a message that shows the place; for text from elsewhere use
-    /// ``NSPredicate/parse(_:arguments:)``.
+    /// Text that is not a predicate ends the program with a message that shows the place; for text
+    /// from elsewhere use ``NSPredicate/parse(_:arguments:)``.
     public init(format: String, _ args: Any?...) {
         self = Self.parsed(format, args)
     }
 
-    /// Makes a predicate from a format string and an array of values for its placeholders.
+    /// Creates a predicate from a format string and an array of values for its placeholders.
     ///
     /// `NSNull` in the array stands for `nil`.
     ///
@@ -48,9 +48,9 @@ extension PredicateFormatInitializable {
 }
 
 extension NSPredicate {
-    /// Makes a predicate from a format string, and throws when the text is not one.
+    /// Parses a predicate from a format string, and throws when the text is not one.
     ///
-    /// Safe for text from anywhere: a mistake of any kind, and nesting too deep to handle, is an error.
+    /// Safe for text from anywhere: every mistake, and nesting too deep to handle, is an error.
     ///
     /// Cost: O(length of the text).
     ///
@@ -64,8 +64,9 @@ extension NSPredicate {
     ///
     /// - Parameters:
     ///   - format: The text, in Apple's predicate format syntax.
-    ///   - arguments: The values for `%@`, `%K`, `%d` ... in order. More than the text takes are ignored, as Apple does.
-    /// - Throws: ``PredicateFormatError``, which knows the place.
+    ///   - arguments: The values for `%@`, `%K`, `%d` ... in order. Surplus values are ignored, as
+    ///     Apple does.
+    /// - Throws: ``PredicateFormatError``, which contains the position of the mistake.
     public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSPredicate {
         var parser = try PredicateParser(format: format, arguments: arguments)
         return try parser.parseWholePredicate()

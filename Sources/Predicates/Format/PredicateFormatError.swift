@@ -1,22 +1,28 @@
 import Foundation
 
-/// Says why a text is not a predicate or an expression, and where.
+/// An error that says why a text is not a predicate or an expression, and where the mistake is.
 ///
 ///     price > > 10
 ///             ^ an expression was expected, not ">"
 ///
 /// ```swift
-/// do { predicate = try NSPredicate.parse("price > > 10") } catch { print(error.offset, error.message) }
+/// do {
+///     predicate = try NSPredicate.parse("price > > 10")
+/// } catch {
+///     print(error.offset, error.message)
+/// }
 /// ```
 public struct PredicateFormatError: LocalizedError, Hashable, Sendable, CustomStringConvertible {
-    /// What is wrong, as a sentence without its full stop.
+    /// The mistake, as a sentence without its full stop.
     public let message: String
-    /// The place, counted in characters from the start of ``format``; its length when the text ends too early.
+    /// The position of the mistake, counted in characters from the start of ``format``.
+    ///
+    /// It is the length of ``format`` when the text ends too early.
     public let offset: Int
     /// The whole text.
     public let format: String
 
-    /// An error at a place of a text.
+    /// Creates an error at a position in a text.
     public init(message: String, offset: Int, format: String) {
         self.message = message
         self.offset = offset
@@ -30,12 +36,14 @@ public struct PredicateFormatError: LocalizedError, Hashable, Sendable, CustomSt
         self.init(message: message, offset: String(before).count, format: format)
     }
 
-    /// The line of the text with a caret below the place, and the message.
+    /// The message, and the line of the text with a caret below the position.
     public var description: String { "\(message)\n\(rendering)" }
 
     public var errorDescription: String? { description }
 
-    /// The line of the text that holds the place, and a line with a caret below it. Long lines are cut.
+    /// The line of the text that contains the position, and a line with a caret below it.
+    ///
+    /// Long lines are cut.
     public var rendering: String {
         let characters = Array(format)
         let place = min(max(offset, 0), characters.count)

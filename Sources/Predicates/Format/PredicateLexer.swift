@@ -1,6 +1,6 @@
 import Foundation
 
-/// Cuts a predicate format into tokens and puts the arguments in the place of `%@`, `%K`, `%d` ...
+/// Cuts a predicate format into tokens and replaces `%@`, `%K`, `%d` ... by the arguments.
 struct PredicateLexer {
     private let format: String
     private let characters: [Unicode.Scalar]
@@ -83,7 +83,9 @@ struct PredicateLexer {
         }
     }
 
-    /// A point right after a name, a bracket or a parenthesis is a step of a key path, not the start of a number.
+    /// Whether a point here is a step of a key path and not the start of a number.
+    ///
+    /// It is a step right after a name, a bracket or a parenthesis.
     private var followsName: Bool {
         guard position > 0 else { return false }
         let previous = characters[position - 1]

@@ -1,7 +1,10 @@
 import Foundation
 
 extension PredicateParser {
-    /// Loosest first: sets, operators with a sign, signs in front, powers, steps of key paths.
+    /// Parses an expression.
+    ///
+    /// The precedence, loosest first: set operators, infix operators, prefix signs, powers, steps
+    /// of key paths.
     mutating func expression() throws(PredicateFormatError) -> NSExpression {
         try nested { parser throws(PredicateFormatError) in
             var left = try parser.operation()
@@ -18,7 +21,7 @@ extension PredicateParser {
         return ExpressionBody.SetOperation(rawValue: word.uppercased())
     }
 
-    /// Operators that group from the left, down to a precedence.
+    /// Parses left-associative operators that have at least the given precedence.
     private mutating func operation(minimum: Int = 1) throws(PredicateFormatError) -> NSExpression {
         var left = try signed()
         while case .symbol(let symbol) = token.kind, let function = BuiltInFunction.leftAssociative[symbol],
@@ -30,7 +33,9 @@ extension PredicateParser {
         return left
     }
 
-    /// `-x` is `0 - x`; the minus of a literal belongs to the literal. `~x` is the complement of its bits.
+    /// Parses `-x` as `0 - x` and `~x` as the complement of the bits of `x`.
+    ///
+    /// The minus of a literal belongs to the literal.
     private mutating func signed() throws(PredicateFormatError) -> NSExpression {
         if take(symbol: "+") { return try nested { parser throws(PredicateFormatError) in try parser.signed() } }
         if take(symbol: "~") {
@@ -72,7 +77,8 @@ extension PredicateParser {
         var value = try primary()
         while true {
             if take(symbol: ".") {
-                // Together: appending them one by one takes a time that grows with the square of their number.
+                // All keys at once: appending them one by one takes time that grows with the square
+                // of their number.
                 var keys = [try key()]
                 while take(symbol: ".") { keys.append(try key()) }
                 value = try checked(appending(keys.count == 1 ? keys[0] : keys.joined(separator: "."), to: value))

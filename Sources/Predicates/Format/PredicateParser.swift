@@ -1,14 +1,16 @@
 import Foundation
 
-/// Reads predicates from tokens: recursive descent, one function per level of precedence.
+/// Reads predicates from tokens by recursive descent, one function per level of precedence.
 ///
-/// A parenthesis may open a predicate or an expression: the predicate is tried first, and a place where that failed is
-/// remembered, so that nested parentheses take no more than quadratic time. The error reported is the one that was met
-/// furthest into the text.
+/// A parenthesis may open a predicate or an expression. The predicate is tried first. The position
+/// where that failed is remembered, so that nested parentheses take no more than quadratic time.
+/// The parser reports the error that is furthest into the text.
 struct PredicateParser {
-    /// The deepest nesting accepted. Evaluating, printing and freeing recurse as deep as the text nests.
+    /// The deepest nesting accepted. Evaluating, printing and freeing recurse as deep as the text
+    /// nests.
     static let deepestNesting = 128
-    /// The tallest tree accepted. A long chain of signs (`1 + 1 + ...`) makes a tree as tall as it is long.
+    /// The tallest tree accepted. A long chain of signs (`1 + 1 + ...`) makes a tree as tall as it
+    /// is long.
     static let tallestTree = 256
 
     private let format: String
@@ -147,7 +149,7 @@ struct PredicateParser {
         return try comparison()
     }
 
-    /// Gives `nil`, and stays in place, when the parenthesis does not hold a predicate.
+    /// Returns `nil`, and does not advance, when the parenthesis does not hold a predicate.
     private mutating func parenthesizedPredicate() -> NSPredicate? {
         let start = position
         guard !parenthesesWithoutPredicate.contains(start) else { return nil }
@@ -271,7 +273,7 @@ extension PredicateToken {
         return false
     }
 
-    /// Keywords are written in any case.
+    /// Whether the token is the keyword. Keywords may be written in any case.
     func isKeyword(_ keyword: String) -> Bool {
         guard case .identifier(let name, isEscaped: false) = kind else { return false }
         guard name.utf8.count == keyword.utf8.count else { return false }

@@ -1,7 +1,9 @@
 /// A word or sign of a predicate format.
 struct PredicateToken {
     enum Kind {
-        /// A name, or a keyword, which the parser tells apart by the place. `isEscaped`: written with `#`, never a keyword.
+        /// A name or a keyword; the parser tells them apart by their place.
+        ///
+        /// `isEscaped`: written with `#`, never a keyword.
         case identifier(String, isEscaped: Bool)
         /// A name with colons, in front of a parenthesis: `add:to:`.
         case functionName(String)
@@ -11,17 +13,17 @@ struct PredicateToken {
         case variable(String)
         /// The value for `%@`, `%d` and the like.
         case value(Any?)
-        /// The value for `%K`, or a key path in quotes behind `#`.
+        /// The value for `%K`, or a key path in quotes after `#`.
         case keyPath(String)
         case symbol(String)
         case end
     }
 
     let kind: Kind
-    /// The place of the first Unicode scalar in the text.
+    /// The offset of the token's first Unicode scalar in the text.
     let offset: Int
 
-    /// How an error message names the token.
+    /// The name of the token in error messages.
     var description: String {
         switch kind {
         case .identifier(let name, _), .functionName(let name): "\"\(name)\""

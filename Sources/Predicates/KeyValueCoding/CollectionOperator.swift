@@ -7,8 +7,10 @@ enum CollectionOperator: String, Sendable {
     case unionOfArrays, distinctUnionOfArrays
     case unionOfSets, distinctUnionOfSets
 
-    /// The result for the values that the rest of the key path gives for each element. `nil` values do not take part, but in a mean that a
-    /// program reads.
+    /// Returns the result of the operator for the values that the elements have at the rest of the
+    /// path.
+    ///
+    /// `nil` values are left out, except in a mean that a program reads.
     func apply(to values: [Any], _ reader: KeyValueReader = .predicate) -> Any? {
         switch self {
         case .count: return values.count
@@ -33,25 +35,31 @@ enum CollectionOperator: String, Sendable {
     }
 }
 
-/// Who reads by name, which some values depend on.
+/// The caller of a read by name; some values depend on it.
 enum KeyValueReader {
-    /// Predicates, expressions and orders, which give the same in memory and in stores. A mean leaves out what is missing, as in SQL, and an
-    /// object has no value for a property of another entity of its hierarchy.
+    /// Predicates, expressions and sort orders, which give the same results in memory and in
+    /// stores.
+    ///
+    /// A mean leaves out missing values, as in SQL. An object has no value for a property of
+    /// another entity of its hierarchy.
     case predicate
-    /// A program. What is missing is zero in a mean, as in Apple's Key-Value Coding Programming Guide.
+    /// A program. A missing value is zero in a mean, as in Apple's Key-Value Coding Programming
+    /// Guide.
     case program
 }
 
-/// Sums and the like over values of any number type. What is no number does not take part.
+/// Statistics of values of any number type. Values that are not numbers are left out.
 enum Statistics {
-    /// Zero for no values, `nil` for values of which none is a number. Whole as long as every number is; decimal as soon as one is.
+    /// Returns the sum: zero for no values, `nil` for values of which none is a number.
+    ///
+    /// The sum is whole as long as every number is whole, and decimal as soon as one is decimal.
     static func sum(_ values: [Any]) -> Any? {
         let numbers = numbers(values)
         if numbers.isEmpty, values.contains(where: { !ComparableValue($0).isNull }) { return nil }
         return numbers.reduce(Number.integer(0)) { Number.add($0, $1) }.value
     }
 
-    /// `nil` for no numbers.
+    /// Returns the mean; `nil` if there are no numbers.
     static func average(_ values: [Any]) -> Any? {
         let numbers = numbers(values)
         guard !numbers.isEmpty else { return nil }
@@ -60,7 +68,9 @@ enum Statistics {
         return total.double / Double(numbers.count)
     }
 
-    /// The value that comes first in the given order; of values that have one: numbers, strings, dates.
+    /// Returns the value that comes first in the given order.
+    ///
+    /// Only values that have an order take part: numbers, strings, dates.
     static func extreme(_ values: [Any], _ order: ComparisonResult) -> Any? {
         var best: (value: Any, comparable: ComparableValue)?
         for value in values {
@@ -105,7 +115,7 @@ enum Statistics {
         return counts.sorted { $0.key < $1.key }.filter { $0.value.count == most }.map { $0.value.number.value }
     }
 
-    /// Of the whole population.
+    /// Returns the standard deviation of the whole population.
     static func standardDeviation(_ values: [Any]) -> Any? {
         let numbers = numbers(values).map(\.double)
         guard !numbers.isEmpty else { return nil }

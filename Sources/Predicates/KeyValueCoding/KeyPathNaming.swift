@@ -2,12 +2,14 @@ import Foundation
 
 /// A type that knows the keys of its Swift key paths.
 ///
-/// Swift can name the key path of a stored property of a struct or a final class; a type with computed properties, such
-/// as a managed object, adopts this.
+/// Swift can name the key path of a stored property of a struct or a final class. A type with
+/// computed properties, such as a managed object, adopts this protocol.
 ///
 /// ```swift
 /// extension Part: KeyPathNaming {
-///     static func keyName(for keyPath: AnyKeyPath) -> String? { keyPath == \Part.price ? "price" : nil }
+///     static func keyName(for keyPath: AnyKeyPath) -> String? {
+///         keyPath == \Part.price ? "price" : nil
+///     }
 /// }
 /// ```
 public protocol KeyPathNaming {
@@ -21,8 +23,9 @@ public protocol KeyPathNaming {
 /// let name = KeyPathNames.name(of: \Item.name)            // "name"
 /// ```
 public enum KeyPathNames {
-    /// The key path as text: asks ``KeyPathNaming``, then reads the key path's own description. `nil` when neither
-    /// knows.
+    /// Returns the key path as text; `nil` when the text cannot be found.
+    ///
+    /// It asks ``KeyPathNaming`` first, then reads the key path's own description.
     public static func name(of keyPath: AnyKeyPath) -> String? {
         if let type = type(of: keyPath).rootType as? any KeyPathNaming.Type, let name = type.keyName(for: keyPath) {
             return name

@@ -3,15 +3,16 @@ import Foundation
 /// Reads and writes properties of values of any type by name.
 ///
 /// ```swift
-/// let names = KeyValue.value(forKeyPath: "supplier.name", of: items)      // an element for each item
+/// let names = KeyValue.value(forKeyPath: "supplier.name", of: items)   // an element for each item
 /// let price = KeyValue.value(forKey: "price", of: ["price": 3])
 /// ```
 public enum KeyValue {
-    /// The property of a value.
+    /// Returns the property of a value.
     ///
-    /// Asks ``KeyValueCoding`` objects and dictionaries by name; maps over the elements of arrays and sets, `NSNull`
-    /// standing for `nil`; knows the usual properties of strings, dates, numbers, URLs; reads the stored properties of
-    /// everything else by reflection, which is slow. `self` is the value itself.
+    /// ``KeyValueCoding`` objects and dictionaries are read by name. Arrays and sets are mapped
+    /// over their elements, with `NSNull` for `nil`. Strings, dates, numbers and URLs have their
+    /// usual properties. The stored properties of everything else are read by reflection, which is
+    /// slow. `self` is the value itself.
     ///
     /// - Returns: `nil` when the property is `nil` or the value has no such property.
     public static func value(forKey key: String, of value: Any?) -> Any? {
@@ -31,31 +32,39 @@ public enum KeyValue {
         return KnownProperties.value(key, of: value) ?? reflected(key, of: value)
     }
 
-    /// The value at the end of a path of names and collection operators (`@count @sum @avg @min @max @unionOfObjects
-    /// @distinctUnionOfObjects @unionOfArrays @distinctUnionOfArrays @unionOfSets @distinctUnionOfSets`).
+    /// Returns the value at the end of a path of names and collection operators.
     ///
-    /// The values of the elements of a set are a set without a place for `nil`; those of an array have `NSNull` for it. Unions of sets are
-    /// sets, all others arrays. Where Foundation on Linux can make no set of the values, of decimals or of texts that differ only in how letters
-    /// are composed, a set is an array of distinct values.
+    /// The operators: `@count @sum @avg @min @max @unionOfObjects @distinctUnionOfObjects
+    /// @unionOfArrays @distinctUnionOfArrays @unionOfSets @distinctUnionOfSets`.
     ///
-    /// `@avg` takes a value that is `nil` for 0, the others leave it out. Of no elements at all `@count` and `@sum` are 0, and `@avg`, `@min` and
-    /// `@max` are `nil`. The `@avg` of predicates, expressions and sort descriptors leaves `nil` out, as stores do.
+    /// The values of the elements of a set are a set, which leaves out `nil`. Those of an array are
+    /// an array, with `NSNull` for `nil`. Unions of sets are sets, all other unions are arrays.
+    /// Where Foundation on Linux cannot make a set of the values (decimals, or texts that differ
+    /// only in how letters are composed), the result is an array of distinct values.
+    ///
+    /// `@avg` counts a value that is `nil` as 0, and `@count` counts the elements of an array that
+    /// are `nil`; the other operators leave it out. For no elements
+    /// at all, `@count` and `@sum` are 0, and `@avg`, `@min` and `@max` are `nil`. The `@avg` of
+    /// predicates, expressions and sort descriptors leaves `nil` out, as stores do.
     public static func value(forKeyPath keyPath: String, of value: Any?) -> Any? {
         published(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value, .program, keepsNull: true))
     }
 
-    /// The value at the end of a path as predicates and sort descriptors see it.
+    /// Returns the value at the end of a path, as predicates and sort descriptors see it.
     package static func comparedValue(forKeyPath keyPath: String, of value: Any?) -> Any? {
         published(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
     }
 
-    /// The property of a value as predicates see it.
+    /// Returns the property of a value, as predicates see it.
     static func comparedValue(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .predicate) }
 
-    /// A value as programs get it: a set of values without `NSNull`, which predicates see in it, and an array where no set can hold them.
+    /// Returns a value in the form that programs get.
+    ///
+    /// A set loses the `NSNull` that predicates see in it. Values that no set can hold become an
+    /// array.
     static func published(_ value: Any?) -> Any? {
         if let values = value as? DistinctValues { return values.filter { !($0 is NSNull) } }
-        // By type: two `NSNull`s may have different hashes.
+        // `NSNull` is found by its type: two `NSNull`s may have different hashes.
         guard let value, type(of: value) == Set<AnyHashable>.self, let set = value as? Set<AnyHashable>,
             set.contains(where: { $0.base is NSNull })
         else { return value }
@@ -64,7 +73,8 @@ public enum KeyValue {
 
     /// Sets the property at the end of a path of names.
     ///
-    /// Does nothing when an object on the way is `nil`. Ends the program when the last object cannot be written by name.
+    /// Does nothing when an object on the path is `nil`. Ends the program when the last object
+    /// cannot be written by name.
     public static func setValue(_ newValue: Any?, forKeyPath keyPath: String, of object: Any?) {
         var keys = keyPath.pathNames
         let last = keys.removeLast()
@@ -73,7 +83,7 @@ public enum KeyValue {
         setValue(newValue, forKey: last, of: target)
     }
 
-    /// Sets the property of a value; of each element of an array or set.
+    /// Sets the property of a value, or of each element of an array or set.
     ///
     /// Ends the program when a value cannot be written by name.
     public static func setValue(_ newValue: Any?, forKey key: String, of value: Any?) {
@@ -89,14 +99,15 @@ public enum KeyValue {
         }
     }
 
-    /// The value at the end of a path that starts at an object known to read by name.
+    /// Returns the value at the end of a path that starts at a ``KeyValueCoding`` object.
     static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of object: any KeyValueCoding) -> Any? {
         guard case .key(let key)? = steps.first, !isSelf(key) else { return value(at: steps, of: object as Any?) }
         guard let first = unwrapped(object._comparedValue(forKey: key)) else { return whenMissing(steps, of: object, .predicate) }
         return steps.count == 1 ? first : value(at: steps.dropFirst(), of: first as Any?)
     }
 
-    /// - Parameter keepsNull: whether an `NSNull` at the end of the path is given as it is, and not as nil.
+    /// - Parameter keepsNull: Whether an `NSNull` at the end of the path is returned as it is, not
+    ///   as nil.
     static func value(
         at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ reader: KeyValueReader = .predicate, keepsNull: Bool = false
     ) -> Any? {
@@ -115,8 +126,11 @@ public enum KeyValue {
         return unwrapped(current)
     }
 
-    /// What a path gives whose first key has no value. A missing collection has no elements: its count is zero. Predicates take a path
-    /// through a collection for an empty one, as stores do, also where the object that has the collection is missing.
+    /// Returns the value of a path whose first key has no value.
+    ///
+    /// A missing collection has no elements: its count is zero. For predicates, a path through a
+    /// collection is an empty collection, as in stores, even where the object that has the
+    /// collection is missing.
     private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>, of owner: Any?, _ reader: KeyValueReader) -> Any? {
         if steps.count == 1 { return nil }
         for case .collectionOperator(let operation) in steps { return ofNoCollection(operation) }
@@ -132,16 +146,18 @@ public enum KeyValue {
     ) -> Any? {
         guard let value = unwrapped(value) else { return ofNoCollection(operation) }
         let elements = CollectionElements.of(value) ?? [value]
-        // The values of a set's elements are a set, in which nil does not count.
+        // The values of a set's elements form a set, in which nil does not count.
         if rest.isEmpty, operation == .count, type(of: value) == Set<AnyHashable>.self { return elements.count { !($0 is NSNull) } }
         if rest.isEmpty { return union(operation, of: value, reader, operation.apply(to: elements)) }
-        // `items.@count.something` counts all the same.
+        // `items.@count.something` is the count too.
         if operation == .count { return elements.count }
         let values = elements.map { self.value(at: rest, of: $0, reader) ?? NSNull() }
         return union(operation, of: value, reader, operation.apply(to: values, reader))
     }
 
-    /// To a program distinct values of a set's elements are a set, and those of an array's an array.
+    /// Returns the distinct values in the form that a program gets.
+    ///
+    /// Those of a set's elements are a set, and those of an array's elements are an array.
     private static func union(_ operation: CollectionOperator, of collection: Any, _ reader: KeyValueReader, _ result: Any?) -> Any? {
         guard reader == .program, let result else { return result }
         let isOrdered = CollectionElements.isOrdered(collection)
@@ -152,12 +168,14 @@ public enum KeyValue {
         }
     }
 
-    /// Maps over an array to an array, and over a set to a set; for a program over an ordered set to one, in which nil does not count.
+    /// Maps an array to an array and a set to a set.
+    ///
+    /// For a program, an ordered set becomes an ordered set, in which nil does not count.
     private static func mapped(_ elements: [Any], of collection: Any, _ key: String, _ reader: KeyValueReader) -> Any {
         let values = elements.map { value(forKey: key, of: $0, reader) ?? NSNull() }
         if reader == .program, collection is NSOrderedSet {
             let present = Statistics.distinct(values.filter { !($0 is NSNull) })
-            // Decimals cannot be hashed by Foundation on Linux.
+            // Foundation on Linux cannot hash decimals.
             if present.contains(where: { $0 is NSDecimalNumber || $0 is Decimal }) { return present }
             let set = NSOrderedSet(array: present)
             return set.count == present.count ? set : present
@@ -165,8 +183,10 @@ public enum KeyValue {
         return CollectionElements.isOrdered(collection) ? values : set(of: values)
     }
 
-    /// A set of values; an array of the distinct ones where they cannot be hashed, as decimals cannot by Foundation on Linux, and those
-    /// without an order where `String` takes some of them for the same.
+    /// Returns a set of the values, or the distinct values where a set cannot hold them.
+    ///
+    /// Values that cannot be hashed, such as decimals by Foundation on Linux, are an array. Values
+    /// of which `String` takes some for equal are a `DistinctValues`, which has no order.
     static func set(of values: [Any]) -> Any {
         let distinct = Statistics.distinct(values)
         var set = Set<AnyHashable>(minimumCapacity: distinct.count)
@@ -179,7 +199,7 @@ public enum KeyValue {
 
     private static func isSelf(_ key: String) -> Bool { key == "self" || key == "SELF" }
 
-    /// The stored property of that name, of the type or a superclass.
+    /// Returns the stored property with this name, of the type or a superclass.
     private static func reflected(_ key: String, of value: Any) -> Any? {
         var mirror: Mirror? = Mirror(reflecting: value)
         while let current = mirror {
@@ -189,11 +209,12 @@ public enum KeyValue {
         return nil
     }
 
-    /// The value without the Optionals around it; `nil` for `NSNull`.
+    /// Returns the value without the Optionals around it; `nil` for `NSNull`.
     static func unwrapped(_ value: Any?) -> Any? {
         guard let value else { return nil }
         let type = type(of: value)
-        // A cast to a protocol costs far more than these comparisons, which nearly every value passes.
+        // A cast to a protocol costs far more than these comparisons, which nearly every value
+        // passes.
         if type == String.self || type == Int.self || type == Double.self || type == Bool.self { return value }
         if type == Date.self || type == Int64.self || type == Int32.self || type == Int16.self { return value }
         if type is AnyClass { return value is NSNull ? nil : value }

@@ -2,13 +2,15 @@ import Foundation
 
 /// An object whose properties are read and written by name.
 ///
-/// Predicates, sort descriptors and ``KeyValue`` read through it; objects without it are read by reflection.
+/// Predicates, sort descriptors and ``KeyValue`` use it. Other objects are read by reflection.
 ///
 /// ```swift
 /// final class Price: KeyValueCoding {
 ///     var amount = 0.0
 ///     func value(forKey key: String) -> Any? { key == "amount" ? amount : nil }
-///     func setValue(_ value: Any?, forKey key: String) { if key == "amount" { amount = value as? Double ?? 0 } }
+///     func setValue(_ value: Any?, forKey key: String) {
+///         if key == "amount" { amount = value as? Double ?? 0 }
+///     }
 /// }
 /// ```
 public protocol KeyValueCoding: AnyObject {
@@ -16,14 +18,16 @@ public protocol KeyValueCoding: AnyObject {
     func value(forKey key: String) -> Any?
     /// Sets the property with the given name.
     func setValue(_ value: Any?, forKey key: String)
-    /// The value that predicates and sort descriptors see; ``value(forKey:)`` unless a type says otherwise.
+    /// The value that predicates and sort descriptors see; by default ``value(forKey:)``.
     func _comparedValue(forKey key: String) -> Any?
 }
 
 extension KeyValueCoding {
     public func _comparedValue(forKey key: String) -> Any? { value(forKey: key) }
 
-    /// The value at the end of a path of names and collection operators: `department.employees.@avg.salary`.
+    /// Returns the value at the end of a path of names and collection operators.
+    ///
+    /// An example of a path: `department.employees.@avg.salary`.
     ///
     /// ```swift
     /// let mean = department.value(forKeyPath: "employees.@avg.salary") as? NSNumber
@@ -32,7 +36,9 @@ extension KeyValueCoding {
         KeyValue.value(forKeyPath: keyPath, of: self)
     }
 
-    /// Sets the property at the end of a path of names. Does nothing when an object on the way is `nil`.
+    /// Sets the property at the end of a path of names.
+    ///
+    /// Does nothing when an object on the path is `nil`.
     ///
     /// ```swift
     /// item.setValue("Smith", forKeyPath: "supplier.name")
@@ -62,7 +68,7 @@ extension KeyValueCoding {
     }
 }
 
-/// An object that knows which key paths lead through collections, whatever values it has.
+/// An object that knows which key paths pass through collections, regardless of its values.
 package protocol KeyPathDestinations {
     func leadsToMany(_ keys: [String]) -> Bool
 }

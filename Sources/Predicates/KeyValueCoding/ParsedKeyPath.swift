@@ -1,4 +1,4 @@
-/// A key path cut into its steps once, so that reading it parses nothing.
+/// A key path that is split into its steps once, so that reading it parses nothing.
 struct ParsedKeyPath: Hashable, Sendable {
     enum Step: Hashable, Sendable {
         case key(String)
@@ -10,7 +10,7 @@ struct ParsedKeyPath: Hashable, Sendable {
 
     init(_ text: String) {
         self.text = text
-        // One key is by far the most frequent path.
+        // A single key is by far the most frequent path.
         if !text.isEmpty, !text.utf8.contains(where: { $0 == UInt8(ascii: ".") || $0 == UInt8(ascii: "@") }) {
             steps = [.key(text)]
             return

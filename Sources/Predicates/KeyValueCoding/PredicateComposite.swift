@@ -1,13 +1,15 @@
 import Foundation
 
-/// A type whose values a store keeps as several named ones, the elements of a composite attribute.
+/// A type whose values a store keeps as several named values: the elements of a composite
+/// attribute.
 ///
-/// In a `#Predicate` and in an order each element is reached by its name. A whole value is compared as the dictionary of its elements'
-/// values; a type with one element, which has the property's name, is compared as this element.
+/// A `#Predicate` and a sort order refer to each element by its name. A whole value is compared as
+/// the dictionary of its elements' values. A type with a single element that has the property's
+/// name is compared as this element.
 public protocol PredicateComposite {
-    /// The names of the elements. An empty one is that of the property.
+    /// The names of the elements. An empty name means the name of the property.
     static var _predicateElementNames: [String] { get }
-    /// The elements' values by name; nil ones are missing.
+    /// The elements' values by name; nil values are left out.
     var _predicateElements: [String: Any] { get }
 }
 
@@ -15,7 +17,7 @@ extension PredicateComposite {
     /// Whether a value is compared as its only element, which has the property's name.
     package static var isComparedAsElement: Bool { _predicateElementNames == [""] }
 
-    /// What stands for a value in a predicate.
+    /// The form of a value that a predicate compares.
     package var comparedValue: Any { Self.isComparedAsElement ? _predicateElements[""] ?? NSNull() : _predicateElements }
 
     /// Whether a key path from a value begins with one of its elements.
@@ -25,7 +27,9 @@ extension PredicateComposite {
 }
 
 extension KeyPathNames {
-    /// The key path as text that leads to what stores compare and order: from a composite value with one element to this element.
+    /// Returns the key path as text, as stores compare and sort by it.
+    ///
+    /// The key path of a composite value with one element is extended by this element.
     package static func comparedName(of keyPath: AnyKeyPath) -> String? {
         let valueType = type(of: keyPath).valueType
         let type = (valueType as? any OptionalValue.Type)?.wrappedType ?? valueType

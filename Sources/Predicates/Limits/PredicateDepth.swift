@@ -1,12 +1,18 @@
-/// How deep predicates and expressions may nest. Evaluating, printing, translating and freeing them recurse as deep.
+/// The limits on the nesting of predicates and expressions.
+///
+/// Evaluating, printing, translating and freeing them recurse to the depth of the nesting.
 package enum PredicateDepth {
-    /// The tallest tree that can be used. A taller one can be made, as initializers do not throw: it forgets its parts, and
-    /// whatever is asked of it is an error.
+    /// The tallest tree that can be used.
+    ///
+    /// Initializers do not throw, so a taller tree can be made. It keeps no parts, and every use of
+    /// it is an error.
     package static let limit = 512
 
-    /// From this height on, AND in AND and OR in OR become one list, so that predicates may be joined one by one in a loop.
+    /// The height from which AND within AND, and OR within OR, are flattened into one list.
+    ///
+    /// Flattening lets a program join predicates one by one in a loop.
     static let flattening = 64
 
-    /// The height of a tree whose parts have some heights.
+    /// Returns the height of a tree whose tallest part has the given height.
     static func above(_ height: Int) -> Int { min(height, limit + 1) + 1 }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// Why a predicate could not be evaluated.
+/// An error that says why a predicate could not be evaluated.
 ///
 /// ```swift
 /// do { isMatch = try predicate.result(for: item) } catch { print(error.description) }
 /// ```
 public struct PredicateEvaluationError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
-    /// What went wrong, as a sentence.
+    /// The description of the error, as a sentence.
     public let description: String
 
     init(_ description: String) { self.description = description }

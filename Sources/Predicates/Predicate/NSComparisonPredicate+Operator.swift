@@ -4,7 +4,9 @@ extension NSComparisonPredicate {
     /// The comparisons, with Apple's raw values.
     ///
     /// ```swift
-    /// if let comparison = predicate as? NSComparisonPredicate, comparison.predicateOperatorType == .beginsWith {
+    /// if let comparison = predicate as? NSComparisonPredicate,
+    ///     comparison.predicateOperatorType == .beginsWith
+    /// {
     ///     print(comparison.leftExpression, comparison.rightExpression)
     /// }
     /// ```
@@ -29,13 +31,17 @@ extension NSComparisonPredicate {
         case beginsWith
         /// `ENDSWITH`.
         case endsWith
-        /// `IN`: the left value is an element of the right collection, or a part of the right string.
+        /// `IN`: the left value is an element of the right collection, or a part of the right
+        /// string.
         case `in`
         /// The method named by ``NSComparisonPredicate/customSelector``.
         case customSelector
-        /// `CONTAINS`: the right value is an element of the left collection, or a part of the left string.
+        /// `CONTAINS`: the right value is an element of the left collection, or a part of the left
+        /// string.
         case contains = 99
-        /// `BETWEEN`: the left value is not below the first and not above the second of the right collection.
+        /// `BETWEEN`: the left value lies within two bounds, both included.
+        ///
+        /// The bounds are the first and the second element of the right collection.
         case between = 100
 
         var symbol: String {
@@ -62,22 +68,24 @@ extension NSComparisonPredicate {
     ///
     /// ```swift
     /// let any = NSComparisonPredicate(
-    ///     leftExpression: NSExpression(forKeyPath: "tags.name"), rightExpression: NSExpression(forConstantValue: "new"),
+    ///     leftExpression: NSExpression(forKeyPath: "tags.name"),
+    ///     rightExpression: NSExpression(forConstantValue: "new"),
     ///     modifier: .any, type: .equalTo)                     // ANY tags.name == "new"
     /// ```
     public enum Modifier: UInt, Sendable {
         /// The left value itself is compared.
         case direct
-        /// `ALL`: every element must fulfil the comparison; of no elements: true.
+        /// `ALL`: every element must fulfil the comparison; true for no elements.
         case all
-        /// `ANY`: at least one element must.
+        /// `ANY`: at least one element must fulfil the comparison.
         case any
     }
 
     /// How strings are compared.
     ///
     /// ```swift
-    /// let options: NSComparisonPredicate.Options = [.caseInsensitive, .diacriticInsensitive]  // name CONTAINS[cd] "cafe"
+    /// // name CONTAINS[cd] "cafe"
+    /// let options: NSComparisonPredicate.Options = [.caseInsensitive, .diacriticInsensitive]
     /// ```
     public struct Options: OptionSet, Hashable, Sendable {
         /// Apple's bits.
@@ -107,6 +115,8 @@ extension NSComparisonPredicate {
 }
 
 extension NSComparisonPredicate.Options {
-    /// Whether strings are compared code point by code point: with no options, and with `[n]` whatever else there is.
+    /// Whether strings are compared code point by code point.
+    ///
+    /// They are with no options, and with `[n]` regardless of the other options.
     package var comparesLiterally: Bool { StringComparison.Options(self).isLiteral }
 }

@@ -4,7 +4,8 @@ import Foundation
 ///
 /// ```swift
 /// let predicate = NSComparisonPredicate(
-///     leftExpression: NSExpression(forKeyPath: "name"), rightExpression: NSExpression(forConstantValue: "bolt"),
+///     leftExpression: NSExpression(forKeyPath: "name"),
+///     rightExpression: NSExpression(forConstantValue: "bolt"),
 ///     modifier: .direct, type: .beginsWith, options: .caseInsensitive)
 /// ```
 //
@@ -20,11 +21,11 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     public let predicateOperatorType: Operator
     /// How strings are compared.
     public let options: Options
-    /// The method that a custom comparison names.
+    /// The selector of the method that makes a custom comparison.
     public let customSelector: Selector?
 
     private let comparison: ValueComparison
-    /// The right value, where it is the same for every object.
+    /// The right value, if it is the same for every object.
     private let constantRight: ComparableValue?
     private let levels: Int
 
@@ -32,16 +33,15 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     ///
     /// ```swift
     /// let isCheap = NSComparisonPredicate(
-    ///     leftExpression: NSExpression(forKeyPath: "price"), rightExpression: NSExpression(forConstantValue: 10), modifier: .direct,
+    ///     leftExpression: NSExpression(forKeyPath: "price"),
+    ///     rightExpression: NSExpression(forConstantValue: 10), modifier: .direct,
     ///     type: .lessThan)
     /// ```
     ///
-    /// - Parameters:
-    ///   - leftExpression: What is compared.
-    ///   - rightExpression: What it is compared with.
-    ///   - modifier: Whether a left value that is a collection is compared as a whole, or by all or any of its elements.
-    ///   - type: The comparison.
-    ///   - options: Count for strings only.
+    /// - Parameters: - leftExpression: The expression that is compared. - rightExpression: The
+    ///   expression that it is compared with. - modifier: Whether a left value that is a collection
+    ///   is compared as a whole, or by all or any of its elements. - type: The comparison. -
+    ///   options: The options of string comparisons; other values ignore them.
     public init(
         leftExpression: NSExpression, rightExpression: NSExpression, modifier: Modifier, type: Operator,
         options: Options = []
@@ -64,8 +64,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
 
     /// Compares two expressions by a method of the left value that takes the right value.
     ///
-    /// There is no dispatch by selector here: the left value's class decides through ``PredicateFunctionTarget``. A SQL
-    /// store refuses such a predicate.
+    /// Methods are not dispatched by selector: the left value's class decides through
+    /// ``PredicateFunctionTarget``. A SQL store rejects such a predicate.
     public init(leftExpression: NSExpression, rightExpression: NSExpression, customSelector selector: Selector) {
         let below = max(leftExpression.height, rightExpression.height)
         let (leftExpression, rightExpression) = Self.kept(leftExpression, rightExpression, below)
@@ -95,7 +95,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         super.init(body: .subclass)
     }
 
-    /// The sides, or nothing in their place when they are too tall, as freeing them recurses too.
+    /// Returns the sides, or nil constants if the sides are too tall, because freeing them recurses
+    /// too.
     private static func kept(_ left: NSExpression, _ right: NSExpression, _ height: Int) -> (NSExpression, NSExpression) {
         if height <= PredicateDepth.limit { return (left, right) }
         return (NSExpression(forConstantValue: nil), NSExpression(forConstantValue: nil))
@@ -132,7 +133,10 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         }
     }
 
-    /// Compares one value with the right one, whose elements count where it is a key path that leads to a collection.
+    /// Compares one value with the right value.
+    ///
+    /// If the right side is a key path to a collection, the value is compared with its elements,
+    /// and one match is enough.
     private func holds(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
         guard case .collection(let collection) = right, !left.isCollection, case .keyPath = rightExpression.body else {
             return comparison.holds(left, right, in: scope)
@@ -144,21 +148,23 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         }
     }
 
-    /// The elements that a key path to a collection means, as in a store: `tags.name == "x"` is true for any tag. nil where the collection
-    /// is compared as a whole.
+    /// Returns the elements to compare for a key path to a collection, as a store does.
+    ///
+    /// `tags.name == "x"` is true if it is true for any tag. nil where the collection is compared
+    /// as a whole.
     private func comparedElements(of collection: Any, with right: ComparableValue, in scope: EvaluationScope) -> [Any]? {
         guard case .keyPath(let operand, let path) = leftExpression.body else { return nil }
         switch predicateOperatorType {
         case .contains:
-            // `tags` contains a tag; `tags.name` stands for the name of each.
+            // `tags` is searched for a tag; `tags.name` stands for the name of each tag.
             guard path.steps.count > 1, case .key(let last)? = path.steps.last,
                 let owners = KeyValue.value(at: path.steps.dropLast(), of: operand.map { $0.value(in: scope) } ?? scope.object),
                 CollectionElements.isCollection(owners), !CollectionElements.isDictionary(owners)
             else { return nil }
             let values = CollectionElements.flattened(owners).compactMap { KeyValue.comparedValue(forKey: last, of: $0) }
-            // A path that ends in objects leads to elements.
+            // A path that ends in objects refers to the elements themselves.
             return values.contains { $0 is any KeyValueCoding } ? nil : values
-        // A composite value is one of a list as a whole.
+        // A composite value is looked up in the list as a whole.
         case .in where CollectionElements.isDictionary(collection): return nil
         case .in, .between: break
         default: if right.isCollection { return nil }
@@ -166,8 +172,10 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         return CollectionElements.flattened(collection)
     }
 
-    /// What `ANY` and `ALL` range over: the left value's elements, those of nested collections included. `nil` has
-    /// none; a single value is its own only element.
+    /// Returns the elements that `ANY` and `ALL` range over.
+    ///
+    /// They are the left value's elements, including those of nested collections. `nil` has none; a
+    /// single value is its own only element.
     private func elements(in scope: EvaluationScope) -> [Any] {
         guard let value = KeyValue.unwrapped(leftExpression.comparedValue(in: scope)) else { return [] }
         return CollectionElements.flattened(value)

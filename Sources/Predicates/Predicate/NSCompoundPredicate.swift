@@ -16,29 +16,31 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     /// }
     /// ```
     public enum LogicalType: UInt, Sendable {
-        /// The one part must be false.
+        /// The only part must be false.
         case not
-        /// Every part must be true; of no parts: true.
+        /// Every part must be true; true for no parts.
         case and
-        /// At least one part must be true; of no parts: false.
+        /// At least one part must be true; false for no parts.
         case or
     }
 
     /// How the parts are joined.
     public let compoundPredicateType: LogicalType
 
-    /// The parts, typed: what ``subpredicates`` gives as `[Any]`.
+    /// The parts, typed; ``subpredicates`` gives them as `[Any]`.
     public let operands: [NSPredicate]
 
     private let levels: Int
 
     /// Joins predicates. `NOT` takes exactly one.
     ///
-    /// `AND` in `AND` and `OR` in `OR`, nested more than 64 levels deep, become one list of parts, which means the same. Other
-    /// nesting has a limit of 512 levels: what is deeper forgets its parts, and a fetch with it throws an error.
+    /// `AND` in `AND` and `OR` in `OR`, nested more than 64 levels deep, become one list of parts,
+    /// which means the same. Other nesting has a limit of 512 levels. A deeper predicate keeps no
+    /// parts, and a fetch with it throws an error.
     ///
     /// ```swift
-    /// let any = NSCompoundPredicate(type: .or, subpredicates: names.map { NSPredicate(format: "name == %@", $0) })
+    /// let any = NSCompoundPredicate(
+    ///     type: .or, subpredicates: names.map { NSPredicate(format: "name == %@", $0) })
     /// ```
     public init(type: LogicalType, subpredicates: [NSPredicate]) {
         precondition(
@@ -62,11 +64,11 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         predicates.reduce(0) { max($0, $1.height) }
     }
 
-    /// The parts with those of parts of the same type in their place.
+    /// Returns the parts; a part of the same type is replaced by its own parts.
     private static func flattened(_ predicates: [NSPredicate], _ type: LogicalType) -> [NSPredicate] {
         var result: [NSPredicate] = []
         for predicate in predicates {
-            // Classes of others may mean anything.
+            // A subclass may mean anything.
             guard Swift.type(of: predicate) == NSCompoundPredicate.self, let compound = predicate as? NSCompoundPredicate,
                 compound.compoundPredicateType == type, !compound.isTooDeep
             else {
@@ -88,7 +90,8 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     /// True when every part is true.
     ///
     /// ```swift
-    /// request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: filters)     // of no filters: all objects
+    /// // of no filters: all objects
+    /// request.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: filters)
     /// ```
     public convenience init(andPredicateWithSubpredicates subpredicates: [NSPredicate]) {
         self.init(type: .and, subpredicates: subpredicates)
@@ -151,8 +154,11 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
 
     // MARK: Coding
 
-    /// Archives the compound as its text where that says all: the text of one part is that part's, and no parts are a constant. Else it
-    /// archives the type and the parts, which may fail as those of ``NSPredicate/encode(with:)``.
+    /// Archives the compound as its text, or as its type and parts if the text does not say all.
+    ///
+    /// The text of a compound with one part is the text of this part, and a compound without parts
+    /// has the text of a constant. Archiving parts may fail, as described for
+    /// ``NSPredicate/encode(with:)``.
     open override func encode(with coder: NSCoder) {
         if let copy = try? NSPredicate.parse(parsableFormat), copy == self || isTooDeep { return super.encode(with: coder) }
         coder.encode(Int(compoundPredicateType.rawValue), forKey: CodingKey.type)

@@ -1,15 +1,16 @@
 import Foundation
 
-/// A condition on an object: true or false for each object it is asked about.
+/// A condition that is true or false for an object.
 ///
 /// A predicate is made from a format string, or from expressions, and is then immutable:
 ///
 ///     let cheap = NSPredicate(format: "price < %@ AND name BEGINSWITH[cd] %@", 10, "bolt")
 ///     cheap.evaluate(with: item)
 ///
-/// `NSPredicate(format:)` gives the concrete class that the text describes: ``NSComparisonPredicate`` for a comparison,
-/// ``NSCompoundPredicate`` for `AND`, `OR` and `NOT`, and a plain `NSPredicate` for `TRUEPREDICATE` and
-/// `FALSEPREDICATE`; take it apart with `as?`.
+/// `NSPredicate(format:)` returns the concrete class that the text describes:
+/// ``NSComparisonPredicate`` for a comparison, ``NSCompoundPredicate`` for `AND`, `OR` and `NOT`,
+/// and a plain `NSPredicate` for `TRUEPREDICATE` and `FALSEPREDICATE`. Cast it with `as?` to read
+/// its parts.
 ///
 /// Source: Apple's Predicate Programming Guide and the reference of NSPredicate.
 ///
@@ -18,10 +19,11 @@ import Foundation
 /// let matches = predicate.evaluate(with: item)
 /// ```
 //
-// Unchecked Sendable: every stored property of the class and its subclasses in this module is a `let`, set before the
-// initializer returns. Values bound as constants, and blocks, are the caller's to keep unchanged, as with Apple's class.
+// Unchecked Sendable: every stored property of the class and its subclasses in this module is a
+// `let`, set before the initializer returns. The caller must keep values bound as constants, and
+// blocks, unchanged, as with Apple's class.
 open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInitializable, @unchecked Sendable {
-    /// What a predicate that is neither a comparison nor a compound stands for.
+    /// The kind of a predicate that is neither a comparison nor a compound.
     enum Body {
         case constant(Bool)
         case block((Any?, [String: Any]?) -> Bool)
@@ -39,10 +41,14 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         body = .constant(value)
     }
 
-    /// A predicate that asks a closure. It can be evaluated in memory only: it has no text and no SQL.
+    /// A predicate that calls a closure.
+    ///
+    /// It can be evaluated in memory only: it has no text and no SQL.
     ///
     /// ```swift
-    /// let isOld = NSPredicate { object, _ in (object as? Item).map { $0.created < limit } ?? false }
+    /// let isOld = NSPredicate { object, _ in
+    ///     (object as? Item).map { $0.created < limit } ?? false
+    /// }
     /// let old = (items as NSArray).filtered(using: isOld)     // in memory; a fetch throws
     /// ```
     ///
@@ -51,24 +57,27 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         body = .block(block)
     }
 
-    /// A predicate that says nothing: a place for another one. It is equal to itself only, and must not be evaluated.
+    /// A placeholder without a condition. It is equal to itself only, and must not be evaluated.
     public override init() {
         body = .subclass
     }
 
-    /// For the subclasses of this module, which bring their own meaning.
+    /// Creates a predicate of a subclass of this module, which defines the meaning.
     init(body: Body) {
         self.body = body
     }
 
     // MARK: Text
 
-    /// The predicate as text in a canonical form. Parsing it gives an equal predicate, unless a constant has no
-    /// literal (a `UUID`, a `Float`, `NSNull`, an object of a class of yours), the predicate holds a block or a custom selector, or a compound has
-    /// one part, whose text it has, or none.
+    /// The predicate as text in a canonical form.
+    ///
+    /// Parsing the text gives an equal predicate, with these exceptions: a constant without a
+    /// literal (a `UUID`, a `Float`, `NSNull`, an object of a class of yours), a block, a custom
+    /// selector, a compound with one part, whose text it has, and a compound without parts.
     ///
     /// ```swift
-    /// let text = NSPredicate(format: "price < %@ && stock > 0", 10).predicateFormat   // "price < 10 AND stock > 0"
+    /// // "price < 10 AND stock > 0"
+    /// let text = NSPredicate(format: "price < %@ && stock > 0", 10).predicateFormat
     /// ```
     open var predicateFormat: String {
         switch body {
@@ -82,10 +91,10 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     open override var description: String { predicateFormat }
 
-    /// How many levels of predicates and expressions lie below, this one included.
+    /// The number of levels of nested predicates and expressions, this one included.
     package var height: Int { 1 }
 
-    /// Whether the predicate was made of more levels than can be used. It has forgotten them.
+    /// Whether the predicate has more levels than can be used. Such a predicate keeps no parts.
     package var isTooDeep: Bool { height > PredicateDepth.limit }
 
     // MARK: Evaluation
@@ -98,15 +107,16 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     /// let cheap = items.filter { isCheap.evaluate(with: $0) }
     /// ```
     ///
-    /// - Parameter object: What `SELF` and the key paths mean.
+    /// - Parameter object: The object that `SELF` and the key paths refer to.
     open func evaluate(with object: Any?) -> Bool {
         evaluate(with: object, substitutionVariables: nil)
     }
 
     /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
     ///
-    /// A variable without a value is a programmer's mistake and ends the program, as does a predicate of more than 512 levels. A
-    /// regular expression that takes too long is taken not to match. ``result(for:substitutionVariables:)`` throws errors instead.
+    /// A variable without a value is a programmer's mistake and ends the program, as does a
+    /// predicate of more than 512 levels. A regular expression that takes too long counts as no
+    /// match. ``result(for:substitutionVariables:)`` throws errors instead.
     ///
     /// ```swift
     /// let template = NSPredicate(format: "stockCount < $limit")
@@ -128,15 +138,15 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     /// }
     /// ```
     ///
-    /// - Throws: ``PredicateEvaluationError`` for a variable without a value, a regular expression that takes too long, and nesting
-    ///   deeper than 512 levels.
+    /// - Throws: ``PredicateEvaluationError`` for a variable without a value, a regular expression
+    ///   that takes too long, and nesting deeper than 512 levels.
     public func result(for object: Any?, substitutionVariables bindings: [String: Any]? = nil) throws(PredicateEvaluationError) -> Bool {
         try evaluate(with: object, substitutionVariables: bindings ?? [:], run: PredicateRun())
     }
 
-    /// Whether an object meets the condition, for one of many.
+    /// Whether an object meets the condition, in an evaluation of many objects.
     ///
-    /// - Throws: ``PredicateEvaluationError``, as ``result(for:substitutionVariables:)``.
+    /// - Throws: ``PredicateEvaluationError``, as ``result(for:substitutionVariables:)`` does.
     package func evaluate(
         with object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun
     ) throws(PredicateEvaluationError) -> Bool {
@@ -154,13 +164,14 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         return type == NSComparisonPredicate.self || type == NSCompoundPredicate.self || type == NSPredicate.self
     }
 
-    /// The evaluation that compounds, subqueries and conditionals go through.
+    /// Evaluates the predicate as a part of a compound, a subquery or a conditional.
     func evaluate(in scope: EvaluationScope) -> Bool {
         if isOfThisModule { return evaluateBody(in: scope) }
         return evaluateAsSubclass(with: scope.object, scope.variables)
     }
 
-    /// Somebody's subclass: what it overrides counts, which of the two methods it is.
+    /// Evaluates a subclass of another module by its public methods, either of which it may
+    /// override.
     private func evaluateAsSubclass(with object: Any?, _ variables: [String: Any]) -> Bool {
         variables.isEmpty ? evaluate(with: object) : evaluate(with: object, substitutionVariables: variables)
     }
@@ -173,13 +184,17 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         }
     }
 
-    /// Apple's switch to trust a decoded predicate. Predicates of this module never call arbitrary code: nothing to do.
+    /// Does nothing. Apple's method marks a decoded predicate as trusted.
+    ///
+    /// Predicates of this module never call arbitrary code.
     open func allowEvaluation() {}
 
     // MARK: Variables
 
-    /// The predicate with the given `$VARIABLES` replaced by constants; others stay variables. A block is given them with
-    /// those of each evaluation.
+    /// Returns the predicate with the given `$VARIABLES` replaced by constants.
+    ///
+    /// Other variables stay variables. A block receives the given values together with those of
+    /// each evaluation.
     ///
     /// ```swift
     /// request.predicate = template.withSubstitutionVariables(["limit": 5])
@@ -217,14 +232,18 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
 
     public class var supportsSecureCoding: Bool { true }
 
-    /// Reads a predicate that was archived as its text. Gives `nil` and fails the coder when the text cannot be parsed.
+    /// Reads a predicate that was archived as its text.
+    ///
+    /// It is `nil`, and the coder fails, when the text cannot be parsed.
     public required init?(coder: NSCoder) {
         guard let decoded = NSPredicate.decode(from: coder) else { return nil }
         body = decoded.body
     }
 
-    /// Archives the predicate as its text. A predicate without parseable text (a block, a custom selector, a constant
-    /// of a class without a literal) fails the coder with `CocoaError.coderInvalidValue`.
+    /// Archives the predicate as its text.
+    ///
+    /// A predicate without parseable text (a block, a custom selector, a constant of a class
+    /// without a literal) fails the coder with `CocoaError.coderInvalidValue`.
     open func encode(with coder: NSCoder) {
         let text = parsableFormat
         guard let copy = try? NSPredicate.parse(text), copy == self else {

@@ -1,3 +1,4 @@
-/// What lets `NSPredicate(format:)` give an instance of a subclass: an initializer in a protocol extension may assign
-/// `self`, one in a class may not.
+/// The protocol that lets `NSPredicate(format:)` return an instance of a subclass.
+///
+/// An initializer in a protocol extension may assign `self`; an initializer in a class may not.
 public protocol PredicateFormatInitializable {}

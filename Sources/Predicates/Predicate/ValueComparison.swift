@@ -5,9 +5,10 @@ struct ValueComparison {
     let operation: NSComparisonPredicate.Operator
     let options: StringComparison.Options
     let selector: Selector?
-    /// For `IN` a constant collection: its elements, so that a test takes the same time for any number of them.
+    /// The elements of a constant collection for `IN`: a test takes the same time for any number of
+    /// them.
     private let members: Set<ValueKey>?
-    /// What kind of value all the members are.
+    /// The kind of value that all the members have.
     private let memberKind: ValueKey.Kind?
 
     /// - Parameter constantRight: The right side, where it is a constant.
@@ -23,7 +24,10 @@ struct ValueComparison {
         memberKind = members?.kind
     }
 
-    /// `nil` unless every element has a key, and all are of one kind: a number may be equal to a text, which no key tells.
+    /// Returns the keys of the elements, and their kind.
+    ///
+    /// `nil` unless every element has a key, and all are of one kind: a number may be equal to a
+    /// text, which keys cannot tell.
     private static func keys(of value: Any?) -> (keys: Set<ValueKey>, kind: ValueKey.Kind)? {
         guard let value = KeyValue.unwrapped(value), let elements = CollectionElements.of(value) else { return nil }
         var keys = Set<ValueKey>(minimumCapacity: elements.count)
@@ -36,7 +40,9 @@ struct ValueComparison {
         return kind.map { (keys, $0) }
     }
 
-    /// Whether the comparison is true. Ordering, string and collection operators are false when a side is `nil`.
+    /// Whether the comparison is true.
+    ///
+    /// Ordering, string and collection operators are false when a side is `nil`.
     func holds(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
         switch operation {
         case .equalTo: return left.isEqual(to: right, options: options)
@@ -86,7 +92,9 @@ struct ValueComparison {
         }
     }
 
-    /// Both bounds are included; a bound that has no order with the value makes it false.
+    /// Whether the value is between the bounds, both included.
+    ///
+    /// False if the value has no order with a bound.
     private func isBetween(_ value: ComparableValue, _ bounds: ComparableValue) -> Bool {
         guard case .collection(let collection) = bounds, let elements = CollectionElements.of(collection),
             elements.count == 2,

@@ -1,10 +1,11 @@
 import Foundation
 
-/// One criterion of an order: a key path, a direction and a way of comparing.
+/// One criterion of a sort order: a key path, a direction and a way of comparing.
 ///
-///     NSSortDescriptor(key: "name", ascending: true, selector: Selector("localizedStandardCompare:"))
+///     NSSortDescriptor(
+///         key: "name", ascending: true, selector: Selector("localizedStandardCompare:"))
 ///
-/// `nil` comes before every value, so last when descending.
+/// `nil` sorts before every value, and so comes last when descending.
 ///
 /// Source: Apple's reference of NSSortDescriptor.
 ///
@@ -12,14 +13,14 @@ import Foundation
 /// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
 /// ```
 //
-// Unchecked Sendable: every stored property is a `let`, set before the initializer returns. A comparator closure is the
-// caller's to keep free of shared state, as with Apple's class.
+// Unchecked Sendable: every stored property is a `let`, set before the initializer returns. The
+// caller must keep a comparator closure free of shared state, as with Apple's class.
 open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sendable {
     /// The key path to the values compared; `nil` compares the objects themselves.
     public let key: String?
     /// Whether smaller values come first.
     public let ascending: Bool
-    /// How the values are compared; `nil` when a comparator closure does it.
+    /// The comparison of the values; `nil` when a comparator closure compares them.
     public let selector: Selector?
     /// The Swift key path the descriptor was made from.
     public let keyPath: AnyKeyPath?
@@ -36,7 +37,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         path = key.map { ParsedKeyPath($0) }
     }
 
-    /// A place for another one: orders the objects themselves, descending.
+    /// A placeholder: orders the objects themselves, descending.
     public convenience override init() { self.init(key: nil, ascending: false) }
 
     /// Orders by the values at a key path, in their natural order.
@@ -51,14 +52,17 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     /// Orders by the values at a key path.
     ///
     /// ```swift
-    /// let byName = NSSortDescriptor(key: "name", ascending: true, selector: .localizedStandardCompare)    // 9 before 10
+    /// // 9 before 10
+    /// let byName = NSSortDescriptor(
+    ///     key: "name", ascending: true, selector: .localizedStandardCompare)
     /// ```
     ///
     /// - Parameters:
     ///   - key: The key path; `nil` compares the objects themselves.
     ///   - ascending: Whether smaller values come first.
     ///   - selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
-    ///     `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. `nil` means `compare:`.
+    ///     `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. `nil` means
+    ///     `compare:`.
     public convenience init(key: String?, ascending: Bool, selector: Selector?) {
         self.init(key: key, ascending: ascending, selector: selector ?? .compare, keyPath: nil, custom: nil)
     }
@@ -80,8 +84,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         self.init(key: key, ascending: ascending, selector: nil, keyPath: nil, custom: cmptr)
     }
 
-    /// Orders by the values at a key path that the compiler checks. The key is `nil` when no name is known for the key
-    /// path (see ``KeyPathNaming``); the descriptor then works in memory only.
+    /// Orders by the values at a key path that the compiler checks.
+    ///
+    /// The key is `nil` when no name is known for the key path (see ``KeyPathNaming``). The
+    /// descriptor then works in memory only.
     ///
     /// ```swift
     /// let byStock = NSSortDescriptor(keyPath: \Item.stockCount, ascending: false)
@@ -92,7 +98,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
             custom: nil)
     }
 
-    /// Orders by the values at a key path that the compiler checks, compared by a closure. It works in memory only.
+    /// Orders by the values at a key path that the compiler checks, compared by a closure.
+    ///
+    /// It works in memory only.
     public convenience init<Root, Value>(
         keyPath: KeyPath<Root, Value>, ascending: Bool, comparator cmptr: @escaping Comparator
     ) {
@@ -100,8 +108,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
             key: KeyPathNames.name(of: keyPath), ascending: ascending, selector: nil, keyPath: keyPath, custom: cmptr)
     }
 
-    /// Makes a descriptor of Foundation's `SortDescriptor`. Strings are compared by `compare:`: Foundation has no other
-    /// string comparator on platforms without Objective-C.
+    /// Creates a descriptor from Foundation's `SortDescriptor`.
+    ///
+    /// Strings are compared by `compare:`: Foundation has no other string comparator on platforms
+    /// without Objective-C.
     ///
     /// ```swift
     /// let byName = NSSortDescriptor(SortDescriptor(\Item.name, order: .reverse))
@@ -125,14 +135,16 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
 
     // MARK: Comparing
 
-    /// Compares two values of the key, whatever the direction.
+    /// Compares two values of the key, regardless of the direction.
     public var comparator: Comparator {
         if let custom { return custom }
         let selector = selector ?? .compare
         return { NSSortDescriptor.order(NSSortDescriptor.comparable($0), NSSortDescriptor.comparable($1), by: selector) }
     }
 
-    /// The order of two objects under this criterion alone. Values without an order among them count as the same.
+    /// Returns the order of two objects under this criterion alone.
+    ///
+    /// Values that have no order among them count as the same.
     ///
     /// ```swift
     /// let isBefore = byName.compare(first, to: second) == .orderedAscending
@@ -141,7 +153,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         order(sortValue(of: object1), sortValue(of: object2))
     }
 
-    /// The order of two objects by their values of the key, which sorting reads once for each object.
+    /// Returns the order of two objects by their values of the key.
+    ///
+    /// Sorting reads these values once for each object.
     func order(_ left: SortValue, _ right: SortValue) -> ComparisonResult {
         let result: ComparisonResult
         if let custom, let leftValue = left.value, let rightValue = right.value {
@@ -161,12 +175,13 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         } else {
             value = KeyValue.unwrapped(object)
         }
-        // A closure sees the value as it is; only whether there is one matters beside it.
+        // A closure gets the value itself; the comparable form then only tells whether there is a
+        // value.
         return SortValue(
             value: value, comparable: custom == nil || value == nil ? NSSortDescriptor.comparable(value) : .object(self))
     }
 
-    /// A value as it is put in order: an object has its place by its identity.
+    /// Returns the comparable form of a value; an object is sorted by its identity.
     private static func comparable(_ value: Any?) -> ComparableValue {
         let comparable = ComparableValue(value)
         guard case .object(let object as any RankedIdentity) = comparable else { return comparable }
@@ -195,7 +210,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         NSSortDescriptor(key: key, ascending: !ascending, selector: selector, keyPath: keyPath, custom: custom)
     }
 
-    /// Apple's switch to trust a decoded descriptor. Descriptors of this module never call arbitrary code: nothing to do.
+    /// Does nothing. Apple's method marks a decoded descriptor as trusted.
+    ///
+    /// Descriptors of this module never call arbitrary code.
     open func allowEvaluation() {}
 
     // MARK: Equality, copying, coding
@@ -241,8 +258,10 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         path = key.map { ParsedKeyPath($0) }
     }
 
-    /// Archives the key, the direction and the selector. A descriptor with a comparator closure, or one that has a key
-    /// path and no key, fails the coder with `CocoaError.coderInvalidValue`.
+    /// Archives the key, the direction and the selector.
+    ///
+    /// A descriptor with a comparator closure, or with a key path and no key, fails the coder with
+    /// `CocoaError.coderInvalidValue`.
     open func encode(with coder: NSCoder) {
         guard custom == nil, key != nil || keyPath == nil else {
             coder.failWithError(CocoaError(.coderInvalidValue))

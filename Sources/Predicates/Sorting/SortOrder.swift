@@ -1,6 +1,6 @@
 import Foundation
 
-/// An object's value for a criterion.
+/// An object's value for one sort criterion.
 struct SortValue {
     let value: Any?
     let comparable: ComparableValue
@@ -8,9 +8,12 @@ struct SortValue {
 
 /// Sorting by several criteria.
 enum SortOrder {
-    /// Sorts objects by the descriptors, the first deciding most. Objects that are the same under all keep their order.
+    /// Sorts objects by the descriptors; the first descriptor takes precedence.
     ///
-    /// Reads each object's values once, unless a descriptor is of a subclass, which may compare in its own way.
+    /// Objects that are the same under all descriptors keep their order.
+    ///
+    /// Reads each object's values once, unless a descriptor is of a subclass, which may compare in
+    /// its own way.
     static func sorted(_ objects: [Any], by descriptors: [NSSortDescriptor]) -> [Any] {
         descriptors.order(of: objects).map { objects[$0] }
     }
@@ -30,7 +33,9 @@ enum SortOrder {
 }
 
 extension [NSSortDescriptor] {
-    /// The positions of objects in the order of the descriptors; see `SortOrder.sorted(_:by:)`.
+    /// Returns the indices of the objects in the order of the descriptors.
+    ///
+    /// See `SortOrder.sorted(_:by:)`.
     package func order(of objects: [Any]) -> [Int] {
         guard !isEmpty else { return Array<Int>(objects.indices) }
         guard allSatisfy({ type(of: $0) == NSSortDescriptor.self }) else {

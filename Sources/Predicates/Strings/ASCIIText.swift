@@ -1,6 +1,6 @@
 import Foundation
 
-/// A string of nothing but ASCII, for the comparisons that need no Unicode tables.
+/// A string of ASCII characters only, for comparisons that need no Unicode tables.
 struct ASCIIText {
     private let text: String
 
@@ -31,7 +31,7 @@ struct ASCIIText {
         }
     }
 
-    /// Whether the bytes of one are a part of the other's.
+    /// Whether `text` contains the bytes of `part`.
     static func contains(
         _ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>,
         transform: (UInt8) -> UInt8 = { $0 }
@@ -46,7 +46,7 @@ struct ASCIIText {
         return false
     }
 
-    /// The string's UTF-8, without copying it where that is possible.
+    /// Calls `body` with the string's UTF-8, without copying it where that is possible.
     static func bytes<Result>(of text: String, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
         var copy = text

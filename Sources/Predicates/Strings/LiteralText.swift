@@ -1,6 +1,7 @@
-/// Text as stores compare it: equal to the same code points only.
+/// Text as stores compare it: two texts are equal only if they have the same code points.
 ///
-/// For `String` two ways to compose a letter are alike. Whatever compares values, or finds them by a key, does it through this type.
+/// `String` treats two ways to compose a letter as equal. Code that compares values, or finds them
+/// by a key, uses this type.
 package struct LiteralText: Hashable, Sendable {
     package let text: String
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Keeps compiled patterns, so that a predicate with the same pattern for every row compiles it once.
+/// A cache of compiled patterns: a predicate with the same pattern for every row compiles it once.
 enum PatternCache {
     private struct Key: Hashable {
         let pattern: LiteralText
@@ -8,7 +8,7 @@ enum PatternCache {
     }
 
     private static let wildcardPatterns = BoundedCache<Key, WildcardPattern>()
-    /// A pattern that is not a regular expression is remembered as such.
+    /// A pattern that is not a regular expression is cached as nil.
     private static let regularExpressions = BoundedCache<Key, RegularExpression?>()
 
     static func wildcards(_ pattern: String, _ options: StringComparison.Options) -> WildcardPattern {
@@ -22,7 +22,7 @@ enum PatternCache {
     }
 }
 
-/// Remembers the last values computed, up to a limit, and then starts anew.
+/// Caches the last values computed. The cache is emptied when it reaches its limit.
 //
 // Unchecked Sendable: `entries` is only touched with `lock` held.
 private final class BoundedCache<Key: Hashable, Value: Sendable>: @unchecked Sendable {
@@ -37,7 +37,7 @@ private final class BoundedCache<Key: Hashable, Value: Sendable>: @unchecked Sen
             return known
         }
         lock.unlock()
-        // Made without the lock: two threads may compile the same pattern, and the results are alike.
+        // Made without the lock: two threads may compile the same pattern, with equal results.
         let value = make()
         lock.lock()
         defer { lock.unlock() }

@@ -1,16 +1,17 @@
 import Foundation
 
-/// How predicates and sorts compare strings; for a store's own comparison functions too.
+/// The string comparisons of predicates and sorts, and of a store's own comparison functions.
 ///
-/// Without options strings are compared literally, code point by code point: case, diacritics and the way an accented
-/// letter is composed all count.
+/// Without options, strings are compared literally, code point by code point: case, diacritics and
+/// the way an accented letter is composed all count.
 ///
 /// ```swift
-/// let isSame = StringComparison.equal("Café", "CAFE", options: [.caseInsensitive, .diacriticInsensitive])     // true
+/// let isSame = StringComparison.equal(
+///     "Café", "CAFE", options: [.caseInsensitive, .diacriticInsensitive])     // true
 /// let fits = StringComparison.like("Bolt M8", "Bolt*")    // true
 /// ```
 public enum StringComparison {
-    /// What does not count in a comparison.
+    /// The differences that a comparison ignores.
     public struct Options: OptionSet, Hashable, Sendable {
         /// The bits of ``NSComparisonPredicate/Options``.
         public let rawValue: UInt
@@ -26,10 +27,10 @@ public enum StringComparison {
         public static let diacriticInsensitive = Options(rawValue: 2)
         /// The strings are normalized already: nothing is folded.
         public static let normalized = Options(rawValue: 4)
-        /// By the rules of the current locale.
+        /// The rules of the current locale apply.
         public static let localeSensitive = Options(rawValue: 8)
 
-        /// `[n]` says that the strings need no folding.
+        /// Whether the strings are folded. `[n]` says that they need no folding.
         var folds: Bool {
             !contains(.normalized) && !isDisjoint(with: [.caseInsensitive, .diacriticInsensitive])
         }
@@ -47,10 +48,11 @@ public enum StringComparison {
         return folded(lhs, options) == folded(rhs, options)
     }
 
-    /// Whether `lhs` has `rhs` as a part. Every string contains the empty string.
+    /// Whether `lhs` contains `rhs`. Every string contains the empty string.
     ///
     /// ```swift
-    /// let isIn = StringComparison.contains("Crème", "creme", options: [.caseInsensitive, .diacriticInsensitive])  // true
+    /// let isIn = StringComparison.contains(
+    ///     "Crème", "creme", options: [.caseInsensitive, .diacriticInsensitive])  // true
     /// ```
     public static func contains(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
         if options.folds, let part = ASCIIText(rhs), let text = ASCIIText(lhs) {
@@ -71,14 +73,19 @@ public enum StringComparison {
         composed(lhs, options).utf8.reversed().starts(with: composed(rhs, options).utf8.reversed())
     }
 
-    /// Whether the whole of `lhs` fits the pattern: `?` stands for one code point, `*` for any number, and a backslash
-    /// takes the next character literally. Where options fold, letters and the marks above them are composed first. Compiled patterns are kept for the next call.
+    /// Whether the whole of `lhs` fits the pattern.
+    ///
+    /// `?` stands for one code point, `*` for any number, and a backslash takes the next character
+    /// literally. Where options fold, letters and the marks above them are composed first. Compiled
+    /// patterns are kept for the next call.
     public static func like(_ lhs: String, _ pattern: String, options: Options = []) -> Bool {
         PatternCache.wildcards(pattern, options).matches(lhs)
     }
 
-    /// Whether the whole of `lhs` matches the regular expression (ICU syntax). False when the pattern is not one (see
-    /// ``isValidPattern(_:)``), and when it takes too long. Compiled patterns are kept for the next call.
+    /// Whether the whole of `lhs` matches the regular expression (ICU syntax).
+    ///
+    /// False when the pattern is not a regular expression (see ``isValidPattern(_:)``), and when
+    /// the match takes too long. Compiled patterns are kept for the next call.
     ///
     /// ```swift
     /// let isCode = StringComparison.matches("AB12", "[A-Z]{2}[0-9]+")         // true
@@ -92,7 +99,10 @@ public enum StringComparison {
         PatternCache.regularExpression(pattern, []) != nil
     }
 
-    /// The order of two strings: by code points, after folding what the options leave out.
+    /// Returns the order of two strings by code points, after folding what the options ignore.
+    ///
+    /// With the option `localeSensitive`, the strings are compared by the rules of the current
+    /// locale.
     public static func compare(_ lhs: String, _ rhs: String, options: Options) -> ComparisonResult {
         if options.contains(.localeSensitive) {
             return lhs.compare(rhs, options: foundationOptions(options), range: nil, locale: .current)
@@ -101,11 +111,16 @@ public enum StringComparison {
         return literalOrder(left, right)
     }
 
-    /// The order of two strings by a sort selector: `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
-    /// `localizedCaseInsensitiveCompare:` or `localizedStandardCompare:`. Others order as `compare:`.
+    /// Returns the order of two strings by a sort selector.
+    ///
+    /// The selectors are `compare:`, `caseInsensitiveCompare:`, `localizedCompare:`,
+    /// `localizedCaseInsensitiveCompare:` and `localizedStandardCompare:`. Others order as
+    /// `compare:`.
     ///
     /// ```swift
-    /// let order = StringComparison.compare("Item 9", "Item 10", selectorName: "localizedStandardCompare:")    // ascending
+    /// // ascending
+    /// let order = StringComparison.compare(
+    ///     "Item 9", "Item 10", selectorName: "localizedStandardCompare:")
     /// ```
     public static func compare(_ lhs: String, _ rhs: String, selectorName: String) -> ComparisonResult {
         switch selectorName {
@@ -117,8 +132,10 @@ public enum StringComparison {
         }
     }
 
-    /// The string with what the options leave out folded away: two strings are equal under the options when the folded
-    /// ones are. ASCII text is folded without Foundation.
+    /// Returns the string with the differences that the options ignore folded away.
+    ///
+    /// Two strings are equal under the options when the folded ones are. ASCII text is folded
+    /// without Foundation.
     static func folded(_ text: String, _ options: Options) -> String {
         guard options.folds else { return text }
         if text.utf8.allSatisfy({ $0 < 0x80 }) {
@@ -127,7 +144,9 @@ public enum StringComparison {
         return text.folding(options: foundationOptions(options), locale: nil).decomposedStringWithCanonicalMapping
     }
 
-    /// The folded string for searches of parts: composed, so that `é` does not have `e` as a part unless diacritics are left out.
+    /// Returns the folded string in composed form, for searches of parts.
+    ///
+    /// In this form `é` does not contain `e`, unless the options ignore diacritics.
     static func composed(_ text: String, _ options: Options) -> String {
         guard options.folds else { return text }
         let folded = folded(text, options)

@@ -1,12 +1,14 @@
 import Foundation
 
-/// One string comparison prepared for many values: the routine behind predicates in memory and in a store's SQL alike.
+/// A string comparison with a fixed right side, prepared for many values.
+///
+/// Predicates in memory and a store's SQL both use this routine.
 package struct StringMatcher: Sendable {
     private enum Preparation: Sendable {
         case composed(String, bytes: [UInt8], isASCII: Bool)
         case wildcards(WildcardPattern)
         case expression(RegularExpression)
-        /// The right side is no regular expression.
+        /// The right side is not a regular expression.
         case nothing
     }
 
@@ -35,7 +37,7 @@ package struct StringMatcher: Sendable {
 
     /// Whether a value, as UTF-8, fulfils the comparison.
     ///
-    /// - Throws: ``PredicateEvaluationError`` when a regular expression takes more than the budget has.
+    /// - Throws: ``PredicateEvaluationError`` when a regular expression exceeds the budget.
     package func holds(utf8 bytes: UnsafeBufferPointer<UInt8>, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
         if case .composed(_, let part, isASCII: true) = preparation, !options.contains(.localeSensitive),
             bytes.allSatisfy({ $0 < 0x80 })
@@ -47,7 +49,7 @@ package struct StringMatcher: Sendable {
 
     /// Whether a value fulfils the comparison.
     ///
-    /// - Throws: ``PredicateEvaluationError`` when a regular expression takes more than the budget has.
+    /// - Throws: ``PredicateEvaluationError`` when a regular expression exceeds the budget.
     package func holds(_ text: String, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
         switch preparation {
         case .nothing: return false
@@ -91,7 +93,7 @@ package struct StringMatcher: Sendable {
             }
             return true
         }
-        /// Negative when the value comes first.
+        /// Negative when the value sorts before the right side.
         var order: Int {
             for index in 0..<min(bytes.count, part.count) where byte(index) != part[index] {
                 return Int(byte(index)) - Int(part[index])
@@ -121,7 +123,8 @@ package struct StringMatcher: Sendable {
 
 /// A compiled regular expression that the whole of a text must match.
 //
-// Unchecked Sendable: NSRegularExpression is immutable and documented as safe for use from several threads.
+// Unchecked Sendable: NSRegularExpression is immutable and documented as safe for use from several
+// threads.
 struct RegularExpression: @unchecked Sendable {
     private let expression: NSRegularExpression
     private let options: StringComparison.Options
@@ -134,7 +137,8 @@ struct RegularExpression: @unchecked Sendable {
         if options.contains(.diacriticInsensitive), !options.contains(.normalized) {
             text = text.folding(options: .diacriticInsensitive, locale: nil)
         }
-        // Compiled alone first: "a)|(b" is no expression, though it would be one between the parentheses.
+        // Compiled alone first: "a)|(b" is not an expression, though it would be one between the
+        // parentheses.
         guard (try? NSRegularExpression(pattern: text)) != nil,
             let expression = try? NSRegularExpression(pattern: "\\A(?:\(text))\\z", options: expressionOptions)
         else { return nil }
@@ -142,7 +146,7 @@ struct RegularExpression: @unchecked Sendable {
         self.options = options
     }
 
-    /// Whether the whole text matches; `nil` when that takes too much.
+    /// Whether the whole text matches; `nil` when the match exceeds a limit.
     func matches(_ text: String, _ budget: PatternBudget) -> Bool? {
         let text =
             options.contains(.diacriticInsensitive) && !options.contains(.normalized)

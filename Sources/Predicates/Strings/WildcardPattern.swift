@@ -33,12 +33,16 @@ struct WildcardPattern: Sendable {
         self.options = options
     }
 
-    /// Folded text is composed, so that a letter with an accent is one code point where there is one for it.
+    /// Returns the scalars of a text, folded by the options.
+    ///
+    /// Folded text is composed, so that a letter with an accent is one code point where one exists.
     private static func prepared(_ text: String, _ options: StringComparison.Options) -> [Unicode.Scalar] {
         Array(StringComparison.composed(text, options).unicodeScalars)
     }
 
-    /// Whether the whole text fits. The time is at worst proportional to the product of the lengths.
+    /// Whether the whole text fits the pattern.
+    ///
+    /// The time is at worst proportional to the product of the lengths.
     func matches(_ text: String) -> Bool {
         let scalars = WildcardPattern.prepared(text, options)
         var place = 0
@@ -52,7 +56,8 @@ struct WildcardPattern: Sendable {
                 step += 1
                 retry = (step, place)
             } else if let last = retry {
-                // The star takes one character more, and the rest of the pattern starts again behind it.
+                // The star takes one more character, and the rest of the pattern starts again after
+                // it.
                 retry = (last.step, last.place + 1)
                 step = last.step
                 place = last.place + 1

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Writes parts of a `#Predicate` as they could stand in the source, for messages.
+/// Writes parts of a `#Predicate` as Swift source, for error messages.
 struct ExpressionText {
     private var names: [PredicateExpressions.VariableID: String]
 
@@ -11,7 +11,7 @@ struct ExpressionText {
         return expression.text(with: &self)
     }
 
-    /// The part, in parentheses where it is an operation with a symbol.
+    /// Returns the text of a part, in parentheses if it is an infix operation.
     mutating func operand(_ expression: Any) -> String {
         let text = of(expression)
         return (expression as? any InfixExpression)?.isInfix == true ? "(\(text))" : text
@@ -21,7 +21,7 @@ struct ExpressionText {
         "\(operand(left)) \(symbol) \(operand(right))"
     }
 
-    /// `sequence.name { $1.property == 2 }`
+    /// Returns text of the form `sequence.name { $1.property == 2 }`.
     mutating func closure(
         _ sequence: Any, _ name: String, _ variable: PredicateExpressions.VariableID, _ body: Any
     ) -> String {
@@ -43,14 +43,14 @@ struct ExpressionText {
         }
     }
 
-    /// An operation without a counterpart, by the name of its type.
+    /// Returns the name of the type, for an operation without a counterpart.
     private static func name(of expression: Any) -> String {
         let type = "\(type(of: expression))"
         return "(" + (type.split(separator: "<").first.map(String.init) ?? type) + ")"
     }
 }
 
-/// A part that is written with a symbol between two others.
+/// A part that is written with an infix operator.
 protocol InfixExpression {
     var isInfix: Bool { get }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Says which part of a `#Predicate` has no counterpart in an ``NSPredicate``.
+/// An error that names the part of a `#Predicate` without a counterpart in an ``NSPredicate``.
 ///
 /// ```swift
 /// do {
@@ -10,11 +10,11 @@ import Foundation
 /// }
 /// ```
 public struct PredicateTranslationError: Error, Hashable, Sendable, CustomStringConvertible, LocalizedError {
-    /// What is missing, as a sentence without its full stop.
+    /// The reason, as a sentence without its full stop.
     public let message: String
-    /// The part that cannot be translated, as it could stand in the source; `$0` is the object.
+    /// The part that cannot be translated, as Swift source; `$0` is the object.
     public let expression: String
-    /// The whole predicate, as it could stand in the source.
+    /// The whole predicate, as Swift source.
     public let predicate: String
 
     public var description: String { "\(message): \(expression) in #Predicate { \(predicate) }" }
@@ -25,12 +25,15 @@ public struct PredicateTranslationError: Error, Hashable, Sendable, CustomString
 extension NSPredicate {
     /// Translates a predicate that the compiler has checked, so that it can run in a store.
     ///
-    ///     let few = try NSPredicate.translating(#Predicate<Item> { $0.stock < 5 && $0.name.contains("x") })
+    ///     let few = try NSPredicate.translating(
+    ///         #Predicate<Item> { $0.stock < 5 && $0.name.contains("x") })
     ///
-    /// Key paths are named by ``KeyPathNaming``. What does not depend on the object is computed now, as its current value. Text
-    /// is compared literally; `count` of a text becomes `length:`, which differs where a character has several code units.
+    /// Key paths are named by ``KeyPathNaming``. Parts that do not depend on the object are
+    /// computed now, with their current values. Text is compared literally. `count` of a text
+    /// becomes `length:`, which differs where a character has several code units.
     ///
-    /// - Throws: ``PredicateTranslationError`` for an operation or a key path without a counterpart.
+    /// - Throws: ``PredicateTranslationError`` for an operation or a key path without a
+    ///   counterpart.
     public static func translating<Input>(_ predicate: Predicate<Input>) throws -> NSPredicate {
         var translation = PredicateTranslation(input: predicate.variable.key)
         do {
@@ -45,8 +48,10 @@ extension NSPredicate {
 }
 
 extension PredicateFormatInitializable {
-    /// Translates a predicate that the compiler has checked; nil for one that cannot be translated, for the reason that is printed to the
-    /// standard error. ``NSPredicate/translating(_:)`` throws it.
+    /// Translates a predicate that the compiler has checked; nil for one that cannot be translated.
+    ///
+    /// The reason is printed to the standard error. ``NSPredicate/translating(_:)`` throws it
+    /// instead.
     ///
     /// ```swift
     /// request.predicate = NSPredicate(#Predicate<Item> { $0.stockCount < 5 })

@@ -35,7 +35,7 @@ extension PredicateExpressions.FloatDivision: TranslatableExpression {
 
 extension PredicateExpressions.IntDivision: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        // Towards zero, as in Swift, where a store or the evaluation divides exactly.
+        // Rounded towards zero, as in Swift: a store or the evaluation divides exactly.
         .expression(NSExpression(forFunction: "trunc:", arguments: [try translation.call("divide:by:", lhs, rhs)]))
     }
 
@@ -93,7 +93,7 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
     func text(with text: inout ExpressionText) -> String { "\(text.operand(range)).contains(\(text.of(element)))" }
 }
 
-/// A range of two parts of a predicate.
+/// A range whose bounds are two parts of a predicate.
 private protocol BoundsExpression {
     var lowerExpression: Any { get }
     var upperExpression: Any { get }

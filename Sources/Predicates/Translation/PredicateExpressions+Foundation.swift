@@ -1,9 +1,12 @@
 import Foundation
 
-// `#Predicate` accepts these two operations everywhere; Foundation has what they expand to on Apple's platforms only.
+// `#Predicate` accepts these two operations on every platform. Foundation contains the types that
+// they expand to on Apple's platforms only.
 #if !canImport(Darwin)
     extension PredicateExpressions {
-        /// `text.localizedStandardContains(other)`: whether a text contains another, whatever their case and diacritics.
+        /// `text.localizedStandardContains(other)`: whether a text contains another one.
+        ///
+        /// The comparison ignores case and diacritics.
         public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
         where Root.Output: StringProtocol, Other.Output: StringProtocol {
             public typealias Output = Bool
@@ -23,14 +26,14 @@ import Foundation
             }
         }
 
-        /// What `#Predicate` makes of `text.localizedStandardContains(other)`.
+        /// The call that `#Predicate` makes for `text.localizedStandardContains(other)`.
         public static func build_localizedStandardContains<Root, Other>(
             _ root: Root, _ other: Other
         ) -> StringLocalizedStandardContains<Root, Other> {
             StringLocalizedStandardContains(root: root, other: other)
         }
 
-        /// `text.caseInsensitiveCompare(other)`: the order of two texts, whatever their case.
+        /// `text.caseInsensitiveCompare(other)`: the order of two texts, ignoring case.
         public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
         where Root.Output: StringProtocol, Other.Output: StringProtocol {
             public typealias Output = ComparisonResult
@@ -48,7 +51,7 @@ import Foundation
             }
         }
 
-        /// What `#Predicate` makes of `text.caseInsensitiveCompare(other)`.
+        /// The call that `#Predicate` makes for `text.caseInsensitiveCompare(other)`.
         public static func build_caseInsensitiveCompare<Root, Other>(
             _ root: Root, _ other: Other
         ) -> StringCaseInsensitiveCompare<Root, Other> {
@@ -70,7 +73,7 @@ extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpr
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let contains = try translation.compare(root, .contains, other, options: [.caseInsensitive, .diacriticInsensitive])
         guard case .predicate(let found) = contains else { return contains }
-        // No text has the empty one in it, in this sense; in that of `contains(_:)` each has.
+        // For this operation no text contains the empty text; for `contains(_:)` every text does.
         if let constant = translation.constant(other) {
             return (constant.value as? any StringProtocol)?.isEmpty == true ? .predicate(NSPredicate(value: false)) : contains
         }

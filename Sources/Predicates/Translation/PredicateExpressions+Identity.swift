@@ -2,11 +2,12 @@ import Foundation
 
 // Objects of a store in a `#Predicate`: `$0.author == author`, `authors.contains($0.author)`.
 //
-// A predicate may go to another thread, where no object may follow. What it captures of objects are therefore their identities, taken when
-// the predicate is made, and these are compared with the identities of the objects that it is asked about: objects of different contexts
-// that stand for one row are the same.
+// A predicate may move to another thread, where no object may follow. It therefore captures the
+// identities of objects, taken when the predicate is made. They are compared with the identities of
+// the objects that the predicate is evaluated for: objects of different contexts that stand for one
+// row are equal.
 
-/// What stands for an object of a store in a `#Predicate`: the object, its ID, or a view of it.
+/// A value that identifies an object of a store in a `#Predicate`: the object, its ID, or a view.
 public protocol PredicateIdentifiable {
     /// The identity; nil where there is no object.
     var _predicateIdentity: (any Hashable & Sendable)? { get }
@@ -17,7 +18,7 @@ extension Optional: PredicateIdentifiable where Wrapped: PredicateIdentifiable {
 }
 
 extension PredicateExpressions {
-    /// `$0.author == author`: whether two parts of a predicate stand for the same object, or `!=`.
+    /// `$0.author == author`, or `!=`: whether two parts of a predicate stand for the same object.
     public struct IdentityComparison: PredicateExpression {
         let left: IdentityPart
         let right: IdentityPart
@@ -28,7 +29,7 @@ extension PredicateExpressions {
         }
     }
 
-    /// `authors.contains($0.author)`: whether an object is among others.
+    /// `authors.contains($0.author)`: whether an object is among the elements of a sequence.
     public struct IdentityMembership: PredicateExpression {
         let sequence: IdentityPart
         let element: IdentityPart
@@ -38,9 +39,10 @@ extension PredicateExpressions {
         }
     }
 
-    // Foundation's own comparisons come first wherever they can be used, so that these are for what is captured and cannot be encoded.
+    // Foundation's own comparisons are preferred wherever they can be used. These overloads are for
+    // captured values that cannot be encoded.
 
-    /// What `#Predicate` makes of `==` between objects, their IDs and views of them.
+    /// The call that `#Predicate` makes for `==` between objects, their IDs and views of them.
     @_disfavoredOverload
     public static func build_Equal<Left: PredicateExpression, Right: PredicateExpression>(
         lhs: Left, rhs: Right
@@ -48,7 +50,7 @@ extension PredicateExpressions {
         IdentityComparison(left: IdentityPart(lhs), right: IdentityPart(rhs), isEqual: true)
     }
 
-    /// What `#Predicate` makes of `!=` between objects, their IDs and views of them.
+    /// The call that `#Predicate` makes for `!=` between objects, their IDs and views of them.
     @_disfavoredOverload
     public static func build_NotEqual<Left: PredicateExpression, Right: PredicateExpression>(
         lhs: Left, rhs: Right
@@ -56,7 +58,7 @@ extension PredicateExpressions {
         IdentityComparison(left: IdentityPart(lhs), right: IdentityPart(rhs), isEqual: false)
     }
 
-    /// What `#Predicate` makes of `contains` with objects, or their IDs, on both sides.
+    /// The call that `#Predicate` makes for `contains` with objects, or their IDs, on both sides.
     @_disfavoredOverload
     public static func build_contains<Members: PredicateExpression, Element: PredicateExpression>(
         _ members: Members, _ element: Element
@@ -65,7 +67,9 @@ extension PredicateExpressions {
         IdentityMembership(sequence: IdentityPart(sequence: members), element: IdentityPart(element))
     }
 
-    /// What `#Predicate` makes of `contains` with an optional object among objects, or an object among views.
+    /// The call that `#Predicate` makes for `contains` with other kinds on the two sides.
+    ///
+    /// These are an optional object among objects, or an object among views.
     @_disfavoredOverload
     public static func build_contains<Members: PredicateExpression, Element: PredicateExpression>(
         _ members: Members, _ element: Element
@@ -92,18 +96,20 @@ extension PredicateExpressions.IdentityMembership: StandardPredicateExpression {
 }
 
 extension Sequence where Element: PredicateIdentifiable & Equatable {
-    /// Whether an object is among these; never true for nil. A `#Predicate` may say `authors.contains($0.author)` where the author
-    /// is optional.
+    /// Whether an object is among these; never true for nil.
+    ///
+    /// A `#Predicate` may use `authors.contains($0.author)` where the author is optional.
     @_disfavoredOverload
     public func contains(_ element: Element?) -> Bool { element.map { contains($0) } ?? false }
 }
 
-/// One side of a comparison of objects: what was captured, as identities, or what a predicate has to find out.
+/// One side of a comparison of objects: captured identities, or an expression to evaluate.
 enum IdentityPart: Sendable {
     case identity((any Hashable & Sendable)?)
     case identities([(any Hashable & Sendable)?])
     case expression(any StandardPredicateExpression)
-    /// An expression that depends on the object and has captured what must not go to another thread.
+    /// An expression that depends on the object, and has captured a value that must not move to
+    /// another thread.
     case mixed(type: String)
 
     init<Expression: PredicateExpression>(_ expression: Expression) where Expression.Output: PredicateIdentifiable {
@@ -149,7 +155,7 @@ enum IdentityPart: Sendable {
 
     // MARK: Translation
 
-    /// - Parameter whole: what the part belongs to.
+    /// - Parameter whole: The expression that contains this part.
     func translate(with translation: inout PredicateTranslation, in whole: Any) throws -> NSExpression {
         switch self {
         case .identity(let identity): ConstantValue.expression(for: identity)

@@ -13,7 +13,7 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
         let cast = wrapped as? any CastExpression
-        // What is cast is the object itself where it is of the class, and nothing elsewhere.
+        // A cast gives the object itself if it is of the class, and nil otherwise.
         let value = try translation.expression(cast?.value ?? wrapped)
         translation.bind(variable.key, to: value)
         let isPresent = try cast?.typeCheck(with: &translation) ?? value.compared(.notEqualTo, nil)

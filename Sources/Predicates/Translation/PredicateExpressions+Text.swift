@@ -6,7 +6,7 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
             throw PredicateTranslation.Untranslatable(
                 message: "only text can be searched for a part of several elements", expression: self)
         }
-        // Every text contains the empty one, which NSPredicate denies.
+        // Every text contains the empty text, but not for NSPredicate.
         if let part = translation.constant(other)?.value as? any StringProtocol, part.isEmpty {
             return .predicate(try translation.expression(base).compared(.notEqualTo, nil))
         }
@@ -38,7 +38,9 @@ protocol TextComparisonExpression {
 }
 
 extension PredicateTranslation {
-    /// `a.caseInsensitiveCompare(b) == result` as a comparison of the texts; nil for every other equality.
+    /// Returns `a.caseInsensitiveCompare(b) == result` as a comparison of the texts.
+    ///
+    /// nil for every other equality.
     mutating func textComparison(_ left: Any, _ right: Any) throws -> NSPredicate? {
         let (comparison, other) = left is any TextComparisonExpression ? (left, right) : (right, left)
         guard let comparison = comparison as? any TextComparisonExpression,

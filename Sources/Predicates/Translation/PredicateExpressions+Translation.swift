@@ -1,7 +1,7 @@
 import Foundation
 
-// One conformance for each operation that `#Predicate` can write and NSPredicate can say. What is not about optionals, collections
-// or text is here.
+// One conformance for each operation that `#Predicate` can express and NSPredicate supports. This
+// file contains the operations that are not about optionals, collections or text.
 
 extension PredicateExpressions.Variable: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
@@ -51,7 +51,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         }
     }
 
-    /// How many of some known elements pass a filter: the store knows no collection but its relationships.
+    /// Returns the number of known elements that pass a filter.
+    ///
+    /// A store has no collections other than its relationships.
     private func countOfKnown(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part? {
         guard let filter = root as? any FilterExpression, let tests = try filter.knownTests(with: &translation) else { return nil }
         switch step {
@@ -85,7 +87,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         return .property(KeyPathNames.comparedName(of: keyPath))
     }
 
-    /// Whether a key path reads the raw value: Swift does not tell, so that some values are asked.
+    /// Whether a key path reads the raw value. Swift does not tell, so sample values are tried.
     private static func isRawValue<Raw: RawRepresentable>(_ keyPath: AnyKeyPath, of rawType: Raw.Type) -> Bool {
         if keyPath == \Raw.rawValue { return true }
         guard Swift.type(of: keyPath).valueType == Raw.RawValue.self else { return false }
@@ -112,7 +114,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 }
 
 extension NSExpression {
-    /// The sum of some numbers, nested no deeper than needed: stores limit the depth of expressions.
+    /// Returns the sum of some numbers, nested no deeper than needed.
+    ///
+    /// Stores limit the depth of expressions.
     fileprivate static func sum(of numbers: ArraySlice<NSExpression>) -> NSExpression {
         switch numbers.count {
         case 0: return NSExpression(forConstantValue: 0)
@@ -199,7 +203,7 @@ extension PredicateExpressions.Negation: TranslatableExpression {
     func text(with text: inout ExpressionText) -> String { "!" + text.operand(wrapped) }
 }
 
-/// Some values of a type with raw values.
+/// Sample values of a type with raw values.
 private enum RawSamples {
     static func values<Raw: RawRepresentable>(of type: Raw.Type) -> [Raw] {
         if let type = type as? any CaseIterable.Type { return cases(of: type).compactMap { $0 as? Raw } }

@@ -2,20 +2,20 @@ import Foundation
 
 // Classes of objects: `$0 is Novel`, `$0 as? Novel`, `$0 as! Novel`.
 
-/// A class whose objects a store tells from others.
+/// A class whose objects a store can distinguish from those of other classes.
 package protocol PredicateObjectType {
-    /// A predicate that is true where an expression gives an object of the class.
+    /// Returns a predicate that is true where an expression gives an object of the class.
     static func typeCheck(of object: NSExpression) -> NSPredicate
 }
 
-/// An expression that takes a value as one of another type.
+/// An expression that treats a value as one of another type.
 protocol CastExpression {
     var value: Any { get }
     var wantedType: Any.Type { get }
 }
 
 extension CastExpression {
-    /// Whether the value is of the type.
+    /// Returns a predicate that is true where the value is of the type.
     func typeCheck(with translation: inout PredicateTranslation) throws -> NSPredicate {
         guard let type = wantedType as? any PredicateObjectType.Type else {
             throw PredicateTranslation.Untranslatable(

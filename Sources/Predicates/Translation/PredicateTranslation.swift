@@ -1,19 +1,20 @@
 import Foundation
 
-/// A part of a `#Predicate` that has a counterpart.
+/// A part of a `#Predicate` that has a counterpart in NSPredicate.
 protocol TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part
-    /// The part as it could stand in the source.
+    /// Returns the part as Swift source.
     func text(with text: inout ExpressionText) -> String
 }
 
-/// The work of translating one `#Predicate`.
+/// The translation of one `#Predicate`.
 struct PredicateTranslation {
-    /// What a part becomes.
+    /// The translation of a part.
     enum Part {
         case predicate(NSPredicate)
         case expression(NSExpression)
-        /// A condition on an Optional: there is none, and so no truth, where `isPresent` is false.
+        /// A condition on an Optional. It has no value, and so is not true, where `isPresent` is
+        /// false.
         case optional(isPresent: NSPredicate, NSPredicate)
     }
 
@@ -30,7 +31,7 @@ struct PredicateTranslation {
     }
 
     private var variables: [PredicateExpressions.VariableID: NSExpression]
-    /// The variables that stand for known values.
+    /// The variables that have known values.
     private var bindings = PredicateBindings()
     private var iterators = 0
 
@@ -82,7 +83,7 @@ struct PredicateTranslation {
         bindings[variable] = value
     }
 
-    /// A test with its variable standing for each of some known elements in turn.
+    /// Returns the test for each of some known elements, with its variable bound to the element.
     mutating func tests<Elements: Sequence>(
         _ test: Any, of variable: PredicateExpressions.Variable<Elements.Element>, in elements: Elements
     ) throws -> [NSPredicate] {
@@ -101,7 +102,8 @@ struct PredicateTranslation {
     }
 
     private func evaluate<Expression: PredicateExpression>(_ expression: Expression) -> Constant? {
-        // Evaluating asks for variables, and the object is none that the bindings have.
+        // Evaluating reads the variables. The bindings do not contain the object, so that an
+        // expression which depends on it throws.
         do { return Constant(value: KeyValue.unwrapped(try expression.evaluate(bindings))) } catch { return nil }
     }
 
@@ -114,7 +116,9 @@ struct PredicateTranslation {
         .predicate(try expression(left).compared(operation, to: try expression(right), options: options))
     }
 
-    /// Refuses to compare the order of values with raw values or several elements, which is their type's own.
+    /// Rejects an ordered comparison of values with raw values or several elements.
+    ///
+    /// The type of these values defines their order.
     func requireOrder<Value>(of type: Value.Type, in expression: Any) throws {
         let remedy: String
         switch type {
@@ -127,7 +131,7 @@ struct PredicateTranslation {
 
     // MARK: Subqueries
 
-    /// `SUBQUERY(sequence, $element, test)`, or with the test negated.
+    /// Returns `SUBQUERY(sequence, $element, test)`, or the same with the test negated.
     mutating func subquery(
         _ sequence: Any, _ variable: PredicateExpressions.VariableID, _ test: Any, negated: Bool = false
     ) throws -> NSExpression {
@@ -138,7 +142,7 @@ struct PredicateTranslation {
         }
     }
 
-    /// Whether an object is among those that the store has.
+    /// Returns a predicate that is true if an object is in a sequence that the store has.
     mutating func isMember(_ object: NSExpression, of sequence: Any) throws -> NSPredicate {
         try subquery(sequence) { _, element in element.compared(.equalTo, to: object) }
             .appending("@count").compared(.greaterThan, 0)
@@ -150,7 +154,7 @@ struct PredicateTranslation {
         iterators += 1
         let element = NSExpression(forVariable: "element\(iterators)")
         var conditions = [try test(&self, element)]
-        // What is filtered and searched is one subquery with both conditions.
+        // A search in a filtered sequence is one subquery with both conditions.
         var sequence = sequence
         while let filter = sequence as? any FilterExpression {
             bind(filter.elementVariable, to: element)
@@ -169,11 +173,12 @@ protocol FilterExpression {
     var elementVariable: PredicateExpressions.VariableID { get }
     var condition: Any { get }
 
-    /// The condition for each element of a sequence that is known; nil when the store has the sequence.
+    /// Returns the condition for each element of a known sequence; nil when the store has the
+    /// sequence.
     func knownTests(with translation: inout PredicateTranslation) throws -> [NSPredicate]?
 }
 
-/// Values of Swift as stores and predicates know them.
+/// Converts values of Swift to the form that stores and predicates use.
 enum ConstantValue {
     static func expression(for value: Any?) -> NSExpression {
         NSExpression(forConstantValue: value.map(stored))
@@ -196,7 +201,7 @@ private protocol AnySet { var elements: [Any] { get } }
 extension Set: AnySet { fileprivate var elements: [Any] { Array(self) } }
 
 extension NSPredicate {
-    /// True or false, as a value.
+    /// The result of the predicate as a value, true or false.
     var asExpression: NSExpression {
         NSExpression(
             forConditional: self, trueExpression: NSExpression(forConstantValue: true),
@@ -205,7 +210,7 @@ extension NSPredicate {
 }
 
 extension NSExpression {
-    /// The value at a key path that starts from this one.
+    /// Returns the value at a key path that starts from this expression.
     package func appending(_ path: String) -> NSExpression {
         switch body {
         case .evaluatedObject: NSExpression(forKeyPath: path)
@@ -215,12 +220,12 @@ extension NSExpression {
         }
     }
 
-    /// The value compared with a constant.
+    /// Returns a comparison of the value with a constant.
     func compared(_ operation: NSComparisonPredicate.Operator, _ constant: Any?) -> NSPredicate {
         compared(operation, to: NSExpression(forConstantValue: constant))
     }
 
-    /// The value compared with another one.
+    /// Returns a comparison of the value with another one.
     func compared(
         _ operation: NSComparisonPredicate.Operator, to other: NSExpression, options: NSComparisonPredicate.Options = []
     ) -> NSPredicate {
@@ -228,13 +233,13 @@ extension NSExpression {
             leftExpression: self, rightExpression: other, modifier: .direct, type: operation, options: options)
     }
 
-    /// The value where a condition holds, and nil elsewhere.
+    /// Returns the value where a condition holds, and nil elsewhere.
     func `where`(_ condition: NSPredicate) -> NSExpression {
         NSExpression(
             forConditional: condition, trueExpression: self, falseExpression: NSExpression(forConstantValue: nil))
     }
 
-    /// Whether the value is nil by itself where an object on the way to it is.
+    /// Whether the value is a path, which is nil where an object on the path is nil.
     var isPlainPath: Bool {
         switch body {
         case .evaluatedObject, .variable: true

@@ -1,9 +1,11 @@
 import Foundation
 
-/// What a predicate takes for the elements of a value of any type.
+/// The elements of a value of any type, as predicates see them.
 enum CollectionElements {
-    /// The elements of an array, set or ordered set of Swift or Foundation, or the values of a dictionary; `nil` for
-    /// everything else, strings and data included.
+    /// Returns the elements of a collection; `nil` for everything else, strings and data included.
+    ///
+    /// Collections are arrays, sets and ordered sets of Swift or Foundation, and the values of a
+    /// dictionary.
     static func of(_ value: Any) -> [Any]? {
         if type(of: value) is NSObject.Type {
             switch value {
@@ -23,15 +25,18 @@ enum CollectionElements {
         }
     }
 
-    /// The elements of a collection, those of collections within it in their place. A value that is no collection is
-    /// its own only element; so is a dictionary within a collection, which stands for one thing with properties.
+    /// Returns the elements of a collection, with nested collections replaced by their elements.
+    ///
+    /// A value that is not a collection is its own only element. So is a dictionary within a
+    /// collection, which stands for one thing with properties.
     static func flattened(_ value: Any) -> [Any] {
         guard let elements = of(value) else { return [value] }
         guard elements.contains(where: { isCollection($0) && !isDictionary($0) }) else { return elements }
         return elements.flatMap { isDictionary($0) ? [$0] : flattened($0) }
     }
 
-    /// The keys and values of a dictionary of Swift or Foundation; `nil` for everything else.
+    /// Returns the keys and values of a dictionary of Swift or Foundation; `nil` for everything
+    /// else.
     static func entries(of value: Any) -> [(key: Any, value: Any)]? {
         if let dictionary = value as? any DictionaryValue { return dictionary.entries }
         return (value as? NSDictionary).map { $0.map { ($0.key, $0.value) } }
@@ -48,14 +53,14 @@ enum CollectionElements {
         return value is any Collection
     }
 
-    /// Whether the elements have an order that counts.
+    /// Whether the order of the elements matters.
     static func isOrdered(_ value: Any) -> Bool {
         if type(of: value) is NSObject.Type { return value is NSArray || value is NSOrderedSet }
         return !(value is any SetAlgebra) && !(value is any DictionaryValue) && !(value is DistinctValues)
     }
 }
 
-/// Lets a value of type `Any` be asked whether it is a dictionary.
+/// A dictionary of any type. A value of type `Any` can be cast to it.
 protocol DictionaryValue {
     var anyValues: [Any] { get }
     var entries: [(key: Any, value: Any)] { get }

@@ -1,4 +1,4 @@
-/// Which element `collection[...]` means when it is not a number.
+/// The words that `collection[...]` accepts in place of a number.
 enum CollectionIndex: String {
     case first = "FIRST"
     case last = "LAST"

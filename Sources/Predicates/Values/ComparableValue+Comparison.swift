@@ -1,7 +1,8 @@
 import Foundation
 
-/// Lets an object of another module be equal, in predicates, to something that is not an object like it: a managed
-/// object to its object ID.
+/// An object of another module that can be equal, in predicates, to a value of another type.
+///
+/// For example, a managed object is equal to its object ID.
 ///
 /// ```swift
 /// final class Tag: PredicateComparable {
@@ -10,12 +11,14 @@ import Foundation
 /// }
 /// ```
 public protocol PredicateComparable {
-    /// Whether a predicate takes the two for the same. Either side of a comparison may be asked.
+    /// Whether a predicate treats the two as equal. Either side of a comparison may be asked.
     func isEqualInPredicate(to other: Any) -> Bool
 }
 
 extension ComparableValue {
-    /// `==`. `nil` equals `nil`; numbers of every type compare by value; strings by the options.
+    /// Whether the values are equal (`==`).
+    ///
+    /// `nil` equals `nil`; numbers of every type compare by value; strings compare by the options.
     func isEqual(to other: ComparableValue, options: StringComparison.Options = []) -> Bool {
         switch (self, other) {
         case (.null, .null): return true
@@ -41,7 +44,9 @@ extension ComparableValue {
         }
     }
 
-    /// The order of two values of the same kind; `nil` when there is none, as with `nil` or a number and a string.
+    /// Returns the order of two values of the same kind.
+    ///
+    /// `nil` when there is none, as with `nil`, or with a number and a string that is not a number.
     func order(to other: ComparableValue, options: StringComparison.Options = []) -> ComparisonResult? {
         switch (self, other) {
         case (.string(let mine), .string(let theirs)): return StringComparison.compare(mine, theirs, options: options)
@@ -66,7 +71,9 @@ extension ComparableValue {
         }
     }
 
-    /// The value as a number, beside another value: a text as the number it reads as, a date as its seconds beside a number.
+    /// Returns the value as a number for a comparison with another value.
+    ///
+    /// A text becomes the number that it reads as. A date beside a number becomes its seconds.
     private func number(beside other: ComparableValue) -> ComparableValue? {
         switch (self, other) {
         case (.integer, _), (.double, _), (.decimal, _): return self
@@ -77,7 +84,9 @@ extension ComparableValue {
         }
     }
 
-    /// The number that a text reads as; `nil` for any other text. Beside its digits, sign, point and exponent it may have nothing.
+    /// Returns the number that a text reads as; `nil` for any other text.
+    ///
+    /// The text may contain digits, sign, point and exponent, and nothing else.
     package static func number(in text: String) -> ComparableValue? {
         if let integer = Int64(text) { return .integer(integer) }
         guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || "+-.eE".utf8.contains($0) }), let double = Double(text),
@@ -101,17 +110,18 @@ extension ComparableValue {
         }
     }
 
-    /// Exact also where the integer has more digits than a `Double` can hold.
+    /// Compares exactly, also where the integer has more digits than a `Double` can hold.
     private static func order<Integer: FixedWidthInteger>(_ integer: Integer, _ number: Double) -> ComparisonResult? {
         if number.isNaN { return nil }
         if let whole = Integer(exactly: number) { return order(integer, whole) }
-        // The double of the largest integer is the next power of two.
+        // The largest integer as a double is the next power of two.
         if number >= Double(Integer.max) { return .orderedAscending }
         if number < Double(Integer.min) { return .orderedDescending }
         return integer > Integer(number.rounded(.down)) ? .orderedDescending : .orderedAscending
     }
 
-    /// Whole decimals of 64 bits are compared exactly; a store keeps the others as the doubles that are nearest to them.
+    /// Compares whole decimals of 64 bits exactly. A store keeps other decimals as the nearest
+    /// doubles.
     private static func order(_ decimal: Decimal, _ number: Double) -> ComparisonResult? {
         let text = "\(decimal)"
         if let whole = Int64(text) { return order(whole, number) }
@@ -156,7 +166,9 @@ extension ComparableValue {
 }
 
 extension NSComparisonPredicate.Operator {
-    /// Whether an equality or order of two values holds, for stores that cannot say it in their own language. False for other operators.
+    /// Whether an equality or order of two values holds; false for other operators.
+    ///
+    /// It is for stores that cannot express the comparison in their own language.
     package func holds(_ left: Any, _ right: Any) -> Bool {
         let (left, right) = (ComparableValue(left), ComparableValue(right))
         switch self {

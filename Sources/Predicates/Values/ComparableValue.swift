@@ -1,6 +1,8 @@
 import Foundation
 
-/// A value as comparisons see it: Swift's and Foundation's types for the same thing made one.
+/// A value in the form that comparisons use.
+///
+/// Swift's and Foundation's types for the same kind of value become one case.
 package enum ComparableValue {
     case null
     case integer(Int64)
@@ -21,7 +23,9 @@ package enum ComparableValue {
         self = ComparableValue.common(value) ?? ComparableValue.rare(value)
     }
 
-    /// The types that almost every value has, told apart by identity of the type, which is far cheaper than a cast.
+    /// Converts the types that almost every value has.
+    ///
+    /// They are found by the identity of the type, which is far cheaper than a cast.
     private static func common(_ value: Any) -> ComparableValue? {
         let type = Swift.type(of: value)
         if type == String.self { return .string(value as! String) }
@@ -37,7 +41,9 @@ package enum ComparableValue {
         return nil
     }
 
-    /// Whether values of a type are neither collections nor objects nor Optionals: then no cast to one has to be tried.
+    /// Whether values of a type are neither collections nor objects nor Optionals.
+    ///
+    /// No cast to one of these has to be tried then.
     static func isPlain(_ type: Any.Type) -> Bool {
         type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self
             || type == Int64.self || type == Int32.self || type == Int16.self || type == Decimal.self || type == UUID.self
@@ -58,7 +64,7 @@ package enum ComparableValue {
         case let value as Character: return .string(String(value))
         default:
             if CollectionElements.isCollection(value) { return .collection(value) }
-            // An enumeration stands for its raw value.
+            // An enumeration is compared by its raw value.
             guard !(type(of: value) is AnyClass), !(value is any PredicateFunctionTarget), let raw = value as? any RawRepresentable else {
                 return .object(value)
             }
@@ -123,7 +129,7 @@ package enum ComparableValue {
         }
     }
 
-    /// The text for string operators: strings, and numbers as they print.
+    /// The text for string operators: strings, and numbers, URLs and UUIDs as they print.
     package var stringValue: String? {
         switch self {
         case .string(let text): text
@@ -137,7 +143,7 @@ package enum ComparableValue {
     }
 }
 
-/// Lets a value of type `Any` be asked whether it is an Optional.
+/// An Optional of any type. A value of type `Any` can be cast to it.
 protocol OptionalValue {
     static var wrappedType: Any.Type { get }
     var wrappedValue: Any? { get }

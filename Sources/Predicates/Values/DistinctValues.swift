@@ -1,4 +1,6 @@
-/// Values without an order that no `Set` can hold: it takes texts that differ only in how a letter is composed for the same.
+/// Values without an order that no `Set` can hold.
+///
+/// A `Set` treats texts that differ only in how a letter is composed as equal.
 struct DistinctValues: Collection {
     let values: [Any]
 
@@ -9,7 +11,7 @@ struct DistinctValues: Collection {
 
     func index(after index: Int) -> Int { index + 1 }
 
-    /// A value as programs get it: an array in the place of these values.
+    /// Returns a value in the form that programs get: an array in place of these values.
     static func listed(_ value: Any?) -> Any? {
         if let values = value as? DistinctValues { return values.values }
         return value

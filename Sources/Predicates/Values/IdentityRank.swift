@@ -1,7 +1,7 @@
-/// The place of an object among others by its identity alone: what an order by `objectID` or `self` compares.
+/// The position of an object by its identity alone, for an order by `objectID` or `self`.
 ///
-/// Rows follow in the order of their stores, tables and keys. Objects that were never saved come behind all rows, in the order of their
-/// temporary identities.
+/// Rows are sorted by their stores, tables and keys. Objects that were never saved come after all
+/// rows, in the order of their temporary identities.
 package struct IdentityRank: Comparable {
     private let isNew: Bool
     private let store: Int
@@ -24,7 +24,7 @@ package struct IdentityRank: Comparable {
     }
 }
 
-/// A value that stands for a row or a new object.
+/// A value that identifies a row or a new object.
 package protocol RankedIdentity {
     var identityRank: IdentityRank { get }
 }

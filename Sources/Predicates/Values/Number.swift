@@ -1,13 +1,15 @@
 import Foundation
 
-/// Arithmetic as predicates do it: whole numbers stay whole (`5 / 2` is 2), a decimal makes the result decimal where a decimal can hold
-/// it.
+/// A number with the arithmetic of predicates.
+///
+/// Whole numbers stay whole (`5 / 2` is 2). A decimal makes the result decimal where a decimal can
+/// hold it.
 enum Number {
     case integer(Int64)
     case double(Double)
     case decimal(Decimal)
 
-    /// `nil` when the value is no number.
+    /// `nil` when the value is not a number.
     init?(_ value: ComparableValue) {
         switch value {
         case .integer(let number): self = .integer(number)
@@ -33,7 +35,7 @@ enum Number {
         }
     }
 
-    /// `nil` for what no 64-bit integer can hold.
+    /// The whole number, rounded towards zero; `nil` if no 64-bit integer can hold it.
     var integer: Int64? {
         if case .integer(let number) = self { return number }
         let number = double.rounded(.towardZero)
@@ -60,13 +62,13 @@ enum Number {
         combine(left, right, { $0.multipliedReportingOverflow(by: $1) }, *, *)
     }
 
-    /// `nil` for a division by zero.
+    /// Returns the quotient; `nil` for a division by zero.
     static func divide(_ left: Number, _ right: Number) -> Number? {
         guard right.double != 0 else { return nil }
         return combine(left, right, { $0.dividedReportingOverflow(by: $1) }, /, /)
     }
 
-    /// Whole numbers that overflow become floating-point numbers.
+    /// Combines two numbers. Whole numbers that overflow become floating-point numbers.
     private static func combine(
         _ left: Number, _ right: Number, _ integers: (Int64, Int64) -> (partialValue: Int64, overflow: Bool),
         _ doubles: (Double, Double) -> Double, _ decimals: (Decimal, Decimal) -> Decimal

@@ -1,14 +1,18 @@
 import Foundation
 
-/// How numbers leave expressions: as `NSNumber`, which can be cast to every type of number that holds the value.
+/// Converts the numbers that expressions return to `NSNumber`.
 ///
-/// On a Mac the value of `NSExpression(format: "2 * 3")` is an `NSNumber` and may be cast to `Int` and to `Double`; a Swift
-/// `Int` in an `Any` could be cast to `Int` only.
+/// An `NSNumber` can be cast to every type of number that holds the value.
+///
+/// On a Mac the value of `NSExpression(format: "2 * 3")` is an `NSNumber` and may be cast to `Int`
+/// and to `Double`; a Swift `Int` in an `Any` could be cast to `Int` only.
 enum NumberBoxing {
-    /// A number of Swift's as `NSNumber`, and values that no set can hold as an array; any other value as it is.
+    /// Returns a number of Swift's as `NSNumber`, and values that no set can hold as an array.
+    ///
+    /// Any other value is returned unchanged.
     static func boxed(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        // An NSNumber casts to these types as well: what the value is must be asked first.
+        // An NSNumber can be cast to these types as well, so its own type is checked first.
         if type(of: value) is AnyClass { return value }
         return switch value {
         case let number as Bool: NSNumber(value: number)

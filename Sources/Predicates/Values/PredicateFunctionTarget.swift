@@ -1,4 +1,6 @@
-/// Lets an object of another module answer `FUNCTION(object, "selector:", ...)` and custom comparisons, which
+/// An object of another module that runs the methods which predicates name by selector.
+///
+/// They are used in `FUNCTION(object, "selector:", ...)` and in custom comparisons, which
 /// Objective-C dispatches by selector.
 ///
 /// ```swift
@@ -10,6 +12,8 @@
 /// }
 /// ```
 public protocol PredicateFunctionTarget {
-    /// Runs the method that the selector names; `nil` for its result or when there is no such method.
+    /// Runs the method that the selector names.
+    ///
+    /// - Returns: The result, which may be `nil`. `nil` also when there is no such method.
     func performPredicateFunction(_ selector: Selector, arguments: [Any?]) -> Any?
 }

@@ -1,10 +1,11 @@
 import Foundation
 
-/// Whether values of any type are the same: what decides whether a new value is a change.
+/// Compares values of any type, to decide whether a new value is a change.
 ///
-/// Unlike in predicates a number is not the same as the text or the date that stands for it, nor an array the same as a set. Texts are compared
-/// by code points, also within collections and attributed strings; Foundation on Linux, as `String`, takes different ways to compose a
-/// letter for the same. Objects of other classes decide by their own `isEqual(_:)` or `==`.
+/// Unlike in predicates, a number is not equal to the text or the date that stands for it, and an
+/// array is not equal to a set. Texts are compared by code points, also within collections and
+/// attributed strings; Foundation on Linux, like `String`, treats different ways to compose a
+/// letter as equal. Objects of other classes decide by their own `isEqual(_:)` or `==`.
 package enum SameValues {
     package static func areSame(_ first: Any?, _ second: Any?) -> Bool {
         let (left, right) = (ComparableValue(first), ComparableValue(second))

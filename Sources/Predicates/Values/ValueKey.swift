@@ -1,21 +1,23 @@
 import Foundation
 
-/// A value in a form that hashes: two keys of one kind are equal exactly when a predicate takes the values for equal.
+/// A hashable form of a value.
+///
+/// Two keys of one kind are equal exactly when a predicate treats the values as equal.
 enum ValueKey: Hashable {
     case integer(Int64)
     case double(Double)
-    /// Only where no double has the value.
+    /// Used only where no double has the value.
     case decimal(Decimal)
     case string(LiteralText)
     case date(Double)
     case other(AnyHashable)
 
-    /// What a key stands for.
+    /// The kind of value that a key stands for.
     enum Kind {
         case number, text, date, id, data
     }
 
-    /// `nil` for a decimal that is equal to a double without having its key, and for objects.
+    /// The kind; `nil` for objects, and for a decimal that equals a double but has another key.
     var kind: Kind? {
         switch self {
         case .integer, .double: .number
@@ -28,7 +30,9 @@ enum ValueKey: Hashable {
 }
 
 extension ComparableValue {
-    /// `nil` for values whose equality cannot be told by hashing: not a number, collections, objects of unknown classes.
+    /// The key; `nil` for values whose equality cannot be decided by hashing.
+    ///
+    /// These are not-a-number, collections, and objects of unknown classes.
     var key: ValueKey? {
         switch self {
         case .integer(let number): .integer(number)
@@ -43,7 +47,7 @@ extension ComparableValue {
         }
     }
 
-    /// A decimal makes the key of the number of another type that is equal to it, if there is one.
+    /// Returns the key of the number of another type that equals the decimal, if there is one.
     private static func key(of decimal: Decimal) -> ValueKey? {
         if decimal.isNaN { return nil }
         let text = "\(decimal)"
@@ -53,9 +57,11 @@ extension ComparableValue {
     }
 }
 
-/// Several values in a form that hashes: two keys are equal when a predicate takes each pair of values for equal.
+/// A hashable form of several values.
 ///
-/// Foundation on Linux cannot hash every value: its `NSDecimalNumber` calls itself without end.
+/// Two keys are equal when a predicate treats each pair of values as equal.
+///
+/// Foundation on Linux cannot hash every value: its `NSDecimalNumber` recurses without end.
 package struct ValuesKey: Hashable {
     private enum Part: Hashable {
         case null
@@ -93,7 +99,7 @@ package struct ValuesKey: Hashable {
 }
 
 extension Sequence {
-    /// The elements in groups of equal keys, in the order of the groups' first elements.
+    /// Returns the elements in groups of equal keys, in the order of the groups' first elements.
     package func grouped(by key: (Element) -> ValuesKey) -> [[Element]] {
         var groups: [[Element]] = []
         var places: [ValuesKey: Int] = [:]
@@ -109,7 +115,7 @@ extension Sequence {
         return groups
     }
 
-    /// The first element of each key.
+    /// Returns the first element of each key.
     package func distinct(by key: (Element) -> ValuesKey) -> [Element] {
         var seen: Set<ValuesKey> = []
         return filter { seen.insert(key($0)).inserted }

@@ -1,21 +1,24 @@
-/// A new value of one property in ``WriteContext/update(_:where:set:)``, which the compiler checks.
+/// A new value of one property for ``WriteContext/update(_:where:set:)``, checked by the compiler.
 ///
 /// ```swift
-/// try context.update(Item.self, where: #Predicate { $0.isOnOffer }, set: .set(\.discount, to: 10), .increment(\.views, by: 1))
+/// try context.update(
+///     Item.self, where: #Predicate { $0.isOnOffer },
+///     set: .set(\.discount, to: 10), .increment(\.views, by: 1))
 /// ```
 public struct PropertyUpdate<Object: NSManagedObject> {
     enum Change {
-        /// Set on an object that belongs to no context, whose values then become those of the rows.
+        /// Sets the value on an object without a context; the object's values are then written to
+        /// the rows.
         case assignment((Object) -> Void)
         case destination(NSManagedObjectID?)
-        /// Added to what a row has.
+        /// A number that is added to the value in the row.
         case summand(Any)
     }
 
     let keyPath: PartialKeyPath<Object>
     let change: Change
 
-    /// Gives an attribute a value.
+    /// Sets the value of an attribute.
     ///
     /// ```swift
     /// try context.update(Item.self, set: .set(\.note, to: nil))
@@ -24,10 +27,12 @@ public struct PropertyUpdate<Object: NSManagedObject> {
         Self(keyPath: keyPath, change: .assignment { $0[keyPath: keyPath] = value })
     }
 
-    /// Gives a relationship another destination, which was saved before, or none.
+    /// Sets the destination of a relationship to a saved object or nil.
     ///
     /// ```swift
-    /// try context.update(Item.self, where: #Predicate { $0.stockCount == 0 }, set: .set(\.supplier, to: supplier))
+    /// try context.update(
+    ///     Item.self, where: #Predicate { $0.stockCount == 0 },
+    ///     set: .set(\.supplier, to: supplier))
     /// ```
     public static func set<Destination: NSManagedObject>(
         _ keyPath: ReferenceWritableKeyPath<Object, Destination?>, to destination: Destination?
@@ -35,17 +40,19 @@ public struct PropertyUpdate<Object: NSManagedObject> {
         Self(keyPath: keyPath, change: .destination(destination?.objectID))
     }
 
-    /// Gives a relationship another destination, which was saved before.
+    /// Sets the destination of a relationship to a saved object.
     public static func set<Destination: NSManagedObject>(
         _ keyPath: ReferenceWritableKeyPath<Object, Destination>, to destination: Destination
     ) -> Self {
         Self(keyPath: keyPath, change: .destination(destination.objectID))
     }
 
-    /// Adds to a number, and subtracts where the summand is negative.
+    /// Adds to a number; a negative summand subtracts.
     ///
     /// ```swift
-    /// try context.update(Item.self, where: #Predicate { $0.stockCount > 0 }, set: .increment(\.stockCount, by: -1))
+    /// try context.update(
+    ///     Item.self, where: #Predicate { $0.stockCount > 0 },
+    ///     set: .increment(\.stockCount, by: -1))
     /// ```
     public static func increment<Value: NativeAttributeValue & Numeric>(
         _ keyPath: ReferenceWritableKeyPath<Object, Value>, by summand: Value

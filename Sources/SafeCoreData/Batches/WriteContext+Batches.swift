@@ -1,9 +1,11 @@
-// Changes of many rows that the store makes by itself.
+// Changes of many rows that the store executes itself.
 //
-// They take effect at once, in a transaction of their own, and are merged into this context and the stack's main one. So they are not
-// taken back when the block throws later, and they do not mix with unsaved changes: these have to be saved first.
+// They take effect immediately, in their own transaction, and are merged into this context and the
+// stack's main context. They are therefore not rolled back if the block throws later, and the
+// context must not have unsaved changes.
 extension WriteContext {
-    /// Inserts an object for each of some values, in one transaction and without keeping objects.
+    /// Inserts one object for each element of a sequence, in one transaction and without retaining
+    /// objects.
     ///
     /// ```swift
     /// let count = try context.insertAll(Item.self, rows) { row, draft in
@@ -11,17 +13,20 @@ extension WriteContext {
     /// }
     /// ```
     ///
-    /// The closure makes an object with the class's initializer, which asks for all required values; its values become the row's, and the
-    /// object goes. Nothing is validated, and to-many relationships cannot be set. Where a unique value is taken, the stack's merge policy
-    /// decides, as for `NSBatchInsertRequest`. Takes effect at once, also when the block throws later.
+    /// The closure creates an object with the class's initializer, which requires all required
+    /// values. The object's values are written to a row, and the object is released. Nothing is
+    /// validated, and to-many relationships cannot be set. If a unique value exists already, the
+    /// stack's merge policy decides, as for `NSBatchInsertRequest`. The change takes effect
+    /// immediately, even if the block throws later.
     ///
     /// - Parameters:
     ///   - type: the class of the new objects.
-    ///   - rows: the values, one for each object; gone through once.
-    ///   - makeObject: is given one of the values and the context for its object, which is never saved. It must not use this
-    ///     context.
-    /// - Returns: how many rows were inserted, or changed because of their unique values.
-    /// - Throws: code 134060 when the context has unsaved changes; what the store throws, with nothing inserted.
+    ///   - rows: the values, one for each object; iterated once.
+    ///   - makeObject: gets one of the values and a context for the object, which is never saved.
+    ///     It must not use this context.
+    /// - Returns: the number of rows inserted, or changed because of their unique values.
+    /// - Throws: code 134060 when the context has unsaved changes; errors of the store, with
+    ///   nothing inserted.
     @discardableResult
     public func insertAll<Object: NSManagedObject, Rows: Sequence>(
         _ type: Object.Type, _ rows: Rows, _ makeObject: (Rows.Element, NSManagedObjectContext) throws -> Object
@@ -30,8 +35,8 @@ extension WriteContext {
         return inserted + updated
     }
 
-    /// Inserts an object for each of some values, or changes the one that has its unique value: one transaction, and one statement for
-    /// each value.
+    /// Inserts one object for each element of a sequence, or changes the object that has the same
+    /// unique value. Cost: one transaction, and one statement for each value.
     ///
     /// ```swift
     /// let numbers = try context.upsert(Item.self, by: \.sku, rows) { row, draft in
@@ -43,12 +48,13 @@ extension WriteContext {
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
-    ///   - unique: the property by which objects are found, which must be unique by itself in the model.
-    ///   - rows: the values, one for each object; gone through once.
-    ///   - properties: what changes in objects that are there already; nil for all properties.
+    ///   - unique: the property by which objects are found; it must have a uniqueness constraint of
+    ///     its own in the model.
+    ///   - rows: the values, one for each object; iterated once.
+    ///   - properties: the properties to change in existing objects; nil for all properties.
     ///   - makeObject: as in `insertAll(_:_:_:)`.
-    /// - Throws: code 134060 also when the property is not unique, 133021 when another unique value is taken, or the unique value by an
-    ///   object that is not of the type.
+    /// - Throws: code 134060 also when the property is not unique, 133021 when another unique value
+    ///   exists already, or when an object of another type has the unique value.
     @discardableResult
     public func upsert<Object: NSManagedObject, Rows: Sequence>(
         _ type: Object.Type, by unique: PartialKeyPath<Object>, _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,
@@ -57,8 +63,8 @@ extension WriteContext {
         try upsert(type, by: [unique], rows, updating: properties, makeObject)
     }
 
-    /// Inserts an object for each of some values, or changes the one that has its values of several properties which are unique together;
-    /// otherwise as with one property.
+    /// Inserts one object for each element of a sequence, or changes the object with the same
+    /// values of several properties that are unique together; otherwise as with one property.
     ///
     /// ```swift
     /// try context.upsert(Seat.self, by: [\.row, \.number], rows) { row, draft in
@@ -77,18 +83,21 @@ extension WriteContext {
         return UpsertCount(inserted: inserted, updated: updated)
     }
 
-    /// Gives all objects that match a predicate new values, in one transaction and without reading them.
+    /// Sets values of all objects that match a predicate, in one transaction and without reading
+    /// them.
     ///
     /// ```swift
-    /// try context.update(Item.self, where: #Predicate { $0.isDiscontinued }, set: .set(\.stockCount, to: 0))
+    /// try context.update(
+    ///     Item.self, where: #Predicate { $0.isDiscontinued }, set: .set(\.stockCount, to: 0))
     /// try context.update(Item.self, set: .increment(\.stockCount, by: 1))
     /// ```
     ///
-    /// Nothing is validated. Takes effect at once, also when the block throws later.
+    /// Nothing is validated. The change takes effect immediately, even if the block throws later.
     ///
-    /// - Returns: how many objects were changed.
-    /// - Throws: `PredicateTranslationError` for what no store can be asked; code 134060 when the context has unsaved changes or a
-    ///   property cannot be set so; what the store throws, with nothing changed.
+    /// - Returns: the number of changed objects.
+    /// - Throws: `PredicateTranslationError` for conditions that no store can evaluate; code 134060
+    ///   when the context has unsaved changes or a property cannot be set in this way; errors of
+    ///   the store, with nothing changed.
     @discardableResult
     public func update<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, set changes: PropertyUpdate<Object>...
@@ -121,11 +130,14 @@ extension WriteContext {
     /// try context.deleteAll(Item.self, where: #Predicate { $0.stockCount == 0 })
     /// ```
     ///
-    /// Delete rules are followed in the store, as for `NSBatchDeleteRequest`. Takes effect at once, also when the block throws later.
+    /// The store applies delete rules, as for `NSBatchDeleteRequest`. The change takes effect
+    /// immediately, even if the block throws later.
     ///
-    /// - Returns: how many objects matched and were deleted, without those that delete rules have deleted.
-    /// - Throws: `PredicateTranslationError` for what no store can be asked; code 134060 when the context has unsaved changes, 134050 when
-    ///   a delete rule forbids it, with nothing deleted.
+    /// - Returns: the number of deleted objects that matched, not counting those that delete rules
+    ///   deleted.
+    /// - Throws: `PredicateTranslationError` for conditions that no store can evaluate; code 134060
+    ///   when the context has unsaved changes, 134050 when a delete rule forbids it, with nothing
+    ///   deleted.
     @discardableResult
     public func deleteAll<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
         try requireNoChanges()
@@ -135,7 +147,7 @@ extension WriteContext {
         return count
     }
 
-    // MARK: Within
+    // MARK: Implementation
 
     private func insert<Object: NSManagedObject, Rows: Sequence>(
         _ type: Object.Type, _ rows: Rows, _ makeObject: (Rows.Element, NSManagedObjectContext) throws -> Object,
@@ -154,7 +166,7 @@ extension WriteContext {
             return try insertRows(of: entity.name ?? "", updatingBy: constraint, properties) {
                 guard let row = remaining.next() else { return nil }
                 count += 1
-                // The objects before are of no use any more.
+                // The earlier objects are no longer needed.
                 if count % 1000 == 0 { drafts.reset() }
                 return try makeObject(row, drafts)
             }
@@ -173,15 +185,17 @@ extension WriteContext {
     }
 }
 
-/// What ``WriteContext/upsert(_:by:_:updating:_:)`` has done.
+/// The result of ``WriteContext/upsert(_:by:_:updating:_:)``.
 ///
 /// ```swift
-/// let count = try context.upsert(Item.self, by: \.code, rows) { row, context in Item(context: context, code: row.code, name: row.name) }
+/// let count = try context.upsert(Item.self, by: \.code, rows) { row, context in
+///     Item(context: context, code: row.code, name: row.name)
+/// }
 /// print("\(count.inserted) new, \(count.updated) changed")
 /// ```
 public struct UpsertCount: Hashable, Sendable {
-    /// How many objects are new.
+    /// The number of inserted objects.
     public let inserted: Int
-    /// How many were there already and have new values.
+    /// The number of existing objects that were updated.
     public let updated: Int
 }

@@ -1,21 +1,22 @@
 extension DataStack {
-    /// Closes the store when the requests made before have been served. Later ones fail with ``DataStackError/closed``.
+    /// Closes the store when all earlier requests are done. Later ones fail with
+    /// ``DataStackError/closed``.
     ///
-    /// The views that were read become empty: they must not be used any more. A stack in memory loses its objects. Closing a
-    /// closed stack does nothing.
+    /// Views that were read become empty and must not be used any more. A stack in memory loses its
+    /// objects. Closing a closed stack does nothing.
     ///
     /// ```swift
-    /// try await stack.close()                                 // after the writes that were called before
+    /// try await stack.close()                          // after the writes that were called before
     /// ```
     ///
-    /// - Throws: what the store throws when it is closed.
+    /// - Throws: errors of closing the store.
     nonisolated(nonsending) public func close() async throws {
         try await change { try self.closeStore() }
     }
 
     /// Opens the store again after it was closed or could not be opened; an open one stays open.
     ///
-    /// Requests made from now on wait for it.
+    /// Requests made from now on wait for the opening.
     ///
     /// ```swift
     /// try await stack.close()
@@ -23,7 +24,7 @@ extension DataStack {
     /// try await stack.reopen()
     /// ```
     ///
-    /// - Throws: why it could not be opened.
+    /// - Throws: the error of opening the store.
     nonisolated(nonsending) public func reopen() async throws {
         try await change {
             if case .success? = self.guarded.withLock({ $0.current.answer }) { return }
@@ -31,19 +32,21 @@ extension DataStack {
         }
     }
 
-    /// Closes the store when the requests made before have been served, and deletes its contents. The stack is closed
-    /// afterwards; `reopen()` starts with an empty store.
+    /// Closes the store when all earlier requests are done, and deletes its contents. The stack is
+    /// closed afterwards; `reopen()` starts with an empty store.
     ///
-    /// A file stays, emptied through the locks of the database: another stack or process that has it open finds it empty, and has
-    /// to close and open it before it can go on. In a PostgreSQL database the tables of the store go, and its schema where nothing
-    /// else is in it.
+    /// The file of a SQLite store remains; it is emptied under the locks of the database. Another
+    /// stack or process that has it open finds it empty, and has to close and reopen it before it
+    /// can continue. In a PostgreSQL database the tables of the store are dropped, and its schema
+    /// too if nothing else is in it.
     ///
     /// ```swift
     /// try await stack.destroy()
     /// try await stack.reopen()                                // with an empty store
     /// ```
     ///
-    /// - Throws: a `CocoaError` when the store cannot be destroyed; its contents are then untouched, and the stack is closed.
+    /// - Throws: a `CocoaError` when the store cannot be destroyed; its contents are then
+    ///   untouched, and the stack is closed.
     nonisolated(nonsending) public func destroy() async throws {
         try await change {
             try self.closeStore()
@@ -53,8 +56,8 @@ extension DataStack {
         }
     }
 
-    /// Puts a copy of another store in the place of this one, when the requests made before have been served. Requests made
-    /// from now on wait and are served from the new store. The views that were read become empty.
+    /// Replaces this store by a copy of another one, when all earlier requests are done. Requests
+    /// made from now on wait and use the new store. Views that were read become empty.
     ///
     /// Cost: O(size of the store).
     ///
@@ -62,11 +65,13 @@ extension DataStack {
     /// try await stack.replaceStore(withCopyOf: backupURL)
     /// ```
     ///
-    /// - Parameter sourceURL: a store of the same kind: a SQLite file, which must not be open for writing elsewhere, or a schema of a
-    ///   PostgreSQL database, whose password is asked for as that of the stack's own store.
-    /// - Throws: ``DataStackError/noFile`` for a stack in memory, ``DataStackError/otherKindOfStore(source:own:)`` for a URL of another kind of
-    ///   store, a `CocoaError` when the store cannot be copied (then the stack works with the old one), or why the new one could not be
-    ///   opened.
+    /// - Parameter sourceURL: a store of the same kind: a SQLite file, which must not be open for
+    ///   writing elsewhere, or a schema of a PostgreSQL database, whose password is obtained like
+    ///   that of the stack's own store.
+    /// - Throws: ``DataStackError/noFile`` for a stack in memory,
+    ///   ``DataStackError/otherKindOfStore(source:own:)`` for a URL of another kind of store, a
+    ///   `CocoaError` when the store cannot be copied (then the stack works with the old one), or
+    ///   the error of opening the new one.
     nonisolated(nonsending) public func replaceStore(withCopyOf sourceURL: URL) async throws {
         guard let url = location.url else { throw DataStackError.noFile }
         let (sourceType, ownType) = (NSPersistentStoreDescription(url: sourceURL).type, options.description(of: location).type)
@@ -83,7 +88,7 @@ extension DataStack {
         }
     }
 
-    /// Runs a change of the whole store in its turn.
+    /// Runs a change of the whole store on the work queue, after the requests before it.
     nonisolated(nonsending) private func change(_ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             work.async { continuation.resume(with: Result { try body() }) }
@@ -92,10 +97,10 @@ extension DataStack {
 
     /// Opens the store on the work queue.
     ///
-    /// - Throws: why it could not be opened.
+    /// - Throws: the error of opening the store.
     private func open() throws {
         guarded.withLock { guarded in
-            // A store that is replaced is being opened since the former one was closed.
+            // `closeStore(andEnter: .opening)` of a replacement has already entered this state.
             if case .opening = guarded.current { return }
             guarded.enter(.opening)
         }

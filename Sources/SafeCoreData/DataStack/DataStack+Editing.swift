@@ -1,5 +1,6 @@
 extension DataStack {
-    /// Edits the object behind a view on a context of its own, and saves all changes when the block returns.
+    /// Edits the object behind a view on a context of its own, and saves all changes when the block
+    /// returns.
     ///
     /// ```swift
     /// try await stack.edit(item) { draft in
@@ -9,14 +10,16 @@ extension DataStack {
     /// }
     /// ```
     ///
-    /// The block may undo and redo its steps. A thrown error, or cancelling the task before the save, discards everything. Unlike `write`,
-    /// the block keeps no write of others waiting: only its save takes a turn among them. What they have written to the same objects
-    /// meanwhile is a conflict, unless the stack's merge policy settles it.
+    /// The block may undo and redo its steps. A thrown error, or cancelling the task before the
+    /// save, discards everything. Unlike `write`, the block does not keep other writes waiting:
+    /// only its save is queued with them. Changes of the same objects that were saved meanwhile are
+    /// a conflict, unless the stack's merge policy resolves it.
     ///
-    /// For what lasts longer than a block, such as a form on the screen, see ``draft(of:)``.
+    /// For edits that last longer than a block, such as a form on the screen, see ``draft(of:)``.
     ///
-    /// - Returns: what the block gives: values, snapshots or IDs.
-    /// - Throws: code 133000 when the object's row is gone or was never saved, ``DraftConflictError``, and as `write(retries:_:)`.
+    /// - Returns: the block's result: values, snapshots or IDs.
+    /// - Throws: code 133000 when the object's row is gone or was never saved,
+    ///   ``DraftConflictError``, and as `write(retries:_:)`.
     @discardableResult
     nonisolated(nonsending) public func edit<Object: NSManagedObject, Output: Sendable>(
         _ view: ReadOnly<Object>, _ body: @escaping @Sendable (DraftObject<Object>) throws -> Output
@@ -55,8 +58,8 @@ extension DataStack {
     /// try await draft.apply()
     /// ```
     ///
-    /// - Throws: why the store could not be opened, ``DataStackError/closed``, and code 133000 when the object's row is gone or was never
-    ///   saved.
+    /// - Throws: the error of opening the store, ``DataStackError/closed``, and code 133000 when
+    ///   the object's row is gone or was never saved.
     nonisolated(nonsending) public func draft<Object: NSManagedObject>(of view: ReadOnly<Object>) async throws -> Draft<Object> {
         try await draft(of: view.objectID, as: Object.self)
     }
@@ -84,7 +87,8 @@ extension DataStack {
     /// ```
     ///
     /// - Parameter make: makes the object in the draft's context.
-    /// - Throws: why the store could not be opened, ``DataStackError/closed``, and what the block throws.
+    /// - Throws: the error of opening the store, ``DataStackError/closed``, and errors of the
+    ///   block.
     nonisolated(nonsending) public func draft<Object: NSManagedObject>(
         making make: @escaping @Sendable (WriteContext) throws -> Object
     ) async throws -> Draft<Object> {

@@ -5,12 +5,14 @@ extension DataStack {
     /// let stack = DataStack(entities: Item.self, Supplier.self, store: .file(storeURL))
     /// ```
     ///
-    /// Every request gets an error where an option does not fit its attribute and the compiler could not see that.
+    /// If an option does not fit its attribute and the compiler could not detect that, every
+    /// request gets an error.
     ///
     /// - Parameters:
-    ///   - entities: the classes; their superclasses, and those that their relationships lead to, join them.
+    ///   - entities: the classes; their superclasses and the destination classes of their
+    ///     relationships are added.
     ///   - store: in memory unless said otherwise.
-    ///   - options: how the store is opened and written.
+    ///   - options: options for opening and writing the store.
     public convenience init(
         entities: any EntityObject.Type..., store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {

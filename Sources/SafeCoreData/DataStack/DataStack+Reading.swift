@@ -7,19 +7,21 @@ extension DataStack {
     /// let items = try await stack.read { try $0.fetch(NSFetchRequest<Item>(entityName: "Item")) }
     /// ```
     ///
-    /// The block gets views, numbers and IDs, and no way to an object that can be written. A caller on the main actor may keep
-    /// the views, which follow what is written later; elsewhere the result must be `Sendable`, which views are not.
+    /// The block gets views, numbers and IDs, but no writable object. A caller on the main actor
+    /// may keep the views, which follow later writes. Elsewhere the result must be `Sendable`,
+    /// which views are not.
     ///
-    /// What the types cannot prevent is caught at run time: a getter that changes its object, or code that gets at the context
-    /// in an unsafe way. Changes that are found before or after the block are rolled back, and the read throws. The main context
-    /// cannot be saved.
+    /// Changes that the types cannot prevent are detected at run time: a getter that changes its
+    /// object, or code that reaches the context in an unsafe way. Changes that are found before or
+    /// after the block are rolled back, and the read throws. The main context cannot be saved.
     ///
-    /// Reads are served in the order of the calls. One whose task is cancelled while it waits is served all the same: check
-    /// `Task.isCancelled` in the block.
+    /// Reads run in the order of the calls. A read whose task is cancelled while it waits still
+    /// runs: check `Task.isCancelled` in the block.
     ///
-    /// For values that nothing on the main actor needs, such as those of a server's answers, use `query(_:)`, which reads beside others.
+    /// For values that are not needed on the main actor, such as a server's responses, use
+    /// `query(_:)`, which runs concurrently.
     ///
-    /// - Throws: why the store could not be opened, ``DataStackError/closed``, what the block throws, or
+    /// - Throws: the error of opening the store, ``DataStackError/closed``, errors of the block, or
     ///   ``DataStackError/changedWhileReading(_:)``.
     @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) async throws -> Result {
         let mustWait = guarded.withLock { guarded in
@@ -35,7 +37,7 @@ extension DataStack {
         return try read(in: await contextWhenOpen(), body)
     }
 
-    /// The main context. Waits again where the store is replaced just now.
+    /// Returns the main context. Waits again while the store is being replaced.
     @MainActor private func contextWhenOpen() async throws -> ReadingContext {
         while true {
             do { return try openContext() } catch DataStackError.notOpenYet { try await opened() }
@@ -43,23 +45,26 @@ extension DataStack {
     }
 
     @MainActor private func openContext() throws -> ReadingContext {
-        // A store that is being closed makes none; what the stack answers then says why.
+        // A store that is being closed returns nil here; the state of the stack then throws the
+        // reason.
         while true {
             if let context = try openedStore().makeMainContext() { return context }
         }
     }
 
-    /// Not isolated: the compiler leaves out the way back to the main actor where a wait ends with an error, and a closure
-    /// that belongs to the main actor would then stop the program.
+    /// Not isolated to the main actor: where a wait ends with an error, the compiler omits the
+    /// return to the main actor, and a closure isolated to the main actor would then stop the
+    /// program.
     nonisolated private func endWaiting() { guarded.withLock { $0.waitingReads -= 1 } }
 
-    /// Reads at once, for code on the main actor that cannot wait.
+    /// Reads immediately, for code on the main actor that cannot wait.
     ///
     /// ```swift
     /// let count = try stack.readNow { try $0.count(Item.self) }
     /// ```
     ///
-    /// - Throws: ``DataStackError/notOpenYet`` when the store is being opened; otherwise as `read(_:)`.
+    /// - Throws: ``DataStackError/notOpenYet`` when the store is being opened; otherwise as
+    ///   `read(_:)`.
     @MainActor public func readNow<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
         try readFromOpenStore(body)
     }
@@ -68,12 +73,16 @@ extension DataStack {
     ///
     /// ```swift
     /// stack.whenOpen { result in
-    ///     do { show(try result.get().fetch(Item.self).map(\.name)) } catch { print(error.localizedDescription) }
+    ///     do {
+    ///         show(try result.get().fetch(Item.self).map(\.name))
+    ///     } catch {
+    ///         print(error.localizedDescription)
+    ///     }
     /// }
     /// ```
     ///
-    /// - Parameter body: called once, with the error when the store could not be opened. Changes made while it runs are rolled
-    ///   back and reported by the next read.
+    /// - Parameter body: called once, with the error when the store could not be opened. Changes
+    ///   made while it runs are rolled back and reported by the next read.
     public func whenOpen(read body: @escaping @MainActor @Sendable (Result<ReadContext, any Error>) -> Void) {
         whenOpen { _ in
             Task { @MainActor in body(Result { try self.readFromOpenStore { $0 } }) }

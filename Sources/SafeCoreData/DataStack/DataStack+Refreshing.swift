@@ -1,21 +1,27 @@
 extension DataStack {
-    /// Takes over what other programs, and other stacks of this one, have written to the store.
+    /// Merges changes that other programs, and other stacks of this program, have written to the
+    /// store.
     ///
     /// ```swift
     /// try await stack.refresh()
-    /// let few = try await stack.read { try $0.count(Item.self, where: #Predicate { $0.stockCount < 5 }) }
+    /// let few = try await stack.read {
+    ///     try $0.count(Item.self, where: #Predicate { $0.stockCount < 5 })
+    /// }
     /// ```
     ///
-    /// A fetch, a count and every write find what is in the store by themselves. What does not follow are objects that were read before:
-    /// afterwards views show the present values (those of deleted objects are empty), observers of what has changed are told, and sequences of
-    /// results give a state with what is different. Nothing is told of what is the same. Drafts stay as they are: what others have changed
-    /// is a conflict when they are applied.
+    /// A fetch, a count and every write read the store's present state without this call. Objects
+    /// that were read before do not follow such changes until `refresh()`: then views show the
+    /// present values (those of deleted objects are empty), observers of changed values are
+    /// notified, and sequences of results emit a state with the differences. Nothing is emitted for
+    /// unchanged values. Drafts stay as they are: changes that were saved meanwhile are a conflict
+    /// when a draft is applied.
     ///
-    /// It takes its turn among the writes. Rows that views and sequences hold are read once more, in the background: a statement for a
-    /// thousand of them. For a store in memory there is nothing to take over.
+    /// The call is queued with the writes. Rows that views and sequences hold are read again in the
+    /// background, with one statement for a thousand of them. For a store in memory there is
+    /// nothing to merge.
     ///
-    /// - Throws: why the store could not be opened, ``DataStackError/closed``, and errors of the store; what is held is then as it was, or in
-    ///   part as it is in the store.
+    /// - Throws: the error of opening the store, ``DataStackError/closed``, and errors of the
+    ///   store; the held objects are then unchanged or partly refreshed.
     nonisolated(nonsending) public func refresh() async throws {
         try await withCheckedThrowingContinuation { continuation in
             work.async { self.refresh { continuation.resume(with: $0) } }

@@ -1,25 +1,30 @@
 extension DataStack {
-    /// Snapshots of the objects of a class that match a predicate, now and after each save that has changed them.
+    /// Snapshots of the objects of a class that match a predicate, now and after each save that
+    /// changes them.
     ///
     /// ```swift
-    /// for try await state in stack.results(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]) {
+    /// for try await state in stack.results(
+    ///     Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]
+    /// ) {
     ///     show(state.values, state.difference)
     /// }
     /// ```
     ///
-    /// The first element is the present state, as soon as the store is open. States that are made while nobody reads are put together; the last
-    /// one is never lost. The sequence ends when the stack is closed or released, and when the iterating task is cancelled.
+    /// The first element is the present state, as soon as the store is open. States that arrive
+    /// while nobody reads are combined; the last one is never lost. The sequence ends when the
+    /// stack is closed or released, and when the iterating task is cancelled.
     ///
-    /// Snapshots are made in the background, for those objects only that have changed. With a limit each save that concerns the entity
-    /// executes the request again.
+    /// Snapshots are made in the background, only for changed objects. With a limit, each save that
+    /// concerns the entity executes the request again.
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
-    ///   - predicate: which of them; nil for all.
-    ///   - orderings: their order, the first deciding most.
+    ///   - predicate: selects the objects; nil for all.
+    ///   - orderings: the sort order; earlier orderings come first.
     ///   - limit: the greatest number of objects; nil for no limit.
-    /// - Returns: a sequence that throws why the store could not be opened, ``DataStackError/closed``, what the fetch throws, and
-    ///   `SnapshotError.losesProperties` for objects of subclasses with properties of their own: name their snapshot type.
+    /// - Returns: a sequence that throws the error of opening the store, ``DataStackError/closed``,
+    ///   errors of the fetch, and `SnapshotError.losesProperties` for objects of subclasses with
+    ///   properties of their own: name their snapshot type.
     public func results<Object: EntityObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [], limit: Int? = nil
     ) -> ResultsSequence<Object.Snapshot> {
@@ -29,10 +34,13 @@ extension DataStack {
         }
     }
 
-    /// Snapshots of a type of the objects that match a predicate; otherwise as `results(_:where:sortBy:limit:)`.
+    /// Snapshots of a type of the objects that match a predicate; otherwise as
+    /// `results(_:where:sortBy:limit:)`.
     ///
     /// ```swift
-    /// for try await state in stack.results(Novel.Snapshot.self, sortBy: [.ascending(\.title)]) { print(state.values.count) }
+    /// for try await state in stack.results(Novel.Snapshot.self, sortBy: [.ascending(\.title)]) {
+    ///     print(state.values.count)
+    /// }
     /// ```
     public func results<Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
@@ -41,14 +49,17 @@ extension DataStack {
         results(QueryRequest(Snapshot.Object.self, predicate, orderings, limit: limit)) { $0._snapshot(type, []) }
     }
 
-    /// Snapshots of one object, now and after each save that has changed it. Ends when the object is deleted, and as
-    /// `results(_:where:sortBy:limit:)`.
+    /// Snapshots of one object, now and after each save that changes it. The sequence ends when the
+    /// object is deleted, and otherwise as `results(_:where:sortBy:limit:)`.
     ///
     /// ```swift
-    /// for try await item in stack.values(of: itemID, as: Item.self) { print(item.name, item.stockCount) }
+    /// for try await item in stack.values(of: itemID, as: Item.self) {
+    ///     print(item.name, item.stockCount)
+    /// }
     /// ```
     ///
-    /// - Returns: a sequence that throws as that one, and code 133000 when there is no such object.
+    /// - Returns: a sequence that throws the same errors as that one, and code 133000 when there is
+    ///   no such object.
     public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<Object.Snapshot> {
         let request = QueryRequest<Object>(objectID)
         let states = results(request) { object in
@@ -58,7 +69,8 @@ extension DataStack {
         return ObjectValues(states: states, objectID: objectID)
     }
 
-    /// Snapshots of the object behind a view, now and after each save that has changed it; see `values(of:as:)`.
+    /// Snapshots of the object behind a view, now and after each save that changes it; see
+    /// `values(of:as:)`.
     ///
     /// ```swift
     /// for try await item in stack.values(of: view) { print(item.name) }
@@ -77,7 +89,8 @@ extension DataStack {
                     guard let context = store.makeResultsContext() else { throw DataStackError.closed }
                     context.perform {
                         do {
-                            // Those that follow before the store is closed are ended then.
+                            // Sequences that begin before the store is closed are ended by the
+                            // closing.
                             if store.isEnded { throw DataStackError.closed }
                             feed.follow(try request.request(in: context), in: context) { object in
                                 guard let object = object as? Object else {
@@ -97,7 +110,7 @@ extension DataStack {
     }
 }
 
-/// The values of one object, one after the other.
+/// A sequence of the values of one object.
 ///
 /// ```swift
 /// let values = stack.values(of: view)                     // ObjectValues<Item.Snapshot>
@@ -109,10 +122,10 @@ public struct ObjectValues<Value: Sendable>: AsyncSequence, Sendable {
     let states: ResultsSequence<Value>
     let objectID: NSManagedObjectID
 
-    /// Begins to follow the object.
+    /// Returns an iterator that begins to follow the object.
     public func makeAsyncIterator() -> Iterator { Iterator(states: states.makeAsyncIterator(), objectID: objectID) }
 
-    /// Reads one value after the other.
+    /// An iterator over the values of one object.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var states: ResultsSequence<Value>.Iterator
         fileprivate let objectID: NSManagedObjectID
@@ -125,7 +138,8 @@ public struct ObjectValues<Value: Sendable>: AsyncSequence, Sendable {
 
         /// The next value; nil when the sequence has ended.
         ///
-        /// - Throws: what the sequence was said to throw; code 133000 when there is no such object at first.
+        /// - Throws: the errors that the function that returned the sequence documents; code 133000
+        ///   when the object does not exist at the first value.
         public mutating func next() async throws -> Value? {
             guard let state = try await states.next() else { return nil }
             if state.values.isEmpty, isFirst {

@@ -1,5 +1,5 @@
 extension DataStack {
-    /// What a stack is doing.
+    /// The state of a stack.
     ///
     /// ```swift
     /// switch stack.state {
@@ -11,24 +11,25 @@ extension DataStack {
     /// }
     /// ```
     public enum State: Sendable {
-        /// Reading the model and opening the store.
+        /// The stack reads the model and opens the store.
         case opening
-        /// Bringing a store of another version of the model up to date, as a part of opening it. The fraction runs from 0 to 1 and
-        /// never goes back; `open` or `failed` follows.
+        /// The stack migrates a store of another version of the model, as a part of opening it. The
+        /// fraction runs from 0 to 1 and never decreases; `open` or `failed` follows.
         case migrating(fractionCompleted: Double)
-        /// Serving requests.
+        /// The store is open; requests run.
         case open
         /// The store could not be opened.
         case failed(any Error)
-        /// Closed, or destroyed; `reopen()` opens it.
+        /// The stack was closed or destroyed; `reopen()` opens it.
         case closed
     }
 
-    /// What the stack is doing now.
+    /// The present state of the stack.
     public var state: State { guarded.withLock { $0.current.state } }
 
-    /// What the stack is doing now, followed by each change. The sequence ends after `closed`, also when the stack is closed already,
-    /// when the stack is released, and when the iterating task is cancelled; after `reopen()` ask for another.
+    /// The present state of the stack, followed by each change. The sequence ends after `closed`
+    /// (also when the stack is already closed), when the stack is released, and when the iterating
+    /// task is cancelled. After `reopen()` a new sequence is needed.
     ///
     /// ```swift
     /// for await state in stack.states {
@@ -50,20 +51,21 @@ extension DataStack {
         return stream
     }
 
-    /// Returns when the store is open.
+    /// Waits until the store is open.
     ///
     /// ```swift
     /// do { try await stack.opened() } catch { print(error.localizedDescription) }
     /// ```
     ///
-    /// - Throws: why it could not be opened, or ``DataStackError/closed``.
+    /// - Throws: the error of opening the store, or ``DataStackError/closed``.
     nonisolated(nonsending) public func opened() async throws {
         try await withCheckedThrowingContinuation { continuation in
             whenOpen { continuation.resume(with: $0) }
         }
     }
 
-    /// Calls back when the store is open or could not be opened: at once if that is known, and in the order of the calls.
+    /// Calls back when the store is open or could not be opened: immediately if that is known, and
+    /// in the order of the calls.
     ///
     /// ```swift
     /// stack.whenOpen { result in
@@ -71,23 +73,24 @@ extension DataStack {
     /// }
     /// ```
     ///
-    /// - Parameter answer: called once, on a queue of the stack's own, with the error if there is one.
+    /// - Parameter answer: called once, on a background queue of the stack, with the error if there
+    ///   is one.
     public func whenOpen(_ answer: @escaping @Sendable (Result<Void, any Error>) -> Void) {
         guarded.withLock { guarded in
             guard let result = guarded.current.answer else {
                 guarded.waiting.append(answer)
                 return
             }
-            // Under the lock, so that nobody who comes later is answered earlier.
+            // Enqueued under the lock, so that callbacks run in the order of the calls.
             answers.async { answer(result.map { _ in () }) }
         }
     }
 }
 
-/// What a stack's mutex guards.
+/// The state of a stack that its mutex guards.
 struct GuardedState {
     private(set) var current = StoreState.opening
-    /// Those who wait for the store to open, in their order.
+    /// Callbacks that wait for the store to open, in their order.
     var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
     /// Reads that wait for their turn on the main actor.
     var waitingReads = 0
@@ -99,18 +102,19 @@ struct GuardedState {
         finishObserversIfClosed()
     }
 
-    /// Ends the sequences of states of a closed stack: what comes after a reopening is another story.
+    /// Ends the sequences of states of a closed stack: they do not continue after `reopen()`.
     mutating func finishObserversIfClosed() {
         guard case .closed = current else { return }
         for observer in observers.values {
-            // It would be called here, where the mutex is held that it takes, and has nothing left to do.
+            // The handler would be called here, while its mutex is held, and has nothing left to
+            // do.
             observer.onTermination = nil
             observer.finish()
         }
         observers = [:]
     }
 
-    /// Notes how far the migration of a store that is being opened has come.
+    /// Records the progress of a migration while the store is being opened.
     mutating func migrate(_ fractionCompleted: Double) {
         switch current {
         case .opening: enter(.migrating(fractionCompleted: fractionCompleted))
@@ -138,7 +142,7 @@ enum StoreState: Sendable {
         }
     }
 
-    /// What a request gets; nil when it has to wait.
+    /// The open store or the error for a request; nil when the request has to wait.
     var answer: Result<OpenStore, any Error>? {
         switch self {
         case .opening, .migrating: nil

@@ -1,7 +1,8 @@
 extension DataStack {
-    /// Writes in the background: runs the block on the queue of a context of its own and saves that when the block returns.
+    /// Writes in the background: runs the block on the queue of a new context and saves the context
+    /// when the block returns.
     ///
-    /// Cost: a new context and one transaction for each call; many changes belong in one block.
+    /// Cost: a new context and one transaction for each call; put many changes into one block.
     ///
     /// ```swift
     /// let id = try await stack.write { context in
@@ -10,19 +11,22 @@ extension DataStack {
     /// }
     /// ```
     ///
-    /// Writes run one after the other, in the order of the calls. When the call returns, the changes are saved and merged into the
-    /// main context. When the block or the save throws, nothing of the write is left, neither in the store nor in a context.
+    /// Writes run one after the other, in the order of the calls. When the call returns, the
+    /// changes are saved and merged into the main context. When the block or the save throws, the
+    /// write leaves no changes, neither in the store nor in a context.
     ///
-    /// The result is a value, a snapshot or an ID: a managed object or a view of one does not compile. IDs and snapshots of new
-    /// objects find these later. The first of them takes a small transaction, so that those of many objects are cheapest when
-    /// all objects have been made.
+    /// The result is a value, a snapshot or an ID: returning a managed object or a view of one does
+    /// not compile. IDs and snapshots of new objects remain valid afterwards. The first such ID or
+    /// snapshot takes a small transaction. For many objects it is cheapest to make all objects
+    /// first.
     ///
-    /// Cancelling the task before the block's turn, or while it runs, makes the call throw `CancellationError` and leaves nothing of
-    /// the write; a block that takes long asks `context.checkCancellation()`. Once the save has begun, cancelling has no effect.
+    /// Cancelling the task before the block's turn, or while it runs, makes the call throw
+    /// `CancellationError` and leaves no changes of the write; a long block should call
+    /// `context.checkCancellation()`. Once the save has begun, cancelling has no effect.
     ///
-    /// What others (another program, another stack on the same file) change or delete between the block's reading and the save is a
-    /// conflict, where the stack's merge policy does not settle it. With `retries` the block is then run again, on a context that has read
-    /// nothing yet:
+    /// If another program, or another stack on the same file, changes or deletes objects between
+    /// the block's reading and the save, that is a conflict, unless the stack's merge policy
+    /// resolves it. With `retries` the block then runs again, on a new context:
     ///
     /// ```swift
     /// try await stack.write(retries: 3) { context in
@@ -31,16 +35,18 @@ extension DataStack {
     /// }
     /// ```
     ///
-    /// Nothing of the attempts that failed is left, and the result is that of the last one; what the block does outside of its context
-    /// happens each time. A block that has saved its context itself, or changed many rows at once, is not run again: its conflict is
-    /// thrown.
+    /// Failed attempts leave no changes, and the result is that of the last attempt. Side effects
+    /// of the block outside its context happen each time. A block that has saved its context
+    /// itself, or has changed many rows at once, is not run again: its conflict is thrown.
     ///
     /// - Parameters:
-    ///   - retries: how many times the block is run again after a conflict (code 133020); 0 unless said otherwise. Other errors are thrown
-    ///     at once, also values that are not unique (133021).
-    ///   - body: makes the changes, on a queue of the stack's own.
-    /// - Throws: why the store could not be opened, ``DataStackError/closed``, `CancellationError`, what the block throws, or what
-    ///   `save()` throws: validation errors, conflicts, errors of the store.
+    ///   - retries: the number of times that the block runs again after a conflict (code 133020); 0
+    ///     by default. Other errors are thrown immediately, including values that are not unique
+    ///     (133021).
+    ///   - body: makes the changes, on a background queue of the stack.
+    /// - Throws: the error of opening the store, ``DataStackError/closed``, `CancellationError`,
+    ///   errors of the block, or what `save()` throws: validation errors, conflicts, errors of the
+    ///   store.
     @discardableResult
     nonisolated(nonsending) public func write<Output: Sendable>(
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output
@@ -71,16 +77,19 @@ extension DataStack {
     /// Writes in the background and calls back; otherwise as the `async` form.
     ///
     /// ```swift
-    /// stack.write({ context in Item(context: context, code: "B8", name: "Bolt").objectID }) { result in
+    /// stack.write({ context in
+    ///     Item(context: context, code: "B8", name: "Bolt").objectID
+    /// }) { result in
     ///     if case .failure(let error) = result { print(error.localizedDescription) }
     /// }
     /// ```
     ///
     /// - Parameters:
-    ///   - retries: how many times the block is run again after a conflict, as in the `async` form.
-    ///   - body: makes the changes, on a queue of the stack's own.
-    ///   - completion: called once, on a queue of the stack's own or on the main queue, with what the block returned or the
-    ///     error.
+    ///   - retries: the number of times that the block runs again after a conflict, as in the
+    ///     `async` form.
+    ///   - body: makes the changes, on a background queue of the stack.
+    ///   - completion: called once, on a background queue of the stack or on the main queue, with
+    ///     the result of the block or the error.
     public func write<Output: Sendable>(
         retries: Int = 0, _ body: @escaping @Sendable (WriteContext) throws -> Output,
         completion: @escaping @Sendable (Result<Output, any Error>) -> Void
@@ -99,7 +108,8 @@ extension DataStack {
         }
     }
 
-    /// Runs work that saves in its turn among the writes, and calls back when the main context has merged what was saved.
+    /// Queues work that saves with the writes, and calls back when the main context has merged the
+    /// changes.
     func inTurn<Output: Sendable>(
         _ completion: @escaping @Sendable (Result<Output, any Error>) -> Void, _ body: @escaping @Sendable (OpenStore) throws -> Output
     ) {
@@ -107,7 +117,8 @@ extension DataStack {
             do {
                 let store = try self.openedStore()
                 let output = try body(store)
-                // The main context merges on the main queue, where the save has put that already.
+                // The save has already enqueued the merge on the main queue; this callback runs
+                // after it.
                 guard let main = store.mainContext else { return completion(.success(output)) }
                 main.perform { completion(.success(output)) }
             } catch {
@@ -129,13 +140,14 @@ extension DataStack {
                 guard retries > 0, !context.hasWritten, Self.isConflict(error) else { throw error }
                 retries -= 1
                 try cancellation.check()
-                // Others have written: what the next attempt reads must be what is in the store.
+                // Another program or stack has written: the next attempt must read the rows that
+                // are in the store.
                 store.coordinator.forgetCachedRows()
             }
         }
     }
 
-    /// Whether an error is that of a save which found rows changed or deleted by others.
+    /// Whether a save failed because it found rows that were changed or deleted meanwhile.
     private static func isConflict(_ error: any Error) -> Bool {
         let error = error as NSError
         return error.domain == NSCocoaErrorDomain && error.code == NSManagedObjectMergeError
@@ -145,7 +157,7 @@ extension DataStack {
         _ body: (WriteContext) throws -> Output, in context: WriteContext, _ cancellation: TaskCancellation
     ) throws -> Output {
         try context.performAndWait {
-            // Whatever the block kept of the context is of no use any more.
+            // Objects of the context that the block kept are invalid from here on.
             defer { context.reset() }
             let output = try cancellation.requests.whileRunning { try body(context) }
             try cancellation.check()

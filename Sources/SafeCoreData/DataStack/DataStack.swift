@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// A store with its model, opened and written in the background, read there and, for views, on the main actor.
+/// A store with its model. The stack opens and writes the store in the background; it reads there
+/// and, for views, on the main actor.
 ///
 /// ```swift
 /// let stack = DataStack(modelAt: modelURL, store: .file(storeURL))
@@ -15,55 +16,56 @@ import Synchronization
 /// }
 /// ```
 ///
-/// A new stack starts to open its store at once, away from the caller's thread. Requests made before it is open wait and are
-/// served in their order; if it cannot be opened, each of them gets the error, and so does every later one. There is no way
-/// to a context without a store.
+/// A new stack immediately starts to open its store, off the caller's thread. Requests made before
+/// the store is open are queued. If it cannot be opened, each of them gets the error, and so does
+/// every later request. No context is available without a store.
 ///
-/// Closures may be used from any thread; nothing that a stack does waits for the main queue unless the program has read on the
-/// main actor before. A program without a main run loop therefore works, with `async` functions or with callbacks.
+/// A stack may be used from any thread. Nothing that it does waits for the main queue, unless the
+/// program has read on the main actor before. A program without a main run loop therefore works,
+/// with `async` functions or with callbacks.
 ///
-/// The stack keeps its requests alive until they are served, and is released after them.
+/// Pending requests keep the stack alive; it is released after them.
 public final class DataStack: Sendable {
-    /// Where the objects are kept.
+    /// The location of the store.
     public let location: StoreLocation
     let options: DataStackOptions
     private let loadModel: @Sendable () throws -> NSManagedObjectModel
 
-    /// Runs what opens, writes and closes, one after the other.
+    /// The serial queue on which the store is opened, written and closed.
     let work = DispatchQueue(label: "DataStack.work", qos: .userInitiated)
-    /// Runs the answers to those who wait for the store, in their order.
+    /// The serial queue of the callbacks that wait for the store.
     let answers = DispatchQueue(label: "DataStack.answers", qos: .userInitiated)
-    /// Guards what the stack is doing.
+    /// Guards the state of the stack.
     let guarded = Mutex(GuardedState())
 
-    /// A stack on a model that the program made or read.
+    /// Creates a stack on a model that the program made or read.
     ///
     /// ```swift
     /// let stack = DataStack(model: model, store: .file(url))
     /// ```
     ///
     /// - Parameters:
-    ///   - model: is not changed any more.
-    ///   - store: in memory unless said otherwise.
-    ///   - options: how the store is opened and written.
+    ///   - model: must not be changed any more.
+    ///   - store: the location of the store; in memory by default.
+    ///   - options: options for opening and writing the store.
     public convenience init(
         model: NSManagedObjectModel, store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {
         self.init(store: store, options: options) { model }
     }
 
-    /// A stack on the model in a file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`. The file is read in the background; if
-    /// it cannot be read, every request gets the error.
+    /// Creates a stack on the model in a file: `.xcdatamodeld`, `.xcdatamodel`, `.momd` or `.mom`.
+    /// The file is read in the background; if it cannot be read, every request gets the error.
     ///
     /// ```swift
     /// let stack = DataStack(modelAt: modelURL, store: .file(url))
-    /// try await stack.opened()                                // throws what is wrong with the model or the store
+    /// try await stack.opened()                 // throws what is wrong with the model or the store
     /// ```
     ///
     /// - Parameters:
     ///   - modelURL: the file or bundle.
-    ///   - store: in memory unless said otherwise.
-    ///   - options: how the store is opened and written.
+    ///   - store: the location of the store; in memory by default.
+    ///   - options: options for opening and writing the store.
     public convenience init(
         modelAt modelURL: URL, store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
     ) {
@@ -107,7 +109,7 @@ public final class DataStack: Sendable {
         }
     }
 
-    /// Enters a state in which nobody has to wait, and answers those who waited.
+    /// Enters a state in which no request has to wait, and calls the waiting callbacks.
     func settle(_ next: StoreState) {
         guard let result = next.answer else { return }
         let waiting = guarded.withLock { guarded in
@@ -118,36 +120,36 @@ public final class DataStack: Sendable {
         for answer in waiting { answers.async { answer(result.map { _ in () }) } }
     }
 
-    /// The open store. Runs on the work queue, where nothing waits for the opening.
+    /// Returns the open store. Runs on the work queue, where the opening has already finished.
     ///
-    /// - Throws: why there is none.
+    /// - Throws: the reason why there is no open store.
     func openedStore() throws -> OpenStore {
         guard let result = guarded.withLock({ $0.current.answer }) else { throw DataStackError.notOpenYet }
         return try result.get()
     }
 }
 
-/// What a stack works with while it is open.
+/// The coordinator, contexts and query turns of a stack while its store is open.
 final class OpenStore: Sendable {
     let coordinator: NSPersistentStoreCoordinator
-    /// A context that is made for the first who needs it, unless the stack closes the store.
+    /// A context that is created at its first use, unless the stack is closing the store.
     private struct Made<Context> {
         var context: Context?
         var isEnded = false
     }
 
-    /// Guards the main context, which is made when somebody reads.
+    /// Guards the main context, which is created at the first read.
     private let main = Mutex(Made<ReadingContext>())
-    /// Guards the context of sequences of results, which is made for the first of them.
+    /// Guards the context of sequences of results, which is created for the first of them.
     private let following = Mutex(Made<NSManagedObjectContext>())
     private struct OpenDraft {
         weak var context: WriteContext?
     }
 
-    /// Guards the contexts of drafts, which it does not keep.
+    /// Guards the weak references to the contexts of drafts.
     private let drafts = Mutex<[OpenDraft]>([])
 
-    /// The turns of queries, each of which has a context of its own.
+    /// The queue of queries, each of which has its own context.
     let queries: QueryTurns
 
     init(coordinator: NSPersistentStoreCoordinator) {
@@ -155,23 +157,24 @@ final class OpenStore: Sendable {
         queries = QueryTurns(limit: coordinator.concurrentReads)
     }
 
-    /// The main context, if anybody has read yet.
+    /// The main context; nil before the first read.
     var mainContext: ReadingContext? { main.withLock { $0.context } }
 
-    /// The context of sequences of results, if there was any.
+    /// The context of sequences of results; nil before the first sequence.
     var resultsContext: NSManagedObjectContext? { following.withLock { $0.context } }
 
-    /// Whether the stack closes the store: no context is made any more.
+    /// Whether the stack is closing the store: no further context is created.
     var isEnded: Bool { following.withLock { $0.isEnded } }
 
-    /// Has no contexts made any more, and waits for the queries that were called before.
+    /// Prevents further contexts, and waits for the queries that were called before.
     func end() {
         queries.end()
         following.withLock { $0.isEnded = true }
         main.withLock { $0.isEnded = true }
     }
 
-    /// The context whose objects sequences of results follow, on a queue of its own; nil when the stack closes the store.
+    /// Returns the context whose objects sequences of results follow, on its own queue; nil when
+    /// the stack is closing the store.
     func makeResultsContext() -> NSManagedObjectContext? {
         following.withLock { following in
             if following.isEnded { return nil }
@@ -185,7 +188,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Ends all sequences of results, soon.
+    /// Ends all sequences of results asynchronously.
     func endResults() {
         guard let context = resultsContext else { return }
         context.perform { context.reset() }
@@ -198,7 +201,7 @@ final class OpenStore: Sendable {
         }
     }
 
-    /// Ends all drafts: they let go of their objects, when the blocks that are running have ended.
+    /// Ends all drafts: they release their objects when the running blocks have ended.
     func endDrafts() {
         let contexts = drafts.withLock { drafts in
             defer { drafts = [] }
@@ -207,7 +210,7 @@ final class OpenStore: Sendable {
         for context in contexts { context.performAndWait { context.reset() } }
     }
 
-    /// The main context; nil when the stack closes the store.
+    /// Returns the main context; nil when the stack is closing the store.
     @MainActor func makeMainContext() -> ReadingContext? {
         main.withLock { main in
             if main.isEnded { return nil }

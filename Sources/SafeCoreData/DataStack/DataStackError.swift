@@ -1,21 +1,27 @@
-/// What a stack refuses. Errors of the store and of the model come as Core Data's own.
+/// Errors of a stack itself. Errors of the store and of the model are thrown as Core Data's own.
 ///
 /// ```swift
-/// do { try stack.readNow { try show($0.fetch(Item.self)) } } catch DataStackError.notOpenYet { showProgress() }
+/// do {
+///     try stack.readNow { try show($0.fetch(Item.self)) }
+/// } catch DataStackError.notOpenYet {
+///     showProgress()
+/// }
 /// ```
 public enum DataStackError: Error, Hashable, Sendable {
-    /// The store is not open yet, and the caller of `readNow(_:)` does not wait: `read(_:)` does.
+    /// The store is not open yet, and `readNow(_:)` does not wait: use `read(_:)`.
     case notOpenYet
     /// The stack was closed before the request's turn; `reopen()` opens it again.
     case closed
-    /// An object was changed by a block of a read or a query, or by code that used a view of the main context since its last read. The
-    /// changes were rolled back. One text for each object: its entity, its ID and the names of the changed properties.
+    /// An object was changed by a block of a read or a query, or by code that used a view of the
+    /// main context since its last read. The changes were rolled back. One text for each object:
+    /// its entity, its ID and the names of the changed properties.
     case changedWhileReading([String])
-    /// The context of a read or a query was told to save, which only a write block's context does.
+    /// The context of a read or a query was asked to save; only the context of a write block can.
     case savedWhileReading
     /// A store in memory has no file that could be replaced.
     case noFile
-    /// A store can be replaced by one of its own kind only. The types of both, as descriptions of stores have them.
+    /// A store can only be replaced by one of its own kind. The values are the types of both, as in
+    /// store descriptions.
     case otherKindOfStore(source: String, own: String)
     /// The draft was applied or discarded before: begin another.
     case draftEnded

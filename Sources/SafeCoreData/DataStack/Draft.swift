@@ -1,6 +1,7 @@
 import Synchronization
 
-/// An object that is edited over a time, with everything that is changed around it: applied as a whole, or discarded as a whole.
+/// An object that is edited over some time, together with related changes. They are applied or
+/// discarded as a whole.
 ///
 /// ```swift
 /// let draft = try await stack.draft(of: item)          // a form opens
@@ -10,21 +11,25 @@ import Synchronization
 /// try await draft.apply()                              // or draft.discard()
 /// ```
 ///
-/// A draft has a context of its own, with an undo manager, which is a child of a write context that nobody else uses. It shows objects as
-/// they were when the draft first read them; what is written meanwhile does not change them, and is a conflict when the draft is
-/// applied. Nothing that is done to them is seen elsewhere before.
+/// A draft has its own context with an undo manager, which is the child of a private write context.
+/// It shows objects as they were when the draft first read them. Later writes do not change them;
+/// they are a conflict when the draft is applied. Changes in the draft are invisible elsewhere
+/// until then.
 ///
-/// A draft may be used from any actor. It ends when it has been applied or discarded, when nobody keeps it, and when the stack is closed.
+/// A draft may be used from any actor. It ends when it is applied, discarded or released, and when
+/// the stack is closed.
 public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
-    // Sendable: constants, and a state behind a mutex; the contexts are used on their queues, and the object on that of its context.
+    // Sendable: constants, and a state behind a mutex; the contexts are used on their queues, and
+    // the object on that of its context.
 
     private let stack: DataStack
     private let store: OpenStore
-    /// Reads from the stores and saves to them; keeps what the draft has read, so that conflicts with what came later are found.
+    /// Reads from the store and saves to it. It retains what the draft has read, so that conflicts
+    /// with later writes are found.
     private let base: WriteContext
     private let context: WriteContext
     private let object: Object
-    /// The edited object's ID. It stays the same when the object is new.
+    /// The edited object's ID. It does not change when a new object is saved.
     public let objectID: NSManagedObjectID
 
     private enum State {
@@ -32,12 +37,12 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         case ended
     }
 
-    /// Guards whether the draft goes on.
+    /// Guards whether the draft is being edited or has ended.
     private let state = Mutex(State.editing)
 
     /// Runs on the stack's work queue.
     ///
-    /// - Parameter find: gives the object, on the queue of its context.
+    /// - Parameter find: returns the object, on the queue of its context.
     init(of stack: DataStack, on store: OpenStore, _ find: (WriteContext) throws -> Object) throws {
         self.stack = stack
         self.store = store
@@ -48,7 +53,7 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         let context = context
         (object, objectID) = try context.performAndWait {
             let object = try find(context)
-            // What was done to make it is no step that could be undone.
+            // Making the object is not an undo step.
             context.processPendingChanges()
             context.undoManager = UndoManager()
             return (object, object.objectID)
@@ -57,17 +62,17 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     }
 
     deinit {
-        // Objects go on the queue that they belong to.
+        // Objects must be released on their context's queue.
         let (context, object) = (context, object)
         context.perform { withExtendedLifetime(object) { context.reset() } }
     }
 
     // MARK: Editing
 
-    /// Changes the draft, or reads it, on the queue of its context. What one block changes is one step of `undo()`, unless it makes
-    /// several with ``DraftObject/step(_:_:)``.
+    /// Changes or reads the draft on the queue of its context. All changes of one block are one
+    /// step of `undo()`, unless the block makes several with ``DraftObject/step(_:_:)``.
     ///
-    /// When the block throws, what it changed stays in the draft and can be undone.
+    /// When the block throws, its changes stay in the draft and can be undone.
     ///
     /// ```swift
     /// let count = try await draft.perform { draft in
@@ -76,9 +81,9 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Returns: what the block gives: values, snapshots or IDs.
-    /// - Throws: ``DataStackError/draftEnded``, ``DataStackError/closed``, `CancellationError` when the task was cancelled before the
-    ///   block's turn, and what the block throws.
+    /// - Returns: the block's result: values, snapshots or IDs.
+    /// - Throws: ``DataStackError/draftEnded``, ``DataStackError/closed``, `CancellationError` when
+    ///   the task was cancelled before the block's turn, and errors of the block.
     @discardableResult
     nonisolated(nonsending) public func perform<Output: Sendable>(
         _ body: @escaping @Sendable (DraftObject<Object>) throws -> Output
@@ -94,7 +99,7 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         }
     }
 
-    /// Takes back the last step; does nothing when there is none.
+    /// Undoes the last step; does nothing when there is none.
     ///
     /// ```swift
     /// try await draft.undo()
@@ -104,17 +109,18 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     /// - Throws: ``DataStackError/draftEnded``, ``DataStackError/closed``.
     nonisolated(nonsending) public func undo() async throws { try await perform { $0.undo() } }
 
-    /// Does again what `undo()` took back last; does nothing when there is none.
+    /// Redoes the step that `undo()` last undid; does nothing when there is none.
     ///
     /// - Throws: ``DataStackError/draftEnded``, ``DataStackError/closed``.
     nonisolated(nonsending) public func redo() async throws { try await perform { $0.redo() } }
 
     // MARK: Ending
 
-    /// Saves all changes of the draft, in one write that takes its turn among the others, and ends it.
+    /// Saves all changes of the draft in one write, which is queued with the others, and ends the
+    /// draft.
     ///
-    /// When it throws, nothing is saved and the draft goes on as it is: its user may mend it, apply it with another merge policy, or
-    /// discard it.
+    /// When it throws, nothing is saved and the draft continues unchanged: correct it, apply it
+    /// with another merge policy, or discard it.
     ///
     /// ```swift
     /// do {
@@ -124,9 +130,11 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter mergePolicy: how conflicts with what was written meanwhile are resolved; that of the stack's options unless given.
-    /// - Throws: ``DraftConflictError`` for conflicts that the policy does not settle, ``DataStackError/draftEnded``,
-    ///   ``DataStackError/closed``, validation errors, and errors of the store.
+    /// - Parameter mergePolicy: the policy for conflicts with writes made meanwhile; by default the
+    ///   policy of the stack's options.
+    /// - Throws: ``DraftConflictError`` for conflicts that the policy does not resolve,
+    ///   ``DataStackError/draftEnded``, ``DataStackError/closed``, validation errors, and errors of
+    ///   the store.
     nonisolated(nonsending) public func apply(mergePolicy: NSMergePolicy? = nil) async throws {
         let policy = mergePolicy ?? stack.options.mergePolicy
         try await withCheckedThrowingContinuation { continuation in
@@ -134,7 +142,7 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         }
     }
 
-    /// Ends the draft without its changes, at once. Does nothing to one that has ended.
+    /// Ends the draft immediately, without its changes. Does nothing when the draft has ended.
     ///
     /// ```swift
     /// draft.discard()                                         // the form was cancelled
@@ -155,9 +163,9 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
         try context.performAndWait {
             try requireEditing()
             context.mergePolicy = policy
-            // Validates, and hands everything on: all of it, or nothing.
+            // Validates, and saves all changes to the parent, or none.
             try saveChanges(of: context)
-            // Within the draft's block: nobody changes the draft any more while it is written.
+            // On the draft's queue, so that nobody changes the draft while it is written.
             try base.performAndWait {
                 base.mergePolicy = policy
                 try saveChanges(of: base)

@@ -1,4 +1,5 @@
-/// What keeps a draft from being applied: an object that others have changed meanwhile, or a value that is not unique.
+/// A conflict that prevents applying a draft: an object was changed or deleted meanwhile, or a
+/// value is not unique.
 ///
 /// ```swift
 /// switch conflict.kind {
@@ -8,20 +9,22 @@
 /// }
 /// ```
 public struct DraftConflict: Hashable, Sendable {
-    /// What stands against the object.
+    /// The kind of a conflict.
     public enum Kind: Hashable, Sendable {
-        /// Others have changed the object since the draft read it: the names of the attributes and to-one relationships that differ, in
-        /// order. None where only to-many relationships do.
+        /// Another write has changed the object since the draft read it. The value has the names of
+        /// the attributes and to-one relationships that differ, sorted; it is empty where only
+        /// to-many relationships differ.
         case changed(properties: [String])
-        /// Others have deleted the object.
+        /// Another write has deleted the object.
         case deleted
-        /// The object would have the same values of these properties as another one, whose ID is known where that is in the store.
+        /// The object would have the same values of these properties as another one. `other` is the
+        /// ID of that one if it is in the store.
         case notUnique(properties: [String], other: NSManagedObjectID?)
     }
 
     /// The object of the draft.
     public let objectID: NSManagedObjectID
-    /// What stands against it.
+    /// The kind of the conflict.
     public let kind: Kind
 
     public init(objectID: NSManagedObjectID, kind: Kind) {
@@ -47,18 +50,21 @@ extension DraftConflict: CustomStringConvertible {
 
 /// A draft could not be applied, and nothing of it was saved.
 ///
-/// As an `NSError` it has Core Data's domain and codes: 133020 where others have changed or deleted objects, 133021 where only values are not
-/// unique.
+/// As an `NSError` it has Core Data's domain and codes: 133020 where objects were changed or
+/// deleted meanwhile, 133021 where only values are not unique.
 ///
 /// ```swift
-/// do { try await draft.apply() } catch let error as DraftConflictError { print(error.conflicts.map(\.description)) }
+/// do { try await draft.apply() } catch let error as DraftConflictError {
+///     print(error.conflicts.map(\.description))
+/// }
 /// ```
 public struct DraftConflictError: Error, Sendable {
-    /// What stands against it, one for each object concerned.
+    /// The conflicts, one for each object concerned.
     public let conflicts: [DraftConflict]
     private let code: Int
 
-    /// The conflicts in an error of a save, to be called on the queue of its context; nil for any other error.
+    /// Reads the conflicts from an error of a save; nil for any other error. Must be called on the
+    /// queue of the saved context.
     init?(_ error: any Error) {
         let error = error as NSError
         let found = error.userInfo[NSPersistentStoreSaveConflictsErrorKey]

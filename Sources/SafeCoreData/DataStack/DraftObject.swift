@@ -1,4 +1,5 @@
-/// The object of a draft within one block: its properties can be read and set as if this were the object.
+/// The object of a draft within one block. Its properties can be read and set as on the object
+/// itself.
 ///
 /// ```swift
 /// try await stack.edit(item) { draft in
@@ -7,12 +8,13 @@
 /// }
 /// ```
 ///
-/// It belongs to the queue of its context and is not `Sendable`.
+/// A draft object belongs to the queue of its context and is not `Sendable`.
 @dynamicMemberLookup
 public struct DraftObject<Object: NSManagedObject> {
     /// The object itself, writable.
     public let object: Object
-    /// The context of the draft: for other objects that are to be changed with this one, and for new ones.
+    /// The context of the draft, for new objects and for other objects that are changed together
+    /// with this one.
     public let context: WriteContext
 
     init(_ object: Object, in context: WriteContext) {
@@ -31,15 +33,17 @@ public struct DraftObject<Object: NSManagedObject> {
 
     // MARK: Undo
 
-    /// Takes back the last step: what was changed since the block began or since the last step in it, otherwise the step before. Does
-    /// nothing when there is none. Within a step it stops the program.
+    /// Undoes the last step: the changes since the block began or since the last step in it,
+    /// otherwise the step before. Does nothing when there is none. Calling it within a step stops
+    /// the program.
     ///
     /// ```swift
     /// try await draft.perform { if $0.canUndo { $0.undo() } }
     /// ```
     public func undo() { context.undo() }
 
-    /// Does again what `undo()` took back last; does nothing when there is none, or when anything was changed since.
+    /// Redoes the step that `undo()` last undid; does nothing when there is none, or when anything
+    /// was changed since.
     public func redo() { context.redo() }
 
     /// Whether there is anything to undo.
@@ -51,10 +55,10 @@ public struct DraftObject<Object: NSManagedObject> {
     /// Whether there is anything to redo.
     public var canRedo: Bool { context.undoManager?.canRedo ?? false }
 
-    /// The name of the step that `undo()` takes back; empty without one.
+    /// The name of the step that `undo()` would undo; empty without one.
     public var undoActionName: String { context.undoManager?.undoActionName ?? "" }
 
-    /// The name of the step that `redo()` does again; empty without one.
+    /// The name of the step that `redo()` would redo; empty without one.
     public var redoActionName: String { context.undoManager?.redoActionName ?? "" }
 
     /// Whether the draft has changes to be applied.
@@ -64,13 +68,13 @@ public struct DraftObject<Object: NSManagedObject> {
     /// ```
     public var hasChanges: Bool {
         if context.hasChangesToWrite { return true }
-        // An application that failed has left them there.
+        // A failed `apply()` leaves the changes in the parent context.
         guard let base = context.parent else { return false }
         return base.performAndWait { base.hasChangesToWrite }
     }
 
-    /// Makes what a block changes one step of `undo()`. What was changed before it in this `perform` or `edit` is a step of its own; steps
-    /// within steps are undone with these.
+    /// Makes the changes of a block one step of `undo()`. Earlier changes in this `perform` or
+    /// `edit` are a step of their own; nested steps are undone together with the outer one.
     ///
     /// ```swift
     /// try await draft.perform { draft in
@@ -81,14 +85,14 @@ public struct DraftObject<Object: NSManagedObject> {
     /// ```
     ///
     /// - Parameters:
-    ///   - name: a name for people; none unless given.
+    ///   - name: a name for display; none by default.
     ///   - body: makes the changes of the step.
     @discardableResult
     public func step<Output>(_ name: String = "", _ body: () throws -> Output) rethrows -> Output {
         context.processPendingChanges()
         guard let undoManager = context.undoManager else { return try body() }
         let isOuter = undoManager.groupingLevel < 2
-        // The group of the event, which has what was changed before.
+        // The undo group of the event, which holds the earlier changes.
         if undoManager.groupingLevel == 1 { undoManager.endUndoGrouping() }
         undoManager.beginUndoGrouping()
         defer {

@@ -1,7 +1,8 @@
 import Dispatch
 import Synchronization
 
-/// The turns of a stack's queries: as many blocks run at once as the store has readers; others wait, in the order of their calls.
+/// The queue of a stack's queries. As many blocks run at once as the store has readers; others
+/// wait, in the order of their calls.
 final class QueryTurns: Sendable {
     private struct State {
         var running = 0
@@ -9,7 +10,7 @@ final class QueryTurns: Sendable {
         var isEnded = false
     }
 
-    /// How many blocks run at once at most.
+    /// The greatest number of blocks that run at once.
     private let limit: Int
     private let state = Mutex(State())
     /// Counts the blocks that have not returned.
@@ -18,9 +19,9 @@ final class QueryTurns: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Runs a block in its turn, and returns before.
+    /// Runs a block in its turn; returns without waiting for it.
     ///
-    /// - Returns: false when the turns have ended, and the block is not run.
+    /// - Returns: false when the queue has ended; the block is then not run.
     func run(_ block: @escaping @Sendable () -> Void) -> Bool {
         state.withLock { state in
             if state.isEnded { return false }
@@ -52,7 +53,7 @@ final class QueryTurns: Sendable {
         }
     }
 
-    /// Takes no more blocks, and waits for those that were taken.
+    /// Accepts no more blocks, and waits for the accepted ones.
     func end() {
         state.withLock { $0.isEnded = true }
         unfinished.wait()

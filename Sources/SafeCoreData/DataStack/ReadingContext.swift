@@ -1,8 +1,8 @@
-/// A context that is never saved: that of the main queue, or that of one query.
+/// A context that is never saved: the context of the main queue, or of one query.
 final class ReadingContext: NSManagedObjectContext, @unchecked Sendable {
-    // Sendable: as its superclass; nothing is added.
+    // Sendable: like its superclass; no state is added.
 
-    /// The context of the main queue, whose objects follow what is saved.
+    /// Creates the context of the main queue, whose objects follow saves.
     init(mainQueueOf coordinator: NSPersistentStoreCoordinator) {
         super.init(concurrencyType: .mainQueueConcurrencyType)
         isPlainSubclass = true
@@ -11,7 +11,8 @@ final class ReadingContext: NSManagedObjectContext, @unchecked Sendable {
         automaticallyMergesChangesFromParent = true
     }
 
-    /// The context of one query, which reads one state of the store where that can keep it.
+    /// Creates the context of one query, which reads one consistent state of the store if the store
+    /// supports that.
     init(queryOf coordinator: NSPersistentStoreCoordinator) throws {
         super.init(concurrencyType: .privateQueueConcurrencyType)
         isPlainSubclass = true
@@ -22,9 +23,10 @@ final class ReadingContext: NSManagedObjectContext, @unchecked Sendable {
 
     override func save() throws { throw DataStackError.savedWhileReading }
 
-    /// Runs a block that reads, and rolls back what it changes.
+    /// Runs a block that reads, and rolls back its changes.
     ///
-    /// - Throws: what the block throws, or ``DataStackError/changedWhileReading(_:)`` when anything was changed before or in it.
+    /// - Throws: errors of the block, or ``DataStackError/changedWhileReading(_:)`` when anything
+    ///   was changed before the block or in it.
     func read<Output>(_ body: (ReadContext) throws -> Output) throws -> Output {
         try requireUnchanged()
         do {
@@ -37,12 +39,12 @@ final class ReadingContext: NSManagedObjectContext, @unchecked Sendable {
         }
     }
 
-    /// Rolls back what should not have happened.
+    /// Rolls back all changes.
     ///
-    /// - Throws: ``DataStackError/changedWhileReading(_:)`` when there was anything.
+    /// - Throws: ``DataStackError/changedWhileReading(_:)`` when there were changes.
     private func requireUnchanged() throws {
         guard hasChangesToWrite else {
-            // New objects that were deleted are of no use to anybody.
+            // Only new objects that were deleted again: no error, but discarded.
             if hasChanges { rollback() }
             return
         }

@@ -1,21 +1,24 @@
-/// Where a stack keeps its objects.
+/// The location of a stack's store.
 ///
 /// ```swift
 /// let stack = DataStack(entities: Item.self, store: .file(URL(fileURLWithPath: "Shop.sqlite")))
 /// let test = DataStack(entities: Item.self, store: .inMemory)
-/// let shared = DataStack(entities: Item.self, store: .postgreSQL(URL(string: "postgresql://app@db.example/shop")!))
+/// let shared = DataStack(
+///     entities: Item.self, store: .postgreSQL(URL(string: "postgresql://app@db.example/shop")!))
 /// ```
 public enum StoreLocation: Hashable, Sendable {
-    /// In memory: gone when the stack is closed.
+    /// In memory: the objects are lost when the stack is closed.
     case inMemory
-    /// In a SQLite file, which is made with its directory when there is none.
+    /// In a SQLite file. The file and its directory are created if they do not exist.
     case file(URL)
-    /// In a schema of a PostgreSQL database, which is made when there is none. The program needs the product `CoreDataPostgreSQL`.
+    /// In a schema of a PostgreSQL database, which is created if it does not exist. The program
+    /// needs the product `CoreDataPostgreSQL`.
     ///
-    /// The stack follows what other programs save there: views, sequences of results and their observers change with it.
+    /// The stack merges changes that other programs save there: views, sequences of results and
+    /// their observers follow them.
     case postgreSQL(URL)
 
-    /// The place of the store, with a password if it was given one; nil in memory.
+    /// The URL of the store, including the password if it was given one; nil in memory.
     public var url: URL? {
         switch self {
         case .inMemory: nil
@@ -24,7 +27,7 @@ public enum StoreLocation: Hashable, Sendable {
     }
 }
 
-/// How a stack opens its store.
+/// Options for opening and writing the store of a stack.
 ///
 /// ```swift
 /// var options = DataStackOptions()
@@ -32,45 +35,48 @@ public enum StoreLocation: Hashable, Sendable {
 /// let stack = DataStack(entities: Item.self, store: .file(url), options: options)
 /// ```
 public struct DataStackOptions: Sendable {
-    /// Whether a store made with another version of the model is migrated when it is opened, with a mapping that is inferred.
+    /// Whether a store of another version of the model is migrated when it is opened, with an
+    /// inferred mapping.
     ///
-    /// True by default. The stack's state is `migrating` meanwhile, and requests wait. Where the store cannot be migrated, every
-    /// caller gets the error that says why, and the store stays as it was.
+    /// True by default. During the migration the stack's state is `migrating`, and requests wait.
+    /// If the store cannot be migrated, every caller gets the error with the reason, and the store
+    /// stays unchanged.
     ///
     /// ```swift
-    /// options.migratesAutomatically = false                   // requests get 134100 for a store of another version
+    /// options.migratesAutomatically = false  // requests get 134100 for a store of another version
     /// ```
     public var migratesAutomatically = true
     /// The model configuration whose entities the store holds; nil for all.
     public var configuration: String?
-    /// Whether every save is recorded in the store's persistent history. A store that has history is recorded in any case, so that
-    /// the history gets no gap.
+    /// Whether every save is recorded in the store's persistent history. A store that already has a
+    /// history is always recorded, so that the history has no gap.
     public var tracksHistory = false
-    /// How a write resolves conflicts with what others saved to the same file meanwhile. The error policy by default: the
-    /// write throws.
+    /// The merge policy for conflicts of a write with changes that were saved to the same file
+    /// meanwhile. By default the error policy: the write throws.
     ///
     /// ```swift
     /// options.mergePolicy = .mergeByPropertyObjectTrump       // what the write has changed wins
     /// ```
     public var mergePolicy: NSMergePolicy = .error
 
-    /// Gives the password of each connection to a PostgreSQL database, where the URL, a password file or the environment do not; nil for
-    /// none. Called on any thread.
+    /// Returns the password for each connection to a PostgreSQL database, if the URL, a password
+    /// file or the environment do not have it; nil for none. Called on any thread.
     ///
     /// ```swift
     /// options.password = { try vault.token(for: "shop") }     // one that expires, for instance
     /// ```
     public var password: (@Sendable () throws -> String)?
 
-    /// How many connections to the store are open at once at most, of which one is for writing; nil for 8 to a PostgreSQL database, and for as
-    /// many to a file as are used. Without a limit 8 queries of a file run at once.
+    /// The greatest number of open connections to the store, one of which is for writing. Nil means
+    /// 8 for a PostgreSQL database, and no limit for a file. Without a limit, 8 queries of a file
+    /// run at once.
     ///
     /// ```swift
     /// options.maximumConnections = 17                         // 16 queries beside a write
     /// ```
     public var maximumConnections: Int?
 
-    /// Options that migrate, record no history and throw on conflicts.
+    /// Creates options that migrate, record no history and throw on conflicts.
     public init() {}
 
     func description(of location: StoreLocation) -> NSPersistentStoreDescription {

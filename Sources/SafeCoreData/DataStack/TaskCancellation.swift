@@ -1,6 +1,6 @@
-/// Tells a request of a stack that nobody waits for it any more.
+/// Notifies a request of a stack that its task was cancelled.
 final class TaskCancellation: Sendable {
-    /// Ends what the request fetches.
+    /// Interrupts the fetches of the request.
     let requests = RequestCancellation()
 
     var isCancelled: Bool { requests.isCancelled }
@@ -9,10 +9,11 @@ final class TaskCancellation: Sendable {
 
     func check() throws { if isCancelled { throw CancellationError() } }
 
-    /// Runs an operation that is told here when its task is cancelled.
+    /// Runs an operation and forwards the cancellation of its task to this object.
     ///
-    /// It begins at once, on the actor of its caller: a closure that does not capture the caller's isolation would first change threads,
-    /// and writes would overtake each other there.
+    /// The operation begins immediately, on the actor of the caller. A closure that does not
+    /// capture the caller's isolation would first change threads, and writes could overtake each
+    /// other there.
     func whileRunning<Output: Sendable>(
         isolation: isolated (any Actor)? = #isolation, _ operation: nonisolated(nonsending) () async throws -> Output
     ) async throws -> Output {

@@ -1,23 +1,27 @@
 import CoreData
 
-/// The context of one write block of a ``DataStack``: a background context that is saved when the block returns. Or the context of a
-/// ``Draft``, which is saved when that is applied.
+/// The context of a write block of a ``DataStack``, or of a ``Draft``. It is a background context
+/// that is saved when the block returns or the draft is applied.
 ///
-/// It makes, changes and deletes objects like every context, except that new objects have permanent IDs, by which they are found
-/// after the block. It and its objects are of no use then.
+/// It creates, changes and deletes objects like every context, except that new objects have
+/// permanent IDs, which remain valid after the block. The context and its objects are invalid after
+/// the block.
 ///
 /// ```swift
-/// try await stack.write { context in                      // a WriteContext: saved when the block returns
+/// try await stack.write { context in               // a WriteContext: saved when the block returns
 ///     let item = try context.object(with: itemID, as: Item.self)
 ///     item.stockCount -= 1
 /// }
 /// ```
 public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
-    // Sendable: as its superclass; what is added is constant or guards itself.
+    // Sendable: like its superclass; added state is constant, or used on the queue that its comment
+    // names.
 
-    /// That of the task which waits for the block. Changed on the context's queue, before a block begins.
+    /// The cancellation of the task that waits for the block. Changed on the context's queue,
+    /// before a block begins.
     var cancellation: TaskCancellation
-    /// Whether anything of this context is in a store already. Changed on the context's queue; read when its block has returned.
+    /// Whether the context has written anything to a store. Changed on the context's queue; read
+    /// when its block has returned.
     private(set) var hasWritten = false
 
     init(coordinator: NSPersistentStoreCoordinator, mergePolicy: NSMergePolicy, cancellation: TaskCancellation) {
@@ -30,7 +34,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
         name = "DataStack write context"
     }
 
-    /// The context of a draft, whose changes go to another write context.
+    /// Creates the context of a draft, whose changes are saved to another write context.
     init(draftOf base: WriteContext) {
         cancellation = TaskCancellation()
         super.init(concurrencyType: .privateQueueConcurrencyType)
@@ -42,7 +46,7 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     }
 
     public override func save() throws {
-        // What delete rules change is written, too.
+        // Applies the delete rules first, because their changes are written too.
         processPendingChanges()
         let writes = hasChangesToWrite
         try super.save()
@@ -57,13 +61,14 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
         return result
     }
 
-    /// Refuses for a draft what takes effect at once, and could not be discarded.
+    /// Throws for a draft, because the change would take effect immediately and could not be
+    /// discarded.
     func requireNoDraft() throws {
         if parent == nil { return }
         throw SafeCoreDataErrors.batchInDraft
     }
 
-    /// Notes that rows were changed without objects.
+    /// Records that rows were changed without objects.
     func noteBatch() { hasWritten = true }
 
     /// Whether the task that waits for the write was cancelled: a long block may stop early.
@@ -80,20 +85,20 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     /// ```
     public func checkCancellation() throws { try cancellation.check() }
 
-    /// The object behind a read-only view, writable, as this context has it.
+    /// Returns this context's writable object for a read-only view.
     ///
     /// ```swift
     /// let item = try context.object(for: view)                // Item, not ReadOnly<Item>
     /// item.stockCount -= 1
     /// ```
     ///
-    /// - Throws: code 133000 when its row is gone or was never saved.
+    /// - Throws: code 133000 when the object's row is gone or was never saved.
     public func object<Object: NSManagedObject>(for view: ReadOnly<Object>) throws -> Object {
         if view.object.managedObjectContext === self { return view.object }
         return try object(with: view.objectID, as: Object.self)
     }
 
-    /// The object with an ID, loaded and writable.
+    /// Returns the object with an ID, loaded and writable.
     ///
     /// Cost: one statement, unless the row is cached.
     ///
@@ -103,9 +108,10 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - objectID: of an object that was saved.
-    ///   - type: the class it must have.
-    /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
+    ///   - objectID: the ID of a saved object.
+    ///   - type: the class that the object must have.
+    /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when the
+    ///   object is of another class.
     public func object<Object: NSManagedObject>(with objectID: NSManagedObjectID, as type: Object.Type) throws -> Object {
         let object = try existingObject(with: objectID)
         guard let object = object as? Object else { throw SafeCoreDataErrors.wrongClass(objectID, type) }

@@ -1,4 +1,4 @@
-/// What an attribute of an `@Entity` class is like, for `@Attribute`.
+/// An option of an attribute of an `@Entity` class, for `@Attribute`.
 ///
 /// ```swift
 /// @Attribute(.unique, .length(1...40)) var code: String
@@ -22,7 +22,7 @@ public struct AttributeOption: Sendable {
     /// No two objects have the same value.
     ///
     /// ```swift
-    /// @Attribute(.unique) var code: String                    // a save with a second one of the code throws 133021
+    /// @Attribute(.unique) var code: String   // a save with a second one of the code throws 133021
     /// ```
     public static let unique = AttributeOption(content: .unique)
 
@@ -33,7 +33,7 @@ public struct AttributeOption: Sendable {
     /// ```
     public static let externalStorage = AttributeOption(content: .externalStorage)
 
-    /// The value of a deleted object stays in the history.
+    /// The history keeps the value of a deleted object.
     public static let preservedOnDeletion = AttributeOption(content: .preservedOnDeletion)
 
     /// Spotlight indexes the value on Apple's systems.
@@ -42,7 +42,7 @@ public struct AttributeOption: Sendable {
     /// CloudKit encrypts the value on Apple's systems.
     public static let cloudEncryption = AttributeOption(content: .cloudEncryption)
 
-    /// A registered value transformer turns the value into bytes and back.
+    /// A registered value transformer converts the value to bytes and back.
     ///
     /// ```swift
     /// @Attribute(.transformable(by: "ColourTransformer")) var colour: Colour?
@@ -51,7 +51,7 @@ public struct AttributeOption: Sendable {
         AttributeOption(content: .transformable(transformerName))
     }
 
-    /// The value of a number or date lies in a range, ends included; saving another one fails.
+    /// The value of a number or date must be in a range, ends included; saving another value fails.
     ///
     /// ```swift
     /// @Attribute(.range(0...100)) var discount: Int = 0       // a save with 120 throws 1610
@@ -60,62 +60,64 @@ public struct AttributeOption: Sendable {
         AttributeOption(content: .range(range.lowerBound._boundValue, range.upperBound._boundValue))
     }
 
-    /// The value of a number or date is not below a limit.
+    /// The value of a number or date must not be below a limit.
     public static func range<Bound: AttributeBound>(_ range: PartialRangeFrom<Bound>) -> AttributeOption {
         AttributeOption(content: .range(range.lowerBound._boundValue, nil))
     }
 
-    /// The value of a number or date is not above a limit.
+    /// The value of a number or date must not be above a limit.
     public static func range<Bound: AttributeBound>(_ range: PartialRangeThrough<Bound>) -> AttributeOption {
         AttributeOption(content: .range(nil, range.upperBound._boundValue))
     }
 
-    /// A text has a number of characters in a range, ends included.
+    /// The number of characters of a text must be in a range, ends included.
     ///
     /// ```swift
-    /// @Attribute(.length(3...20)) var name: String            // a save with two letters throws 1670
+    /// @Attribute(.length(3...20)) var name: String          // a save with two letters throws 1670
     /// ```
     public static func length(_ range: ClosedRange<Int>) -> AttributeOption {
         AttributeOption(content: .length(range.lowerBound, range.upperBound))
     }
 
-    /// A text has at least a number of characters.
+    /// A text must have at least a number of characters.
     public static func length(_ range: PartialRangeFrom<Int>) -> AttributeOption {
         AttributeOption(content: .length(range.lowerBound, nil))
     }
 
-    /// A text has at most a number of characters.
+    /// A text must have at most a number of characters.
     public static func length(_ range: PartialRangeThrough<Int>) -> AttributeOption {
         AttributeOption(content: .length(nil, range.upperBound))
     }
 
-    /// The whole text matches a regular expression.
+    /// The whole text must match a regular expression.
     ///
     /// ```swift
-    /// @Attribute(.pattern("[A-Z]{2}[0-9]+")) var code: String // a save with another text throws 1680
+    /// // a save with another text throws 1680
+    /// @Attribute(.pattern("[A-Z]{2}[0-9]+")) var code: String
     /// ```
     public static func pattern(_ regularExpression: String) -> AttributeOption {
         AttributeOption(content: .pattern(regularExpression))
     }
 }
 
-/// A type whose values limit an attribute.
+/// A type whose values can be limits of an attribute.
 ///
 /// ```swift
-/// @Attribute(.range(0.5...2.5)) var factor: Double = 1    // Double is an AttributeBound, as are Int, Decimal and Date
+/// // Double is an AttributeBound, as are Int, Decimal and Date
+/// @Attribute(.range(0.5...2.5)) var factor: Double = 1
 /// ```
 public protocol AttributeBound: Comparable, Sendable {
     var _boundValue: _AttributeBoundValue { get }
 }
 
-/// A limit of an attribute, whatever type it was written in.
+/// A limit of an attribute, independent of the type in which it was written.
 public enum _AttributeBoundValue: Sendable {
     case integer(Int64)
     case double(Double)
     case decimal(Decimal)
     case date(Date)
 
-    /// The limit in the number type of an attribute; nil for a date.
+    /// Returns the limit in the number type of an attribute; nil for a date.
     func number(for type: NSAttributeType) -> NSNumber? {
         switch (self, type) {
         case (.date, _): nil
@@ -124,7 +126,7 @@ public enum _AttributeBoundValue: Sendable {
         case (.integer(let value), .decimalAttributeType): NSDecimalNumber(decimal: Decimal(value))
         case (.integer(let value), _): NSNumber(value: value)
         case (.double(let value), .floatAttributeType): NSNumber(value: Float(value))
-        // By way of its shortest text, so that 0.1 stays 0.1.
+        // Converted through its shortest text, so that 0.1 stays 0.1.
         case (.double(let value), .decimalAttributeType): NSDecimalNumber(string: "\(value)")
         case (.double(let value), _): NSNumber(value: value)
         case (.decimal(let value), .doubleAttributeType): NSNumber(value: NSDecimalNumber(decimal: value).doubleValue)

@@ -2,7 +2,7 @@
 ///
 /// Each read decodes, each write encodes: O(size of the value).
 public enum _CodedProperty<Value: Codable>: _AttributeKind {
-    /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
+    /// Bytes that cannot be decoded stop the program with a message, as there is nothing to return.
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let data = Data._get(object, name)
         do {
@@ -22,7 +22,8 @@ public enum _CodedProperty<Value: Codable>: _AttributeKind {
     public static func modelValue(_ value: Value) -> Any? { CodedValue.encode(value) }
 }
 
-/// An optional attribute of a `Codable` type, stored as JSON in a binary attribute; bytes of another type read as nil.
+/// An optional attribute of a `Codable` type, stored as JSON in a binary attribute; bytes that
+/// cannot be decoded read as nil.
 public enum _OptionalCodedProperty<Wrapped: Codable>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         guard let data = Data._getOptional(object, name) else { return nil }
@@ -38,8 +39,9 @@ public enum _OptionalCodedProperty<Wrapped: Codable>: _AttributeKind {
     public static func modelValue(_ value: Wrapped?) -> Any? { value.map { CodedValue.encode($0) } }
 }
 
-/// `Codable` values as bytes and back: JSON with sorted keys, and the elements of a set in the order of their texts, so that
-/// equal values are equal bytes. (A set inside of another value has no order, and may be stored again without a change.)
+/// Converts `Codable` values to bytes and back. The bytes are JSON with sorted keys and with the
+/// elements of a set sorted by their JSON texts, so that equal values have equal bytes. (A set
+/// nested in another value is not sorted, and may be stored again although it has not changed.)
 enum CodedValue {
     private static let infinity = "inf"
     private static let negativeInfinity = "-inf"

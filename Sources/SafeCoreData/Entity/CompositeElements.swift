@@ -16,14 +16,15 @@ public struct CompositeElements {
         self.values = values
     }
 
-    /// The element without a name of its own has the property's.
+    /// Returns the key of an element. An element without a name has the name of the property.
     private func key(_ name: String) -> String { name.isEmpty ? property : name }
 
     // MARK: Reading
 
-    // The type chooses among the functions: a result alone would leave an enumeration ambiguous, which is several of these types.
+    // The `as` parameter selects the overload: the result type alone would be ambiguous for an
+    // enumeration that conforms to several of these protocols.
 
-    /// The value of an element.
+    /// Returns the value of an element.
     ///
     /// - Throws: an error when the element is nil or of another type.
     public func required<Value: NativeAttributeValue>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
@@ -31,7 +32,7 @@ public struct CompositeElements {
         return value
     }
 
-    /// The value of an element that may be nil.
+    /// Returns the value of an element that may be nil.
     ///
     /// - Throws: an error when the element is of another type.
     public func optional<Value: NativeAttributeValue>(_ name: String, as _: Value.Type = Value.self) throws -> Value? {
@@ -41,14 +42,16 @@ public struct CompositeElements {
         throw CompositeValueError("the element '\(key(name))' is a \(type(of: object)), not a \(Value.self)")
     }
 
-    /// The value of an element with raw values. Throws where it is nil or the raw value stands for none.
+    /// Returns the value of an element with raw values. Throws if it is nil or its raw value is
+    /// invalid.
     public func required<Value: RawRepresentable>(_ name: String, as _: Value.Type = Value.self) throws -> Value
     where Value.RawValue: NativeAttributeValue {
         guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
         return value
     }
 
-    /// The value of an element with raw values that may be nil. Throws where the raw value stands for none.
+    /// Returns the value of an element with raw values that may be nil. Throws if the raw value is
+    /// invalid.
     public func optional<Value: RawRepresentable>(_ name: String, as _: Value.Type = Value.self) throws -> Value?
     where Value.RawValue: NativeAttributeValue {
         guard let raw: Value.RawValue = try optional(name) else { return nil }
@@ -56,35 +59,39 @@ public struct CompositeElements {
         return value
     }
 
-    /// The value of an element that is composite itself; nil counts as one whose elements are all nil. Throws what the type's
-    /// initializer throws.
+    /// Returns the value of a composite element; nil is treated as a composite whose elements are
+    /// all nil. Throws errors of the type's initializer.
     public func required<Value: CompositeValue>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
         try Value(CompositeElements(property: name, values[key(name)] as? [String: Any] ?? [:]))
     }
 
-    /// The value of an element that is composite itself and may be nil. Throws what the type's initializer throws.
+    /// Returns the value of a composite element that may be nil. Throws errors of the type's
+    /// initializer.
     public func optional<Value: CompositeValue>(_ name: String, as _: Value.Type = Value.self) throws -> Value? {
         try (values[key(name)] as? [String: Any]).map { try Value(CompositeElements(property: name, $0)) }
     }
 
-    /// The value of an element that is an enumeration. Throws where it is nil or stands for no case.
+    /// Returns the value of an element that is an enumeration. Throws if it is nil or not a case.
     public func required<Value: CompositeEnumeration>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
         try Value(CompositeElements(property: name, values[key(name)] as? [String: Any] ?? [:]))
     }
 
-    /// The value of an element that is an enumeration and may be nil. Throws where it stands for no case.
+    /// Returns the value of an element that is an enumeration and may be nil. Throws if it is not a
+    /// case.
     public func optional<Value: CompositeEnumeration>(_ name: String, as _: Value.Type = Value.self) throws -> Value? {
         try (values[key(name)] as? [String: Any]).map { try Value(CompositeElements(property: name, $0)) }
     }
 
-    /// The value of an element that is kept as JSON. Throws where it is nil or cannot be decoded.
+    /// Returns the value of an element that is stored as JSON. Throws if it is nil or cannot be
+    /// decoded.
     @_disfavoredOverload
     public func required<Value: Codable>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
         guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
         return value
     }
 
-    /// The value of an element that is kept as JSON and may be nil. Throws where it cannot be decoded.
+    /// Returns the value of an element that is stored as JSON and may be nil. Throws if it cannot
+    /// be decoded.
     @_disfavoredOverload
     public func optional<Value: Codable>(_ name: String, as _: Value.Type = Value.self) throws -> Value? {
         guard let object = values[key(name)] else { return nil }
@@ -94,31 +101,31 @@ public struct CompositeElements {
 
     // MARK: Writing
 
-    /// Gives an element its value.
+    /// Sets the value of an element.
     public mutating func set<Value: NativeAttributeValue>(_ name: String, _ value: Value?) { values[key(name)] = value }
 
-    /// Gives an element its raw value.
+    /// Sets the raw value of an element.
     public mutating func set<Value: RawRepresentable>(_ name: String, _ value: Value?) where Value.RawValue: NativeAttributeValue {
         values[key(name)] = value?.rawValue
     }
 
-    /// Gives an element that is composite itself its value.
+    /// Sets the value of a composite element.
     public mutating func set<Value: CompositeValue>(_ name: String, _ value: Value?) {
         values[key(name)] = value.map { CompositeElements.dictionary(of: $0, property: name) }
     }
 
-    /// Gives an element that is an enumeration its case.
+    /// Sets the case of an element that is an enumeration.
     public mutating func set<Value: CompositeEnumeration>(_ name: String, _ value: Value?) {
         values[key(name)] = value.map { CompositeElements.dictionary(of: $0, property: name) }
     }
 
-    /// Gives an element its value as JSON with sorted keys.
+    /// Sets the value of an element as JSON with sorted keys.
     @_disfavoredOverload
     public mutating func set<Value: Codable>(_ name: String, _ value: Value?) {
         values[key(name)] = value.map { CodedValue.encode($0) }
     }
 
-    /// A value as the dictionary that key-value coding takes.
+    /// Returns a value as the dictionary that key-value coding accepts.
     static func dictionary<Value: CompositeValue>(of value: Value, property: String) -> [String: Any] {
         var elements = CompositeElements(property: property)
         value.write(to: &elements)

@@ -1,8 +1,10 @@
 /// A required composite attribute.
 ///
-/// Each read makes the value of its elements, each write takes it apart: O(number of elements).
+/// Each read constructs the value from its elements, each write splits it into them: O(number of
+/// elements).
 public enum _CompositeProperty<Value: CompositeValue>: _AttributeKind {
-    /// Elements that make no value of the type stop the program with a message, as there is nothing to return.
+    /// Elements that do not form a value of the type stop the program with a message, as there is
+    /// nothing to return.
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let values: [String: Any]? = object._managedValue(forSlotNamed: name)
         if values?.isEmpty ?? true, object._isKeyPathProbe {
@@ -25,7 +27,7 @@ public enum _CompositeProperty<Value: CompositeValue>: _AttributeKind {
     public static func modelValue(_ value: Value) -> Any? { CompositeElements.dictionary(of: value, property: "") }
 }
 
-/// An optional composite attribute; elements that make no value of the type read as nil.
+/// An optional composite attribute; elements that do not form a value of the type read as nil.
 public enum _OptionalCompositeProperty<Wrapped: CompositeValue>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         let values: [String: Any]? = object._managedValue(forSlotNamed: name)
@@ -56,7 +58,8 @@ extension _CompositeProperty: _JSONSnapshotKind {
 
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data { stored(row._composite(name), name) }
 
-    /// No bytes stand for elements that make no value of the type: a new object has such, and one of a row that others have written.
+    /// Returns empty bytes for elements that do not form a value of the type. A new object has such
+    /// elements, and so may a row that another program has written.
     private static func stored(_ values: [String: Any]?, _ name: StaticString) -> Data {
         (try? Value(CompositeElements(property: name.description, values ?? [:]))).map { CodedValue.encode($0) } ?? Data()
     }
@@ -64,7 +67,7 @@ extension _CompositeProperty: _JSONSnapshotKind {
     public static func _assign(
         _ stored: Data, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) throws {
-        // What has no value gives none: whoever saves it is told that it is required.
+        // A missing value stays missing: the save then reports that it is required.
         if stored.isEmpty { return object._setManagedValue([String: Any]?.none, forSlotNamed: name) }
         set(try CodedValue.decode(Value.self, from: stored), object, name)
     }

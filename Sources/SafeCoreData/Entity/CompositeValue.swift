@@ -1,12 +1,15 @@
-/// A type whose values are kept as a composite attribute: each element in a column of its own, so that predicates, sort
-/// descriptors and indexes reach it (`address.city`). SwiftData keeps structures and enumerations in this way.
+/// A type whose values are stored as a composite attribute. Each element has its own column, so
+/// that predicates, sort descriptors and indexes can use it (`address.city`). SwiftData stores
+/// structures and enumerations in this way.
 ///
 /// ```swift
 /// struct Address: CompositeValue, Hashable {
 ///     var city: String
 ///     var zip: Int?
 ///
-///     static let compositeElements: [CompositeElement] = [.init("city", String.self), .init("zip", Int?.self)]
+///     static let compositeElements: [CompositeElement] = [
+///         .init("city", String.self), .init("zip", Int?.self),
+///     ]
 ///
 ///     init(_ elements: CompositeElements) throws {
 ///         city = try elements.required("city")
@@ -20,16 +23,16 @@
 /// }
 /// ```
 ///
-/// A property of such a type is one of the entity: `var address: Address?`. A `Codable` type without this conformance is kept
-/// as JSON in one binary attribute.
+/// A property of such a type is a property of the entity: `var address: Address?`. A `Codable` type
+/// without this conformance is stored as JSON in one binary attribute.
 public protocol CompositeValue: Codable, PredicateComposite, SendableMetatype {
     /// The elements, in the order of their columns.
     static var compositeElements: [CompositeElement] { get }
 
-    /// Makes a value of what its elements hold. Throws where they make none.
+    /// Creates a value from its elements. Throws if they do not form one.
     init(_ elements: CompositeElements) throws
 
-    /// Gives the elements what the value holds; elements that it does not name are nil.
+    /// Writes the value to its elements; elements that it does not set are nil.
     func write(to elements: inout CompositeElements)
 
     /// Whether the model marks the attribute as an enumeration, as SwiftData does.
@@ -44,8 +47,9 @@ extension CompositeValue {
     public var _predicateElements: [String: Any] { CompositeElements.dictionary(of: self, property: "") }
 }
 
-/// A type with raw values that is kept as SwiftData keeps enumerations that have them: as a composite attribute with one element,
-/// which holds the raw value and has the property's name (`status.status` in predicates).
+/// A type with raw values that is stored as SwiftData stores enumerations with raw values: as a
+/// composite attribute with one element, which holds the raw value and has the property's name
+/// (`status.status` in predicates).
 ///
 /// ```swift
 /// enum Status: String, CompositeEnumeration { case open, closed }
@@ -56,7 +60,8 @@ public protocol CompositeEnumeration: CompositeValue, RawRepresentable where Raw
 extension CompositeEnumeration {
     public static var isCompositeEnumeration: Bool { true }
 
-    /// One element, which takes the property's name. It is optional also where the property is not: that one must have a value.
+    /// One element, which gets the property's name. The element is optional even if the property is
+    /// not; a required property must have a value.
     public static var compositeElements: [CompositeElement] { [CompositeElement("", RawValue?.self)] }
 
     public init(_ elements: CompositeElements) throws {
@@ -68,8 +73,9 @@ extension CompositeEnumeration {
     public func write(to elements: inout CompositeElements) { elements.set("", rawValue) }
 }
 
-/// An enumeration without raw values or associated ones, kept as SwiftData keeps it: as a composite attribute with a text for
-/// each case, of which the chosen one holds its name.
+/// An enumeration without raw values or associated values, stored as SwiftData stores it: as a
+/// composite attribute with a text element for each case. The element of the present case holds the
+/// name of the case.
 ///
 /// ```swift
 /// enum Kind: CompositeCases { case fresh, used }
@@ -96,21 +102,24 @@ extension CompositeCases {
     public func write(to elements: inout CompositeElements) { elements.set("\(self)", "\(self)") }
 }
 
-/// One attribute within a composite one.
+/// One element of a composite attribute.
 ///
 /// ```swift
-/// static let compositeElements: [CompositeElement] = [.init("city", String.self, default: "Graz"), .init("zip", Int?.self)]
+/// static let compositeElements: [CompositeElement] = [
+///     .init("city", String.self, default: "Graz"), .init("zip", Int?.self),
+/// ]
 /// ```
 public struct CompositeElement: Sendable {
     let name: String
     private let make: @Sendable () -> NSAttributeDescription
 
-    /// An element of a type that attributes have, required in a value that is there.
+    /// Creates an element of a native attribute type, which is required if the composite has a
+    /// value.
     ///
     /// - Parameters:
     ///   - name: the element's name.
     ///   - type: the type of its values.
-    ///   - value: what the element of a new object is, unless the property has an initial value.
+    ///   - value: the element's value in a new object, unless the property has an initial value.
     ///   - originalName: the name in the first version of the model that had it, for migrations.
     ///   - versionHashModifier: a text that makes the version hash differ.
     ///   - isPreservedOnDeletion: whether the history keeps the values of deleted objects.
@@ -121,7 +130,7 @@ public struct CompositeElement: Sendable {
         self.init(name, type._attributeType, false, value, originalName, versionHashModifier, isPreservedOnDeletion)
     }
 
-    /// An element that may be nil.
+    /// Creates an element that may be nil.
     public init<Value: NativeAttributeValue>(
         _ name: String, _ type: Value?.Type, default value: Value? = nil, originalName: String? = nil, versionHashModifier: String? = nil,
         isPreservedOnDeletion: Bool = false
@@ -129,41 +138,41 @@ public struct CompositeElement: Sendable {
         self.init(name, Value._attributeType, true, value, originalName, versionHashModifier, isPreservedOnDeletion)
     }
 
-    /// An element with the raw values of a type.
+    /// Creates an element with the raw values of a type.
     public init<Value: RawRepresentable>(_ name: String, _ type: Value.Type) where Value.RawValue: NativeAttributeValue {
         self.init(name, Value.RawValue._attributeType, false, nil as Int?, nil, nil, false)
     }
 
-    /// An element with the raw values of a type, which may be nil.
+    /// Creates an element with the raw values of a type, which may be nil.
     public init<Value: RawRepresentable>(_ name: String, _ type: Value?.Type) where Value.RawValue: NativeAttributeValue {
         self.init(name, Value.RawValue._attributeType, true, nil as Int?, nil, nil, false)
     }
 
-    /// A composite attribute within this one.
+    /// Creates a nested composite element.
     public init<Value: CompositeValue>(_ name: String, _ type: Value.Type) {
         self.name = name
         make = { type.compositeAttribute(isOptional: false) }
     }
 
-    /// A composite attribute within this one, which may be nil.
+    /// Creates a nested composite element that may be nil.
     public init<Value: CompositeValue>(_ name: String, _ type: Value?.Type) {
         self.name = name
         make = { Value.compositeAttribute(isOptional: true) }
     }
 
-    /// A type with raw values as a composite attribute within this one.
+    /// Creates a nested composite element for a type with raw values.
     public init<Value: CompositeEnumeration>(_ name: String, _ type: Value.Type) {
         self.name = name
         make = { type.compositeAttribute(isOptional: false) }
     }
 
-    /// A type with raw values as a composite attribute within this one, which may be nil.
+    /// Creates a nested composite element for a type with raw values, which may be nil.
     public init<Value: CompositeEnumeration>(_ name: String, _ type: Value?.Type) {
         self.name = name
         make = { Value.compositeAttribute(isOptional: true) }
     }
 
-    /// Any other `Codable` type, as JSON in a binary element.
+    /// Creates a binary element that holds any other `Codable` type as JSON.
     @_disfavoredOverload
     public init<Value: Codable>(_ name: String, _ type: Value.Type) {
         self.init(name, .binaryDataAttributeType, false, nil as Int?, nil, nil, false, holdsJSON: true)
@@ -201,14 +210,14 @@ public struct CompositeElement: Sendable {
 }
 
 extension CompositeValue {
-    /// The attribute of a property, still without its name.
+    /// Returns the attribute of a property, without its name yet.
     static func compositeAttribute(isOptional: Bool) -> NSCompositeAttributeDescription {
         let attribute = NSCompositeAttributeDescription()
         attribute.isOptional = isOptional
         attribute.elements = compositeElements.map { $0.attribute() }
         if isCompositeEnumeration {
             var userInfo: [AnyHashable: Any] = [NSCompositeAttributeDescription.enumerationMark: true]
-            // The list tells cases from raw values.
+            // The list of cases marks an enumeration without raw values.
             let cases = attribute.elements.map(\.name)
             if !cases.contains("") { userInfo[NSCompositeAttributeDescription.casesKey] = cases }
             attribute.userInfo = userInfo
@@ -218,12 +227,12 @@ extension CompositeValue {
 }
 
 extension NSCompositeAttributeDescription {
-    /// Gives the element that is named after the attribute its name.
+    /// Names the element without a name after the attribute.
     func takeName() {
         for element in elements where element.name.isEmpty { element.name = name }
     }
 
-    /// Gives the elements the values of a composite one as their defaults.
+    /// Sets the values of a composite value as the defaults of the elements.
     func setDefaults(_ values: [String: Any]) {
         for element in elements {
             let value = values[element.name]
@@ -236,7 +245,7 @@ extension NSCompositeAttributeDescription {
     }
 }
 
-/// Why the elements of a composite attribute make no value.
+/// The reason why the elements of a composite attribute do not form a value.
 ///
 /// ```swift
 /// init(_ elements: CompositeElements) throws {

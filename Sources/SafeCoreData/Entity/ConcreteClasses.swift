@@ -1,14 +1,15 @@
 extension EntityObject {
-    /// The class, and a concrete subclass for each abstract class among those that it leads to which has none: what a model needs
-    /// that objects of all destinations are to be made with.
+    /// The class, and a concrete subclass for each abstract class reachable from it that has none.
+    /// A model with these classes can create objects of all destinations.
     package static var _withConcreteClasses: [any EntityObject.Type] {
         var classes: [any EntityObject.Type] = [self]
-        // Each round may lead to further abstract classes, of which there are finitely many.
+        // Each added class may refer to further abstract classes; their number is finite.
         while let missing = missingSubclass(of: ModelAssembly.declarations(of: classes)) { classes.append(missing) }
         return classes
     }
 
-    /// A concrete subclass of the first abstract class of which there is none among the declarations and one in the program.
+    /// Returns a concrete subclass, found in the program, of the first abstract class that has none
+    /// among the declarations.
     private static func missingSubclass(of declarations: [_EntityDeclaration]) -> (any EntityObject.Type)? {
         let concrete = declarations.filter { !$0.isAbstract }.map(\.objectClass)
         return declarations.lazy.filter(\.isAbstract).compactMap { abstract in

@@ -1,5 +1,5 @@
-// The inverse of a relationship leads from its destination back to the class that declares it. One overload for each form
-// that it may have; the last is for everything else, and does not compile.
+// The inverse of a relationship refers from its destination back to the declaring class. There is
+// one overload for each valid form; the last one takes everything else, and does not compile.
 
 extension _EntityDeclaration {
     public static func inverse<Kind: _RelationshipKind, Owner: NSManagedObject>(

@@ -1,4 +1,5 @@
-// Marks that do not fit their property do not compile: the compiler takes these where none of the others will do.
+// Marks that do not fit their property do not compile: the compiler chooses these unavailable
+// overloads only where no other one fits.
 
 extension _EntityDeclaration {
     @available(
@@ -26,14 +27,14 @@ extension _EntityDeclaration {
 
     // MARK: Options
 
-    /// The option, for an attribute that is a number or a date.
+    /// Returns the option, for an attribute that is a number or a date.
     public static func limitingNumber<Kind: _NumberOrDateKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 
     @available(*, unavailable, message: "'.range' limits a number or a date: for a text write '.length' or '.pattern'")
     @_disfavoredOverload
     public static func limitingNumber<Kind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 
-    /// The option, for an attribute that is a text.
+    /// Returns the option, for an attribute that is a text.
     public static func limitingText<Kind: _TextKind>(_ kind: Kind.Type, _ option: AttributeOption) -> AttributeOption { option }
 
     @available(*, unavailable, message: "'.length' and '.pattern' limit a text: for a number or a date write '.range'")

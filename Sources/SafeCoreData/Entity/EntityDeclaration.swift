@@ -1,12 +1,13 @@
-/// What an `@Entity` class says about its entity: the part of a model that one class makes.
+/// The description of an entity by an `@Entity` class: the part of a model that one class declares.
 ///
-/// Generated code fills it. Each one has descriptions of its own, which become part of one model.
+/// Generated code fills it. Each declaration creates its own descriptions, which become part of one
+/// model.
 public struct _EntityDeclaration {
-    /// A relationship and what only the whole model can tell about it.
+    /// A relationship with its destination and inverse, which are resolved in the whole model.
     struct Relationship {
         let description: NSRelationshipDescription
         let destination: NSManagedObject.Type
-        /// The name of the property that leads back, where this side declares it.
+        /// The name of the inverse property, if this side declares it.
         let inverse: String?
     }
 
@@ -22,7 +23,8 @@ public struct _EntityDeclaration {
     private(set) var uniquenessConstraints: [[String]]
     private(set) var properties: [NSPropertyDescription] = []
     private(set) var relationships: [Relationship] = []
-    /// What no model can express, in sentences: options that the compiler could not compare with their attribute's type.
+    /// Problems, as sentences: options that the compiler could not compare with their attribute's
+    /// type, and that no model can express.
     private(set) var problems: [String] = []
     /// The names of the class's own properties.
     private(set) var names: [AnyKeyPath: String] = [:]
@@ -52,7 +54,7 @@ public struct _EntityDeclaration {
         addAttribute(name, keyPath, kind, default: value, initial: initial)
     }
 
-    /// Adds a relationship. Its initial value is a matter of new objects.
+    /// Adds a relationship. Its initial value applies only to new objects.
     public mutating func add<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, initial: (@Sendable () -> Kind.Value)? = nil
     ) {
@@ -66,13 +68,14 @@ public struct _EntityDeclaration {
     /// - Parameters:
     ///   - name: the attribute's name.
     ///   - keyPath: the property of the class.
-    ///   - kind: how the property's type is stored.
+    ///   - kind: the storage of the property's type.
     ///   - value: the model's default.
-    ///   - initial: gives the value of objects that were stored before the attribute was there, once for a migration.
-    ///   - options: what `@Attribute` says of it.
+    ///   - initial: returns the value for objects that were stored before the attribute existed;
+    ///     called once for a migration.
+    ///   - options: the options of `@Attribute`.
     ///   - originalName: the name in the first version of the model that had it, for migrations.
     ///   - versionHashModifier: a text that makes the version hash differ.
-    ///   - userInfo: what the model says to programs and stores.
+    ///   - userInfo: entries of the model for programs and stores.
     public mutating func addAttribute<Kind: _AttributeKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, default value: Kind.Value? = nil,
         initial: (@Sendable () -> Kind.Value)? = nil, options: [AttributeOption] = [], originalName: String? = nil,
@@ -177,7 +180,7 @@ public struct _EntityDeclaration {
 }
 
 extension NSAttributeDescription {
-    /// Adds limits to those the attribute has.
+    /// Adds limits to the attribute's existing ones.
     fileprivate func limit(by limits: [AttributeLimit]) {
         setValidation(
             predicates: validationPredicates + limits.map(\.predicate),

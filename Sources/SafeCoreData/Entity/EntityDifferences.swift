@@ -1,8 +1,9 @@
-/// Compares what a class says about its entity with the entity of a model from elsewhere.
+/// Compares the entity that a class describes with the entity of another model.
 ///
-/// Reported is what makes the class's accessors wrong: missing properties, other types, other optionality, other
-/// destinations, numbers of objects, orders and delete rules. What a model has in addition is its own affair, except for
-/// required attributes without default, which no new object of the class could be given.
+/// It reports the differences that make the class's accessors wrong: missing properties, other
+/// types, other optionality, other destinations, numbers of objects, orders and delete rules.
+/// Further properties of the model are allowed, except required attributes without a default,
+/// because a new object of the class could not get a value for them.
 struct EntityDifferences {
     private let declaration: _EntityDeclaration
     private let inherited: Set<String>
@@ -91,7 +92,7 @@ struct EntityDifferences {
         return differences
     }
 
-    /// The elements of a composite attribute with their types, by name.
+    /// Returns the elements of a composite attribute with their types, sorted by name.
     private func elements(_ composite: NSCompositeAttributeDescription) -> String {
         composite.elements.sorted { $0.name < $1.name }.map { element in
             let inner = (element as? NSCompositeAttributeDescription).map { " (\(elements($0)))" } ?? ""

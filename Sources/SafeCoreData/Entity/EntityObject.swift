@@ -7,18 +7,20 @@ import Synchronization
 /// let snapshot: Item.Snapshot = item.snapshot()
 /// ```
 public protocol EntityObject: _SelfDescribingClass {
-    /// What the model says about the class: made anew at each call.
+    /// Returns the description of the class for the model, created at each call.
     ///
     /// Cost: O(number of the class's own properties).
     static func describeEntity() -> _EntityDeclaration
 
-    /// The values of an object: `Item.Snapshot`.
+    /// The snapshot type of the class: `Item.Snapshot`.
     associatedtype Snapshot: EntitySnapshot
 
-    /// `Never` where all objects have snapshots of one type: in a final class that inherits from no other `@Entity` class.
+    /// `Never` if all objects have snapshots of one type: in a final class that inherits from no
+    /// other `@Entity` class.
     associatedtype _Subclasses = Any
 
-    /// The snapshot type of the class itself, which for a subclass is not that of the superclass.
+    /// The snapshot type of the class itself, which in a subclass differs from that of the
+    /// superclass.
     static var _snapshotType: any EntitySnapshot.Type { get }
 }
 
@@ -30,19 +32,22 @@ extension EntityObject {
         return _getSuperclass(own).flatMap { $0 as? any EntityObject.Type }
     }
 
-    /// The entity of a context's model that the class stands for. Stops the program when there is none, or no coordinator.
+    /// Returns the entity of the class in a context's model. Stops the program if there is none, or
+    /// no coordinator.
     ///
-    /// A designated initializer calls `super.init(entity: Self.entity(in: context), insertInto: context)`.
+    /// A designated initializer calls
+    /// `super.init(entity: Self.entity(in: context), insertInto: context)`.
     ///
     /// ```swift
-    /// init(context: NSManagedObjectContext, price: Double) {  // in the class, in place of the generated one
+    /// // in the class, in place of the generated one
+    /// init(context: NSManagedObjectContext, price: Double) {
     ///     super.init(entity: Self.entity(in: context), insertInto: context)
     ///     self.price = price
     /// }
     /// ```
     public static func entity(in context: NSManagedObjectContext) -> NSEntityDescription { _entity(in: context) }
 
-    /// A request for all objects of the class, those of subclasses among them.
+    /// Returns a request for all objects of the class, including those of subclasses.
     ///
     /// Cost: as for `describeEntity()`.
     ///
@@ -60,7 +65,7 @@ extension EntityObject {
     }
 }
 
-/// The names of properties by their key paths, for each class that was asked for one.
+/// A cache of the names of properties by their key paths, for each class that was queried.
 private final class EntityPropertyNames: Sendable {
     static let shared = EntityPropertyNames()
 

@@ -1,4 +1,5 @@
-/// Finds the kind of a property by its type. The compiler picks the overload; generated code uses the result.
+/// Finds the kind of a property by its type. The compiler selects the overload; generated code uses
+/// the result.
 public enum _EntityProperties {
     // MARK: Attributes
 
@@ -50,7 +51,7 @@ public enum _EntityProperties {
         _OptionalCompositeProperty<Value>.self
     }
 
-    // A type with raw values that is to be a composite attribute all the same.
+    // A type with raw values that is nevertheless stored as a composite attribute.
     @inlinable @inline(__always)
     public static func of<Value: CompositeEnumeration>(_ type: Value.Type) -> _CompositeProperty<Value>.Type {
         _CompositeProperty<Value>.self
@@ -92,7 +93,7 @@ public enum _EntityProperties {
         _OrderedSetProperty<NSManagedObject>.self
     }
 
-    /// An ordered set of the class that its inverse belongs to.
+    /// Returns the kind of an ordered set of the class that its inverse belongs to.
     public static func orderedSet<Destination: NSManagedObject, Value>(
         _ inverse: KeyPath<Destination, Value>
     ) -> _OrderedSetProperty<Destination>.Type {
@@ -113,7 +114,7 @@ public enum _EntityProperties {
         _TransientProperty<Value>.self
     }
 
-    // MARK: What cannot be stored
+    // MARK: Types that cannot be stored
 
     @available(*, unavailable, message: "a to-many relationship is never nil, but empty: remove the '?'")
     public static func of<Destination: NSManagedObject>(

@@ -1,4 +1,4 @@
-/// A required attribute whose values a value transformer turns into bytes.
+/// A required attribute whose values a value transformer converts to bytes.
 public enum _TransformableProperty<Value>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         object._managedValue(forSlotNamed: name)
@@ -13,7 +13,7 @@ public enum _TransformableProperty<Value>: _AttributeKind {
     public static func modelValue(_ value: Value) -> Any? { value }
 }
 
-/// An optional attribute whose values a value transformer turns into bytes.
+/// An optional attribute whose values a value transformer converts to bytes.
 public enum _OptionalTransformableProperty<Wrapped>: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         if object._isKeyPathProbe { return object._recordProbe(name, among: [nil]) ?? nil }
@@ -35,7 +35,7 @@ public enum _TransientProperty<Value>: _AttributeKind {
         object._managedValue(forSlotNamed: name)
     }
 
-    /// The value, or the initial one where the object has been given none, as after a fetch.
+    /// Returns the value, or the initial one if the object has none, as after a fetch.
     public static func get(
         _ object: NSManagedObject, _ name: StaticString, initialValue: @autoclosure () -> Value
     ) -> Value {
@@ -48,7 +48,8 @@ public enum _TransientProperty<Value>: _AttributeKind {
     }
 
     public static func describe() -> NSPropertyDescription {
-        // Required values come from the declaration's initial value, of which the model knows nothing.
+        // A required property gets its value from the declaration's initial value, which is not in
+        // the model.
         let attribute = attribute(transientType, isOptional: true)
         attribute.isTransient = true
         return attribute
@@ -65,7 +66,7 @@ public enum _TransientProperty<Value>: _AttributeKind {
     public static func modelValue(_ value: Value) -> Any? { value }
 }
 
-/// An optional type, whatever it wraps.
+/// Any optional type.
 protocol OptionalValue { static var wrappedType: Any.Type { get } }
 extension Optional: OptionalValue {
     static var wrappedType: Any.Type { Wrapped.self }

@@ -1,4 +1,5 @@
-// The kinds of attributes that options may limit: the compiler asks for them before the model does.
+// The kinds of attributes that options may limit. The compiler checks for them before the model
+// does.
 
 /// The kind of an attribute that is stored as a number or a date.
 public protocol _NumberOrDateKind: _AttributeKind {}
@@ -6,7 +7,7 @@ public protocol _NumberOrDateKind: _AttributeKind {}
 /// The kind of an attribute that is stored as a text.
 public protocol _TextKind: _AttributeKind {}
 
-/// A type that an attribute holds as a number or a date.
+/// A type that is stored as a number or a date.
 public protocol NumberOrDate: NativeAttributeValue {}
 
 extension Int: NumberOrDate {}

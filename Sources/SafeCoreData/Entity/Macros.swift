@@ -1,10 +1,10 @@
-/// Makes a class an entity: what Core Data checks at run time, the compiler checks from now on.
+/// Makes a class an entity: the compiler checks rules that Core Data otherwise checks at run time.
 ///
 /// ```swift
 /// @Entity
 /// public final class Item: NSManagedObject {
-///     public private(set) var itemId: String = UUID().uuidString   // evaluated for each new object
-///     public var name: String                                      // required: the initializer asks for it
+///     public private(set) var itemId: String = UUID().uuidString  // evaluated for each new object
+///     public var name: String                             // required: the initializer asks for it
 ///     public var stockCount: Int = 0
 ///     public var note: String?
 ///     @Relationship(inverse: \Supplier.items) public var supplier: Supplier?
@@ -12,11 +12,12 @@
 /// let item = Item(context: context, name: "Bolt")
 /// ```
 ///
-/// Every stored `var` becomes a property of the entity; one that is not optional is required in the model as well, and by
-/// the initializer unless it has an initial value. The initializer takes the context, then the properties in the order of
-/// their declaration; optional ones default to nil, relationships with several objects to none. A class with a designated
-/// initializer of its own gets no other. Arrays and sets of types that the macro does not know by name are taken for
-/// relationships there; `@Attribute` says that one is not.
+/// Every stored `var` becomes a property of the entity. A property that is not optional is required
+/// in the model and, unless it has an initial value, by the initializer. The initializer takes the
+/// context, then the properties in the order of their declaration; optional ones default to nil,
+/// to-many relationships to empty. A class with its own designated initializer gets no other. The
+/// initializer treats arrays and sets of types that the macro does not know by name as
+/// relationships, unless they have `@Attribute`.
 ///
 /// | Swift | Model |
 /// |---|---|
@@ -31,17 +32,20 @@
 /// | `Set<Other>` | a relationship with several |
 /// | `[Other]`, `NSOrderedSet` | an ordered one |
 ///
-/// A subclass of an `@Entity` class is an entity of its own with that superentity. Its initializer takes the inherited values
-/// in one argument: `Book(context: context, inheriting: .init(name: "…"), author: "…")`.
+/// A subclass of an `@Entity` class is a subentity of that class's entity. Its initializer takes
+/// the inherited values in one argument:
+/// `Book(context: context, inheriting: .init(name: "…"), author: "…")`.
 ///
 /// - Parameters:
-///   - name: the entity's name; the class's name unless given.
-///   - isAbstract: whether there are only objects of subclasses. Written as `true`, it makes the initializer unavailable.
-///   - uniquenessConstraints: lists of attributes whose values together no two objects share.
-///   - indexes: lists of properties that the store keeps an index for.
+///   - name: the entity's name; by default the class's name.
+///   - isAbstract: whether only subclasses have objects. The literal `true` makes the initializer
+///     unavailable.
+///   - uniquenessConstraints: lists of attributes whose combined values must be unique.
+///   - indexes: lists of properties for which the store has an index.
 ///   - renamingIdentifier: the name by which migration finds the entity in the older model.
 ///   - versionHashModifier: a text that makes the entity's version hash differ.
-///   - userInfo: what the model says to programs and stores, such as names of tables in PostgreSQL.
+///   - userInfo: entries of the model for programs and stores, such as names of tables in
+///     PostgreSQL.
 @attached(memberAttribute)
 @attached(
     member, conformances: EntityObject,
@@ -53,7 +57,7 @@ public macro Entity(
     renamingIdentifier: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "EntityMacro")
 
-/// Says more about an attribute of an `@Entity` class.
+/// Adds options to an attribute of an `@Entity` class.
 ///
 /// ```swift
 /// @Attribute(.unique, .length(1...20)) var code: String
@@ -61,20 +65,20 @@ public macro Entity(
 /// ```
 ///
 /// - Parameters:
-///   - options: what the attribute is like.
+///   - options: the options of the attribute.
 ///   - originalName: its name in the older model, for migration.
 ///   - versionHashModifier: a text that makes its version hash differ.
-///   - userInfo: what the model says to programs and stores.
+///   - userInfo: entries of the model for programs and stores.
 @attached(peer)
 public macro Attribute(
     _ options: AttributeOption..., originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
 ) =
     #externalMacro(module: "SafeCoreDataMacros", type: "AttributeMacro")
 
-/// Says more about a relationship of an `@Entity` class.
+/// Adds rules to a relationship of an `@Entity` class.
 ///
-/// One side of a pair names its inverse; the other side needs nothing. A relationship that is its own inverse, as between
-/// friends, cannot name itself and says `ownInverse: true`.
+/// One side of a pair names its inverse; the other side needs nothing. A relationship that is its
+/// own inverse, as between friends, cannot name itself and has `ownInverse: true` instead.
 ///
 /// ```swift
 /// @Relationship(inverse: \Supplier.items) var supplier: Supplier?
@@ -82,17 +86,17 @@ public macro Attribute(
 /// ```
 ///
 /// - Parameters:
-///   - deleteRule: what deleting the object does to the objects at the other end.
-///   - inverse: the key path of the property that leads back, `\Other.property`.
-///   - ownInverse: whether this property leads back itself. It leads to objects of the class.
+///   - deleteRule: the effect of deleting the object on the objects at the other end.
+///   - inverse: the key path of the inverse property, `\Other.property`.
+///   - ownInverse: whether this property is its own inverse. Its destination is the class itself.
 ///   - minimum: the least number of objects.
-///   - maximum: the greatest number; 0 for no limit. Only for relationships with several objects.
-///   - optional: whether a relationship with several objects may be empty; it may when the minimum is 0 unless this is
-///     given. Of a relationship with one object its type says so.
-///   - ordered: whether the objects have an order; an array or NSOrderedSet has one unless this is given.
+///   - maximum: the greatest number; 0 for no limit. Only for to-many relationships.
+///   - optional: whether a to-many relationship may be empty; by default it may if the minimum is
+///     0. For a to-one relationship its type decides.
+///   - ordered: whether the objects have an order; by default an array or NSOrderedSet has one.
 ///   - originalName: the relationship's name in the older model, for migration.
 ///   - versionHashModifier: a text that makes its version hash differ.
-///   - userInfo: what the model says to programs and stores.
+///   - userInfo: entries of the model for programs and stores.
 @attached(peer)
 public macro Relationship(
     deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, ownInverse: Bool = false, minimum: Int = 0, maximum: Int = 0,
@@ -100,7 +104,8 @@ public macro Relationship(
     userInfo: [String: String] = [:]
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "RelationshipMacro")
 
-/// A property of an `@Entity` class that is kept in memory only. It is optional or has an initial value.
+/// A property of an `@Entity` class that is held in memory only. It must be optional or have an
+/// initial value.
 ///
 /// ```swift
 /// @Transient var isSelected: Bool = false
@@ -108,16 +113,18 @@ public macro Relationship(
 @attached(peer)
 public macro Transient() = #externalMacro(module: "SafeCoreDataMacros", type: "TransientMacro")
 
-/// A property of an `@Entity` class that the store computes at each save, such as `"suppliers.@count"`. Read-only.
+/// A property of an `@Entity` class that the store computes at each save, such as
+/// `"suppliers.@count"`. Read-only.
 ///
 /// ```swift
-/// @Derived("items.@count") var itemCount: Int             // a count as of the last save, in a column of its own
+/// // a count as of the last save, in a column of its own
+/// @Derived("items.@count") var itemCount: Int
 /// ```
 ///
-/// - Parameter expression: what computes it, in the language of predicates.
+/// - Parameter expression: the expression that computes the value, in predicate syntax.
 @attached(peer)
 public macro Derived(_ expression: String) = #externalMacro(module: "SafeCoreDataMacros", type: "DerivedMacro")
 
-/// Writes the accessors of a property. `@Entity` uses it; there is no reason to write it.
+/// Generates the accessors of a property. `@Entity` adds it; there is no reason to write it.
 @attached(accessor, names: named(get), named(set))
 public macro _EntityProperty() = #externalMacro(module: "SafeCoreDataMacros", type: "EntityPropertyMacro")

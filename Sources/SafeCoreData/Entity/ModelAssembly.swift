@@ -1,9 +1,11 @@
-/// Puts the declarations of classes together: hierarchy, destinations, inverses, constraints.
+/// Assembles a model from the declarations of classes: hierarchy, destinations, inverses,
+/// constraints.
 struct ModelAssembly {
     private let declarations: [_EntityDeclaration]
     private let descriptions: [ObjectIdentifier: NSEntityDescription]
 
-    /// The entities in the order of the classes given, what they need in addition after them.
+    /// The entities in the order of the given classes, followed by the entities that those need in
+    /// addition.
     let entities: [NSEntityDescription]
 
     init(_ classes: [any EntityObject.Type]) {
@@ -20,10 +22,11 @@ struct ModelAssembly {
         linkInverses()
     }
 
-    /// What the classes ask for that no model can express.
+    /// The options of the classes that no model can express.
     var problems: [String] { declarations.flatMap(\.problems) }
 
-    /// The declarations of the classes and of those that they lead to.
+    /// Returns the declarations of the classes, their superclasses and the destinations of their
+    /// relationships.
     static func declarations(of classes: [any EntityObject.Type]) -> [_EntityDeclaration] {
         var found: [_EntityDeclaration] = []
         var seen: Set<ObjectIdentifier> = []
@@ -53,7 +56,7 @@ struct ModelAssembly {
     }
 
     private func description(of objectClass: NSManagedObject.Type) -> NSEntityDescription? {
-        // A subclass without @Entity is of its superclass's entity.
+        // A subclass without @Entity has its superclass's entity.
         let described = (objectClass as? any EntityObject.Type)?.describeEntity().objectClass ?? objectClass
         return descriptions[ObjectIdentifier(described)]
     }
@@ -109,7 +112,8 @@ struct ModelAssembly {
 
     // MARK: Indexes
 
-    /// Gives the entities their indexes, which changes to properties and hierarchy drop: once all else is set.
+    /// Sets the indexes of the entities. Must run last, because changes to properties and hierarchy
+    /// drop indexes.
     func addIndexes() {
         for (declaration, entity) in zip(declarations, entities) where !declaration.indexes.isEmpty {
             let properties = entity.propertiesByName
@@ -120,7 +124,8 @@ struct ModelAssembly {
                     }
                     return NSFetchIndexElementDescription(property: property, collationType: .binary)
                 }
-                // As for models that are read from files: stores treat such attributes alike.
+                // As in models that are read from files, so that stores treat such attributes
+                // alike.
                 if elements.count == 1, let attribute = properties[names[0]] as? NSAttributeDescription {
                     attribute.isIndexed = true
                 }
@@ -129,7 +134,7 @@ struct ModelAssembly {
         }
     }
 
-    /// The name that model editors give an index: byNameIndex.
+    /// Returns the name that model editors give an index: byNameIndex.
     private static func indexName(_ names: [String]) -> String {
         "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And") + "Index"
     }

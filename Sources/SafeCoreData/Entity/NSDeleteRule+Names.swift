@@ -1,6 +1,6 @@
-// The short names that `@Relationship(deleteRule:)` reads well with.
+// Short names of delete rules for `@Relationship(deleteRule:)`.
 extension NSDeleteRule {
-    /// The objects at the other end let go of the deleted one.
+    /// The references of the objects at the other end to the deleted object are removed.
     public static var nullify: NSDeleteRule { .nullifyDeleteRule }
 
     /// The objects at the other end are deleted as well.
@@ -9,6 +9,6 @@ extension NSDeleteRule {
     /// The object cannot be deleted while there are objects at the other end.
     public static var deny: NSDeleteRule { .denyDeleteRule }
 
-    /// Nothing happens: the program itself keeps both ends in step.
+    /// Nothing happens: the program itself keeps both ends consistent.
     public static var noAction: NSDeleteRule { .noActionDeleteRule }
 }

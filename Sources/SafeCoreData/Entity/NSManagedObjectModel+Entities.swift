@@ -1,9 +1,10 @@
 extension NSManagedObjectModel {
-    /// Makes the model that `@Entity` classes describe.
+    /// Creates the model that `@Entity` classes describe.
     ///
-    /// It has the entities of the classes, of their superclasses, and of the classes their relationships lead to. Entity for
-    /// entity it has the version hashes of the `.xcdatamodel` that one would draw. What no model can express, such as two
-    /// properties that claim one inverse, stops the program with a message.
+    /// The model has the entities of the classes, of their superclasses, and of the destination
+    /// classes of their relationships. Each entity has the same version hash as in an equivalent
+    /// `.xcdatamodel`. A declaration that no model can express, such as two properties with the
+    /// same inverse, stops the program with a message.
     ///
     /// ```swift
     /// let model = NSManagedObjectModel(entities: Item.self, Supplier.self)
@@ -12,9 +13,9 @@ extension NSManagedObjectModel {
         self.init(entityClasses: entities)
     }
 
-    /// Makes the model that `@Entity` classes in a list describe, as `init(entities:)` does.
+    /// Creates the model that `@Entity` classes in a list describe, as `init(entities:)` does.
     ///
-    /// Cost: O(number of properties); each call makes a new model.
+    /// Cost: O(number of properties); each call creates a new model.
     ///
     /// ```swift
     /// let classes: [any EntityObject.Type] = [Item.self, Supplier.self]
@@ -26,9 +27,10 @@ extension NSManagedObjectModel {
         self.init(assembly)
     }
 
-    /// Makes the model that `@Entity` classes in a list describe.
+    /// Creates the model that `@Entity` classes in a list describe.
     ///
-    /// - Throws: `CocoaError.coreData` (134060) with what no model can express of the attributes' options.
+    /// - Throws: `CocoaError.coreData` (134060) with the attribute options that no model can
+    ///   express.
     convenience init(checking entityClasses: [any EntityObject.Type]) throws {
         let assembly = ModelAssembly(entityClasses)
         guard assembly.problems.isEmpty else {
@@ -43,8 +45,8 @@ extension NSManagedObjectModel {
         assembly.addIndexes()
     }
 
-    /// The entity that a class stands for: by its class, or else by the name that the class gives it. Nil when there is
-    /// none.
+    /// Returns the entity of a class: found by the class, or else by the entity name that the class
+    /// declares. Nil if there is none.
     ///
     /// Cost: O(number of entities).
     ///

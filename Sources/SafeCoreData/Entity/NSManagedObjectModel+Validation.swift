@@ -1,10 +1,13 @@
-/// A model from elsewhere is not what `@Entity` classes say: every difference at once.
+/// An error that lists all differences between a model and the `@Entity` classes.
 ///
 /// ```swift
-/// do { try model.validate(entities: Item.self) } catch let error as EntityMismatch { print(error.differences) }
+/// do { try model.validate(entities: Item.self) } catch let error as EntityMismatch {
+///     print(error.differences)
+/// }
 /// ```
 public struct EntityMismatch: LocalizedError, CustomStringConvertible, Sendable {
-    /// One sentence for each difference, such as `Item.name: the class says required, the entity optional`.
+    /// One sentence for each difference, such as
+    /// `Item.name: the class says required, the entity optional`.
     public let differences: [String]
 
     public var description: String {
@@ -17,20 +20,22 @@ public struct EntityMismatch: LocalizedError, CustomStringConvertible, Sendable 
 extension NSManagedObjectModel {
     /// Checks that a model, usually one read from a file, has the entities that classes describe.
     ///
-    /// Coordinators check the classes that the model's entities name; this function also those that it does not name.
+    /// Coordinators check only the classes that the model's entities name; this function also
+    /// checks classes that they do not name.
     ///
     /// ```swift
     /// let model = try NSManagedObjectModel(reading: url)
     /// try model.validate(entities: Item.self, Supplier.self)
     /// ```
     ///
-    /// - Throws: `EntityMismatch` with all differences of name, type, optionality and relationships.
+    /// - Throws: `EntityMismatch` with all differences of name, type, optionality and
+    ///   relationships.
     public func validate(entities: any EntityObject.Type...) throws {
         try requireFit(of: entities)
     }
 
-    /// Checks the model as `validate(entities:)` does, and makes the classes those of its entities, for models whose entities
-    /// name no class or another one.
+    /// Checks the model as `validate(entities:)` does, and sets the classes of its entities. For
+    /// models whose entities name no class or another one.
     ///
     /// The model must not be in use yet.
     ///

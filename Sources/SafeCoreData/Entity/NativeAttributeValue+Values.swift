@@ -1,4 +1,5 @@
-// Each type names the engine's own accessor, so that the compiler picks its overload: nothing is boxed or converted twice.
+// Each type calls the engine's own accessor, so that the compiler selects its overload: nothing is
+// boxed or converted twice.
 
 extension Bool: NativeAttributeValue {
     public static var _attributeType: NSAttributeType { .booleanAttributeType }

@@ -1,4 +1,4 @@
-/// A required attribute of a type that attributes hold as it is.
+/// A required attribute of a type that attributes store without conversion.
 public enum _NativeProperty<Value: NativeAttributeValue>: _AttributeKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value { Value._get(object, name) }
@@ -13,7 +13,7 @@ public enum _NativeProperty<Value: NativeAttributeValue>: _AttributeKind {
     public static func modelValue(_ value: Value) -> Any? { value }
 }
 
-/// An optional attribute of a type that attributes hold as it is.
+/// An optional attribute of a type that attributes store without conversion.
 public enum _OptionalNativeProperty<Wrapped: NativeAttributeValue>: _AttributeKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
@@ -30,7 +30,7 @@ public enum _OptionalNativeProperty<Wrapped: NativeAttributeValue>: _AttributeKi
     public static func modelValue(_ value: Wrapped?) -> Any? { value }
 }
 
-/// A required decimal attribute as Foundation's class.
+/// A required decimal attribute as `NSDecimalNumber`.
 public enum _DecimalNumberProperty: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSDecimalNumber {
         NSDecimalNumber(decimal: Decimal._get(object, name))
@@ -45,7 +45,7 @@ public enum _DecimalNumberProperty: _AttributeKind {
     public static func modelValue(_ value: NSDecimalNumber) -> Any? { value }
 }
 
-/// An optional decimal attribute as Foundation's class.
+/// An optional decimal attribute as `NSDecimalNumber`.
 public enum _OptionalDecimalNumberProperty: _AttributeKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSDecimalNumber? {
         Decimal._getOptional(object, name).map { NSDecimalNumber(decimal: $0) }

@@ -1,7 +1,7 @@
-/// What a required property reads as when the storage has no value for it.
+/// The value as which a required property reads when the storage has no value for it.
 public enum _PropertyPlaceholder {
-    /// An empty or the first value of the type where there is none in the storage, as numbers read 0 and texts are empty;
-    /// otherwise stops the program.
+    /// Returns an empty value or the first value of the type if the storage has none, as numbers
+    /// read 0 and texts are empty; otherwise stops the program.
     ///
     /// An object has no values once its row or its context is gone.
     @inline(never)
@@ -27,17 +27,18 @@ public enum _PropertyPlaceholder {
                 + "Declare it optional, or correct the store.")
     }
 
-    /// What an optional property reads as whose stored value is none of its type: nil.
+    /// Returns the value as which an optional property reads if its stored value is invalid: nil.
     @inline(never)
     public static func optional<Wrapped>(_ object: NSManagedObject, _ type: Wrapped.Type) -> Wrapped? {
         guard object._isKeyPathProbe else { return nil }
         return object._replaceProbeValue(among: candidates(of: type).map { Optional($0) }) ?? nil
     }
 
-    /// An empty or the first value of a type; nil when none could be made up.
+    /// Returns an empty value or the first value of a type; nil if none could be constructed.
     static func missing<Value>(_ type: Value.Type) -> Value? { candidates(of: type).first }
 
-    /// Values of a type, the first of them an empty one where the type has such; empty when none could be made up.
+    /// Returns values of a type, an empty one first if the type has one; empty if none could be
+    /// constructed.
     private static func candidates<Value>(of type: Value.Type) -> [Value] {
         if let cases = type as? any CaseIterable.Type, let values = all(of: cases) as? [Value], !values.isEmpty { return values }
         let cases = EnumerationCases.all(of: type)

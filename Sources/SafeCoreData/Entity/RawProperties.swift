@@ -1,6 +1,7 @@
-/// A required attribute of an enumeration or another type with a raw value, which is what is stored.
+/// A required attribute of an enumeration or another type with a raw value. The raw value is
+/// stored.
 public enum _RawProperty<Value: RawRepresentable>: _AttributeKind where Value.RawValue: NativeAttributeValue {
-    /// A raw value that stands for no value of the type stops the program with a message, as there is nothing to return.
+    /// An invalid raw value stops the program with a message, as there is nothing to return.
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Value {
         let raw = Value.RawValue._get(object, name)
@@ -21,7 +22,8 @@ public enum _RawProperty<Value: RawRepresentable>: _AttributeKind where Value.Ra
     public static func modelValue(_ value: Value) -> Any? { value.rawValue }
 }
 
-/// An optional attribute of an enumeration or another type with a raw value; an unknown raw value reads as nil.
+/// An optional attribute of an enumeration or another type with a raw value; an unknown raw value
+/// reads as nil.
 public enum _OptionalRawProperty<Wrapped: RawRepresentable>: _AttributeKind where Wrapped.RawValue: NativeAttributeValue {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {

@@ -1,4 +1,4 @@
-/// A relationship with one object or none.
+/// An optional to-one relationship.
 public enum _ToOneProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Destination? {
@@ -13,7 +13,7 @@ public enum _ToOneProperty<Destination: NSManagedObject>: _RelationshipKind {
     public static func describe() -> NSPropertyDescription { relationship(isToMany: false, isOptional: true) }
 }
 
-/// A relationship with exactly one object.
+/// A required to-one relationship.
 public enum _RequiredToOneProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Destination {
@@ -28,7 +28,7 @@ public enum _RequiredToOneProperty<Destination: NSManagedObject>: _RelationshipK
     public static func describe() -> NSPropertyDescription { relationship(isToMany: false, isOptional: false) }
 }
 
-/// A relationship with several objects.
+/// A to-many relationship.
 public enum _ToManyProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Set<Destination> {
@@ -43,7 +43,7 @@ public enum _ToManyProperty<Destination: NSManagedObject>: _RelationshipKind {
     public static func describe() -> NSPropertyDescription { relationship(isToMany: true, isOptional: true) }
 }
 
-/// A relationship with several objects in an order.
+/// An ordered to-many relationship.
 public enum _OrderedProperty<Destination: NSManagedObject>: _RelationshipKind {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> [Destination] {
@@ -60,8 +60,8 @@ public enum _OrderedProperty<Destination: NSManagedObject>: _RelationshipKind {
     }
 }
 
-/// A relationship with several objects in an order, as Foundation's class. The class of the objects is known from the
-/// inverse alone, so accessors use it with `NSManagedObject`.
+/// An ordered to-many relationship as `NSOrderedSet`. The class of the objects is known only from
+/// the inverse, so accessors use it with `NSManagedObject`.
 public enum _OrderedSetProperty<Destination: NSManagedObject>: _RelationshipKind {
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> NSOrderedSet {
         object._managedValue(forSlotNamed: name)

@@ -1,14 +1,15 @@
-/// One criterion of the order of a typed query.
+/// One sort criterion of a typed query.
 ///
 /// ```swift
-/// try context.fetch(Item.self, sortBy: [.descending(\.stockCount), .ascending(\.name, .localizedStandard)])
+/// try context.fetch(
+///     Item.self, sortBy: [.descending(\.stockCount), .ascending(\.name, .localizedStandard)])
 /// ```
 public struct Ordering<Object: NSManagedObject> {
     let keyPath: PartialKeyPath<Object>
     private let isAscending: Bool
     private let selector: Selector?
 
-    /// Smaller values first, nil before all others.
+    /// Sorts smaller values first, nil before all others.
     ///
     /// ```swift
     /// let cheapestFirst: [Ordering<Item>] = [.ascending(\.price), .ascending(\.supplier?.name)]
@@ -17,12 +18,12 @@ public struct Ordering<Object: NSManagedObject> {
         Ordering(keyPath: keyPath, isAscending: true, selector: nil)
     }
 
-    /// Greater values first, nil after all others.
+    /// Sorts greater values first, nil after all others.
     public static func descending<Value: SortableValue>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: false, selector: nil)
     }
 
-    /// Texts in order.
+    /// Sorts texts in ascending order.
     ///
     /// ```swift
     /// let byName: [Ordering<Item>] = [.ascending(\.name, .localizedStandard)]
@@ -31,22 +32,22 @@ public struct Ordering<Object: NSManagedObject> {
         Ordering(keyPath: keyPath, isAscending: true, selector: comparison.selector)
     }
 
-    /// Texts in order, nil before all others.
+    /// Sorts texts in ascending order, nil before all others.
     public static func ascending(_ keyPath: KeyPath<Object, String?>, _ comparison: TextComparison) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: true, selector: comparison.selector)
     }
 
-    /// Texts in reverse order.
+    /// Sorts texts in descending order.
     public static func descending(_ keyPath: KeyPath<Object, String>, _ comparison: TextComparison) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: false, selector: comparison.selector)
     }
 
-    /// Texts in reverse order, nil after all others.
+    /// Sorts texts in descending order, nil after all others.
     public static func descending(_ keyPath: KeyPath<Object, String?>, _ comparison: TextComparison) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: false, selector: comparison.selector)
     }
 
-    /// An order by a value whose type the compiler has accepted.
+    /// Returns an ordering by a value whose type the compiler has accepted.
     static func by(_ keyPath: PartialKeyPath<Object>, isAscending: Bool) -> Ordering {
         Ordering(keyPath: keyPath, isAscending: isAscending, selector: nil)
     }
@@ -58,21 +59,21 @@ public struct Ordering<Object: NSManagedObject> {
     }
 }
 
-/// How an ``Ordering`` compares texts.
+/// The comparison of texts by an ``Ordering``.
 ///
 /// ```swift
 /// let items = try context.fetch(Item.self, sortBy: [.ascending(\.name, .caseInsensitive)])
 /// ```
 public enum TextComparison: Sendable {
-    /// By their Unicode scalars.
+    /// Compares Unicode scalars.
     case literal
-    /// Whatever their case.
+    /// Ignores case.
     case caseInsensitive
-    /// As the user's language sorts.
+    /// Sorts by the rules of the user's language.
     case localized
-    /// As the user's language sorts, whatever their case.
+    /// Sorts by the rules of the user's language and ignores case.
     case localizedCaseInsensitive
-    /// As lists of files are sorted: `Item 9` before `Item 10`.
+    /// Sorts like lists of files: `Item 9` before `Item 10`.
     case localizedStandard
 
     fileprivate var selector: Selector {

@@ -1,8 +1,10 @@
-/// What a typed query cannot ask of a store. A predicate that cannot be translated is a `PredicateTranslationError`.
+/// An error of a typed query that no store can evaluate. A predicate that cannot be translated
+/// throws a `PredicateTranslationError` instead.
 ///
 /// ```swift
 /// do {
-///     items = try context.fetch(Item.self, sortBy: [SortDescriptor(\.displayName)])   // a computed property
+///     // a computed property
+///     items = try context.fetch(Item.self, sortBy: [SortDescriptor(\.displayName)])
 /// } catch let error as QueryError {
 ///     print(error.description)
 /// }

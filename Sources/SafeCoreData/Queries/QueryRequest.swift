@@ -1,7 +1,7 @@
-/// A typed request that waits for its context.
+/// A typed request that is resolved later in a context.
 @usableFromInline
 struct QueryRequest<Object: NSManagedObject>: @unchecked Sendable {
-    // Sendable: predicate and descriptors were made for it and are never changed.
+    // Sendable: the predicate and descriptors were created for this request and are never changed.
 
     private let parts: Result<(predicate: NSPredicate?, order: [NSSortDescriptor]), any Error>
     private let limit: Int?

@@ -4,16 +4,19 @@ extension ReadContext {
     /// Cost: one statement and O(number of results).
     ///
     /// ```swift
-    /// let names = try context.fetch(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]).map(\.name)
+    /// let names = try context.fetch(
+    ///     Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]
+    /// ).map(\.name)
     /// ```
     ///
     /// - Parameters:
     ///   - type: the class of the objects.
-    ///   - predicate: which of them; nil for all.
-    ///   - orderings: their order, the first deciding most.
+    ///   - predicate: selects the objects; nil for all.
+    ///   - orderings: the sort order; earlier orderings come first.
     ///   - limit: the greatest number of objects; nil for no limit.
-    ///   - offset: how many of the first to leave out.
-    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    ///   - offset: the number of objects to skip.
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for conditions that no store can
+    ///   evaluate, and errors of the fetch.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -21,10 +24,11 @@ extension ReadContext {
         try context.fetch(type, where: predicate, sortBy: orderings, limit: limit, offset: offset).map { ReadOnly($0) }
     }
 
-    /// Views of the objects of a class that match a predicate, in the order of Foundation's sort descriptors, which compare texts
-    /// literally.
+    /// Views of the objects of a class that match a predicate, in the order of Foundation's sort
+    /// descriptors, which compare texts literally.
     ///
-    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for conditions that no store can
+    ///   evaluate, and errors of the fetch.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>],
         limit: Int? = nil, offset: Int = 0
@@ -32,16 +36,20 @@ extension ReadContext {
         try context.fetch(type, where: predicate, sortBy: descriptors, limit: limit, offset: offset).map { ReadOnly($0) }
     }
 
-    /// Snapshots of the objects of a class that match a predicate, straight from rows, in an order.
+    /// Snapshots of the objects of a class that match a predicate, read directly from rows, in an
+    /// order.
     ///
     /// Cost: one statement and one for each to-many relationship, and O(number of results).
     ///
     /// ```swift
-    /// let few = try await stack.query { try $0.snapshots(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]) }
+    /// let few = try await stack.query {
+    ///     try $0.snapshots(
+    ///         Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)])
+    /// }
     /// ```
     ///
-    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`, and `SnapshotError.losesProperties` for objects of subclasses with properties of
-    ///   their own: name their snapshot type.
+    /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`, and `SnapshotError.losesProperties` for
+    ///   objects of subclasses with properties of their own: name their snapshot type.
     @inlinable
     public func snapshots<Object: EntityObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
@@ -50,11 +58,14 @@ extension ReadContext {
         try snapshots(of: QueryRequest(type, predicate, orderings, limit: limit, offset: offset).request(in: self))
     }
 
-    /// Snapshots of a type of the objects that match a predicate, straight from rows; otherwise as
-    /// `snapshots(_:where:sortBy:limit:offset:)`. Objects of subclasses are shown with the properties of this type.
+    /// Snapshots of a given type of the objects that match a predicate, read directly from rows;
+    /// otherwise as `snapshots(_:where:sortBy:limit:offset:)`. Snapshots of subclass objects have
+    /// the properties of this type only.
     ///
     /// ```swift
-    /// let novels = try await stack.query { try $0.snapshots(Novel.Snapshot.self, sortBy: [.ascending(\.title)]) }
+    /// let novels = try await stack.query {
+    ///     try $0.snapshots(Novel.Snapshot.self, sortBy: [.ascending(\.title)])
+    /// }
     /// ```
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
@@ -65,7 +76,7 @@ extension ReadContext {
         return try snapshots(type, of: request.request(in: self))
     }
 
-    /// A view of the first of the objects that match a predicate; nil when there is none.
+    /// A view of the first object that matches a predicate; nil if there is none.
     ///
     /// Cost: one statement with a limit of 1.
     ///
@@ -80,7 +91,7 @@ extension ReadContext {
         try context.first(type, where: predicate, sortBy: orderings).map { ReadOnly($0) }
     }
 
-    /// The number of objects that match a predicate, which are not fetched.
+    /// The number of objects that match a predicate, without fetching them.
     ///
     /// Cost: one statement; the store counts.
     ///

@@ -1,11 +1,14 @@
-/// A type whose values a store can put in an order: numbers, texts, dates, bytes and identifiers, optional ones too.
+/// A type whose values a store can sort: numbers, texts, dates, bytes and identifiers, and
+/// optionals of these.
 ///
-/// Types with raw values of these are sorted by their raw values. An object that a relationship leads to is sorted by its key, which
-/// says nothing: name one of its properties, `\.supplier?.name`. Relationships with several objects have no order, nor have `Codable`
-/// and transformable values, which stores keep as bytes.
+/// Types with such raw values are sorted by their raw values. A to-one relationship would be sorted
+/// by the primary key of its destination, which is meaningless: name a property of the destination,
+/// `\.supplier?.name`. To-many relationships have no order, and neither have `Codable` and
+/// transformable values, which are stored as bytes.
 ///
 /// ```swift
-/// let byDate = Ordering<Item>.descending(\.created)       // Date is sortable; Set<Tag> would not compile
+/// // Date is sortable; Set<Tag> would not compile
+/// let byDate = Ordering<Item>.descending(\.created)
 /// ```
 public protocol SortableValue {}
 
@@ -33,31 +36,31 @@ extension NSManagedObject: SortableValue {}
 extension Optional: SortableValue where Wrapped: SortableValue {}
 
 extension Ordering {
-    /// Smaller raw values first.
+    /// Sorts smaller raw values first.
     public static func ascending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value>) -> Ordering
     where Value.RawValue: NativeAttributeValue {
         by(keyPath, isAscending: true)
     }
 
-    /// Smaller raw values first, nil before all others.
+    /// Sorts smaller raw values first, nil before all others.
     public static func ascending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value?>) -> Ordering
     where Value.RawValue: NativeAttributeValue {
         by(keyPath, isAscending: true)
     }
 
-    /// Greater raw values first.
+    /// Sorts greater raw values first.
     public static func descending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value>) -> Ordering
     where Value.RawValue: NativeAttributeValue {
         by(keyPath, isAscending: false)
     }
 
-    /// Greater raw values first, nil after all others.
+    /// Sorts greater raw values first, nil after all others.
     public static func descending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value?>) -> Ordering
     where Value.RawValue: NativeAttributeValue {
         by(keyPath, isAscending: false)
     }
 
-    // MARK: What has no order
+    // MARK: Values without an order
 
     @available(
         *, unavailable,

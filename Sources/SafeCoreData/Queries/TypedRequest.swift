@@ -1,19 +1,21 @@
 extension NSManagedObjectContext {
-    /// A request for the objects of a class that match a predicate, both checked by the compiler.
+    /// Returns a request for the objects of a class that match a predicate, both checked by the
+    /// compiler.
     ///
     /// ```swift
     /// let request = try context.request(for: Item.self, where: #Predicate { $0.stockCount < 5 })
     /// ```
     ///
-    /// The predicate is translated and runs in the store. Objects of subentities are among the results.
+    /// The predicate is translated and runs in the store. The results include objects of
+    /// subentities.
     ///
     /// - Parameters:
-    ///   - type: a class that stands for one entity of the context's model.
+    ///   - type: a class that belongs to exactly one entity of the context's model.
     ///   - predicate: nil for all objects.
     ///   - limit: the greatest number of objects; nil for no limit.
-    ///   - offset: how many objects to pass over.
-    /// - Throws: `PredicateTranslationError`, which shows the part that no store can be asked; `CocoaError.coreData` (134060) when the
-    ///   class stands for no entity or several.
+    ///   - offset: the number of objects to skip.
+    /// - Throws: `PredicateTranslationError`, which names the part that no store can evaluate;
+    ///   `CocoaError.coreData` (134060) when the class belongs to no entity or to several.
     public func request<Object: NSManagedObject>(
         for type: Object.Type, where predicate: Predicate<Object>? = nil, limit: Int? = nil, offset: Int = 0
     ) throws -> NSFetchRequest<Object> {
@@ -41,7 +43,8 @@ extension NSManagedObjectContext {
         request.sortDescriptors = try descriptors.map { descriptor in
             guard let keyPath = descriptor.keyPath else { throw QueryError.sortByComparator(type) }
             guard let name = KeyPathNames.comparedName(of: keyPath) else { throw QueryError.unknownProperty(of: type, keyPath) }
-            // `Comparable` says more of a type than a store knows of its bytes.
+            // A type can be `Comparable` although the store keeps its values as bytes, which it
+            // cannot sort.
             if !(Swift.type(of: keyPath).valueType is any SortableValue.Type), request.entity?.keepsBytes(at: name) == true {
                 throw QueryError.unsortable(type, name, "the store keeps its values as bytes")
             }
@@ -52,15 +55,17 @@ extension NSManagedObjectContext {
 
     /// The objects of a class that match a predicate, in an order.
     ///
-    /// Cost: one statement and O(number of results), which come as faults with their rows.
+    /// Cost: one statement and O(number of results), which are returned as faults with cached rows.
     ///
     /// ```swift
     /// let few = try context.fetch(
-    ///     Item.self, where: #Predicate { $0.stockCount < 5 && $0.supplier?.name == "ACME" }, sortBy: [.ascending(\.name)])
+    ///     Item.self, where: #Predicate { $0.stockCount < 5 && $0.supplier?.name == "ACME" },
+    ///     sortBy: [.ascending(\.name)])
     /// ```
     ///
     /// - Parameter limit: the greatest number of objects; nil for no limit.
-    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for conditions that no store can
+    ///   evaluate, and errors of the fetch.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -69,13 +74,15 @@ extension NSManagedObjectContext {
         return try fetch(request(for: type, where: predicate, sortBy: orderings, limit: limit, offset: offset))
     }
 
-    /// The objects of a class that match a predicate, in the order of Foundation's sort descriptors, which compare texts literally.
+    /// The objects of a class that match a predicate, in the order of Foundation's sort
+    /// descriptors, which compare texts literally.
     ///
     /// ```swift
     /// let items = try context.fetch(Item.self, sortBy: [SortDescriptor(\.name, order: .reverse)])
     /// ```
     ///
-    /// - Throws: `PredicateTranslationError` and ``QueryError`` for what no store can be asked, and what the fetch throws.
+    /// - Throws: `PredicateTranslationError` and ``QueryError`` for conditions that no store can
+    ///   evaluate, and errors of the fetch.
     public func fetch<Object: NSManagedObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>],
         limit: Int? = nil, offset: Int = 0
@@ -84,7 +91,7 @@ extension NSManagedObjectContext {
         return try fetch(request(for: type, where: predicate, sortBy: descriptors, limit: limit, offset: offset))
     }
 
-    /// The first of the objects that match a predicate; nil when there is none.
+    /// The first object that matches a predicate; nil if there is none.
     ///
     /// Cost: one statement with a limit of 1.
     ///
@@ -99,7 +106,7 @@ extension NSManagedObjectContext {
         try fetch(type, where: predicate, sortBy: orderings, limit: 1).first
     }
 
-    /// The number of objects that match a predicate, which are not fetched.
+    /// The number of objects that match a predicate, without fetching them.
     ///
     /// Cost: one statement; the store counts.
     ///

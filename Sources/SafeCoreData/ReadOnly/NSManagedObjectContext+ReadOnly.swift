@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     ///
     /// Cost: that of the fetch and one reference for each object.
     ///
-    /// - Throws: what the fetch throws.
+    /// - Throws: errors of the fetch.
     public func fetch<Object: NSManagedObject>(readOnly request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
         try fetch(request).map { ReadOnly($0) }
     }

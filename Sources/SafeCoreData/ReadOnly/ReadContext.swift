@@ -1,6 +1,6 @@
-/// What can be done with a context by one who only reads: every result is a view, a number or an ID.
+/// A context that can only be read: every result is a view, a number or an ID.
 ///
-/// It belongs to the queue of its context and is not `Sendable`.
+/// A read context belongs to the queue of its context and is not `Sendable`.
 ///
 /// ```swift
 /// let few = try await stack.read { context in             // a ReadContext
@@ -20,14 +20,15 @@ public struct ReadContext {
     /// let names = try context.fetch(Item.fetchRequest()).map(\.name)
     /// ```
     ///
-    /// - Throws: what the fetch throws.
+    /// - Throws: errors of the fetch.
     public func fetch<Object: NSManagedObject>(_ request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
         try context.fetch(readOnly: request)
     }
 
-    /// The objects that a request finds, as views: `fetch(_:)` by the name that it has in every context.
+    /// The objects that a request finds, as views. The same as `fetch(_:)`, under the name of the
+    /// method that every context has.
     ///
-    /// - Throws: what the fetch throws.
+    /// - Throws: errors of the fetch.
     public func fetch<Object: NSManagedObject>(readOnly request: NSFetchRequest<Object>) throws -> [ReadOnly<Object>] {
         try context.fetch(readOnly: request)
     }
@@ -38,7 +39,7 @@ public struct ReadContext {
     /// let count = try context.count(for: Item.fetchRequest())
     /// ```
     ///
-    /// - Throws: what the fetch throws.
+    /// - Throws: errors of the fetch.
     public func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         try context.count(for: request)
     }
@@ -52,9 +53,10 @@ public struct ReadContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - objectID: of an object that was saved.
-    ///   - type: the class it must have.
-    /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when it is of another class.
+    ///   - objectID: the ID of a saved object.
+    ///   - type: the class that the object must have.
+    /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when the
+    ///   object is of another class.
     public func object<Object: NSManagedObject>(
         with objectID: NSManagedObjectID, as type: Object.Type
     ) throws -> ReadOnly<Object> {
@@ -66,7 +68,7 @@ public struct ReadContext {
 }
 
 extension ReadContext: CustomReflectable {
-    /// Shows nothing that leads to the context.
+    /// An empty mirror, so that reflection cannot reach the context.
     public var customMirror: Mirror { Mirror(self, children: [], displayStyle: .struct) }
 }
 

@@ -1,5 +1,5 @@
 extension ReadOnly: Hashable {
-    /// Views are equal when they are of the same object.
+    /// Views are equal when they show the same object.
     @inlinable
     public static func == (left: ReadOnly, right: ReadOnly) -> Bool { left.object === right.object }
 
@@ -17,13 +17,14 @@ extension ReadOnly: Identifiable {
 }
 
 extension ReadOnly: CustomStringConvertible, CustomDebugStringConvertible {
-    /// Class, entity, identity and, when loaded, the values. Does not fire the fault.
+    /// The class, the entity, the ID and, when the object is loaded, its values. Does not fire the
+    /// fault.
     public var description: String { "read-only \(object.description)" }
 
     public var debugDescription: String { description }
 }
 
 extension ReadOnly: CustomReflectable {
-    /// Shows the identity and nothing that leads to the object.
+    /// A mirror of the ID only, so that reflection cannot reach the object.
     public var customMirror: Mirror { Mirror(self, children: ["id": id], displayStyle: .struct) }
 }

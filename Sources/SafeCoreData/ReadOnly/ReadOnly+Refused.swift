@@ -1,7 +1,9 @@
-// Writing through a view does not compile. Where a view is read, the compiler never chooses these, as unavailable ones come last;
-// where it is assigned to, they are the only ones that can be, and say what to do instead of what type does not conform to what.
-// They take the object's own types, since those are what is assigned. The setters are unavailable by themselves as well, so that key paths
-// of the view, which look no further, cannot be written through.
+// Writing through a view does not compile. When a view is read, the compiler never chooses these
+// subscripts, because unavailable ones rank last. When something is assigned through a view, they
+// are the only candidates, and their message says what to do instead of naming a missing
+// conformance. They take the object's own types, because values of these types are assigned. The
+// setters are unavailable too: key paths of the view look only at the setters, and so cannot be
+// written through.
 
 extension ReadOnly {
     @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")

@@ -1,6 +1,6 @@
-/// The objects of an ordered to-many relationship, to be read and not written.
+/// The objects of an ordered to-many relationship, as views that cannot be written.
 ///
-/// Views are made as they are asked for; the objects behind them stay faults until a property is read.
+/// Each view is created on access; its object stays a fault until a property is read.
 ///
 /// ```swift
 /// let names = view.orderedItems.map(\.name)               // views, in the relationship's order
@@ -10,13 +10,13 @@ public struct ReadOnlyArray<Object: NSManagedObject>: RandomAccessCollection {
     @usableFromInline
     let objects: [Object]
 
-    /// Views of some objects.
+    /// Creates views of objects.
     @inlinable
     public init(_ objects: [Object]) {
         self.objects = objects
     }
 
-    /// Views of the objects of the class in an ordered set. Cost: O(n).
+    /// Creates views of those members of an ordered set that are of the class. Cost: O(n).
     init(untyped set: NSOrderedSet) {
         objects = set.array.compactMap { $0 as? Object }
     }
@@ -30,7 +30,7 @@ public struct ReadOnlyArray<Object: NSManagedObject>: RandomAccessCollection {
     @inlinable
     public subscript(index: Int) -> ReadOnly<Object> { ReadOnly(objects[index]) }
 
-    /// The objects of a class among those of the array, in their order. Cost: O(n).
+    /// The objects of the array that are of a class, in their order. Cost: O(n).
     public func of<Other: NSManagedObject>(_ type: Other.Type) -> ReadOnlyArray<Other> {
         ReadOnlyArray<Other>(objects.compactMap { $0 as? Other })
     }
@@ -41,10 +41,10 @@ extension ReadOnlyArray: Hashable {}
 extension ReadOnlyArray: CustomStringConvertible, CustomReflectable {
     public var description: String { "[" + map(\.description).joined(separator: ", ") + "]" }
 
-    /// Shows the views and nothing that leads to the objects.
+    /// A mirror of the views only, so that reflection cannot reach the objects.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .collection) }
 }
 
-/// The views belong to their objects' context and must not leave the queue of that.
+/// The views belong to their objects' context and must not leave that context's queue.
 @available(*, unavailable, message: "views belong to the queue of their context: return their objectIDs or snapshots")
 extension ReadOnlyArray: Sendable {}

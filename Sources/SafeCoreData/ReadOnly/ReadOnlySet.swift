@@ -1,6 +1,6 @@
-/// The objects of a to-many relationship, to be read and not written.
+/// The objects of a to-many relationship, as views that cannot be written.
 ///
-/// Views are made as they are asked for; the objects behind them stay faults until a property is read.
+/// Each view is created on access; its object stays a fault until a property is read.
 ///
 /// Two sets are equal when they hold the same objects. `Set(set)` gives a set of views.
 ///
@@ -12,13 +12,13 @@ public struct ReadOnlySet<Object: NSManagedObject>: Collection {
     @usableFromInline
     let objects: Set<Object>
 
-    /// Views of some objects.
+    /// Creates views of objects.
     @inlinable
     public init(_ objects: Set<Object>) {
         self.objects = objects
     }
 
-    /// Views of the objects in a set that hold an object of the class. Cost: O(n).
+    /// Creates views of those members of a set that are of the class. Cost: O(n).
     init(untyped set: NSSet) {
         objects = Set(set.allObjects.lazy.compactMap { $0 as? Object })
     }
@@ -54,11 +54,11 @@ public struct ReadOnlySet<Object: NSManagedObject>: Collection {
     @inlinable
     public var isEmpty: Bool { objects.isEmpty }
 
-    /// Whether an object is among those of the set. Cost: O(1).
+    /// Whether the set holds the object of a view. Cost: O(1).
     @inlinable
     public func contains(_ view: ReadOnly<Object>) -> Bool { objects.contains(view.object) }
 
-    /// The objects of a class among those of the set. Cost: O(n).
+    /// The objects of the set that are of a class. Cost: O(n).
     ///
     /// ```swift
     /// let pages = shelf.books.of(Novel.self).map(\.pages).reduce(0, +)
@@ -73,10 +73,10 @@ extension ReadOnlySet: Hashable {}
 extension ReadOnlySet: CustomStringConvertible, CustomReflectable {
     public var description: String { "[" + map(\.description).joined(separator: ", ") + "]" }
 
-    /// Shows the views and nothing that leads to the objects.
+    /// A mirror of the views only, so that reflection cannot reach the objects.
     public var customMirror: Mirror { Mirror(self, unlabeledChildren: Array(self), displayStyle: .set) }
 }
 
-/// The views belong to their objects' context and must not leave the queue of that.
+/// The views belong to their objects' context and must not leave that context's queue.
 @available(*, unavailable, message: "views belong to the queue of their context: return their objectIDs or snapshots")
 extension ReadOnlySet: Sendable {}

@@ -1,7 +1,8 @@
-/// A value that a read-only view gives as it is, because nothing can be changed through it.
+/// A value that a read-only view returns as it is, because nothing can be changed through it.
 ///
-/// The types of Core Data's attributes are such values. A type of your own needs no conformance if it has raw values or is
-/// `Codable`; another one, such as that of a transformable attribute, adopts this:
+/// The types of Core Data's attributes conform. A type of your own needs no conformance if it has
+/// raw values or is `Codable`; any other type, such as that of a transformable attribute, adopts
+/// this protocol:
 ///
 /// ```swift
 /// extension Color: ReadOnlyValue {}

@@ -1,8 +1,8 @@
 extension EntityObject {
-    /// The properties whose values are others once they have been encoded and decoded: their types do not keep what they are
-    /// given.
+    /// Returns the properties whose values differ after encoding and decoding, because their types
+    /// do not encode everything.
     ///
-    /// - Returns: for each of them its name, the value, and what comes of it.
+    /// - Returns: for each of them its name, the value, and the decoded value.
     package func _codingLosses() -> [(name: String, value: String, decoded: String)] {
         var finder = LossFinder(object: self)
         var empty: any EntitySnapshot = Self._snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
@@ -11,7 +11,8 @@ extension EntityObject {
         return finder.losses
     }
 
-    /// For each attribute of a `Codable` type its name and what the type does not encode of its stored properties.
+    /// Returns, for each attribute of a `Codable` type, its name and the stored properties that the
+    /// type does not encode.
     package static func _uncodedPropertiesByEntity() -> [(name: String, properties: [String])] {
         var finder = UncodedPropertyFinder()
         var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
@@ -41,7 +42,7 @@ private struct LossFinder: _SnapshotVisitor {
     ) {
         guard !Kind._isToMany, Kind._destination == nil else { return }
         let stored = Kind._stored(object, name)
-        // What has no value loses none, and there may be none that it reads as.
+        // A missing value loses nothing, and there may be no placeholder to read it as.
         if object.value(forKey: name.description) == nil || (stored as? Data)?.isEmpty ?? false { return }
         let value = Kind._value(stored)
         guard let comparable = value as? any Equatable else { return }

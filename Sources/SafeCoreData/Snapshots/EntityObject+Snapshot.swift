@@ -1,22 +1,27 @@
 extension EntityObject {
-    /// The object's values, unsaved changes included; with key paths only of those properties.
+    /// Returns the object's values, including unsaved changes; with key paths, only of those
+    /// properties.
     ///
-    /// In a class whose superclass is an `@Entity` class too, the result is of the class's own `Snapshot` type. Where several
-    /// types fit, name the one that is meant: `let snapshot: Novel.Snapshot = novel.snapshot()`. An object that is known by a
-    /// superclass gives that one's properties; `snapshotOfOwnClass` has all.
+    /// In a class whose superclass is an `@Entity` class too, the result has the class's own
+    /// `Snapshot` type. If several types fit, state the one that you want:
+    /// `let snapshot: Novel.Snapshot = novel.snapshot()`. If the static type of the object is a
+    /// superclass, the snapshot has the properties of that superclass; `snapshotOfOwnClass` has
+    /// all.
     ///
-    /// Cost: O(number of properties); a fault is loaded, and the to-many relationships that are shown.
+    /// Cost: O(number of properties). A fault is loaded, and so are the to-many relationships that
+    /// are included.
     ///
     /// ```swift
     /// let whole = item.snapshot()
-    /// let part = item.snapshot(\.name, \.stockCount)          // reading another property of it stops the program
+    /// // reading another property of it stops the program
+    /// let part = item.snapshot(\.name, \.stockCount)
     /// ```
     public func snapshot(_ keyPaths: PartialKeyPath<Self>...) -> Snapshot {
         Snapshot(_reading: _SnapshotReader(self, names: Self._names(of: keyPaths)))
     }
 
-    /// All values of the object, unsaved changes included, in the snapshot type of its own class, which may be a subclass of the
-    /// one it is known by.
+    /// All values of the object, including unsaved changes, in the snapshot type of its own class,
+    /// which may be a subclass of its static type.
     ///
     /// ```swift
     /// if let novel = book.snapshotOfOwnClass as? Novel.Snapshot { print(novel.pages) }
@@ -25,12 +30,13 @@ extension EntityObject {
         type(of: self)._snapshotType.init(_reading: _SnapshotReader(self, names: nil))
     }
 
-    /// The values of an object in the snapshot type of a subclass, for generated code.
+    /// Returns the values of an object in the snapshot type of a subclass, for generated code.
     public func _snapshot<Other: EntitySnapshot>(_ type: Other.Type, _ keyPaths: [AnyKeyPath]) -> Other {
         Other(_reading: _SnapshotReader(self, names: Self._names(of: keyPaths)))
     }
 
-    /// The names of the properties that key paths read; nil for none, which stands for all.
+    /// Returns the names of the properties that key paths read; nil, which means all, for no key
+    /// paths.
     @usableFromInline
     static func _names(of keyPaths: [AnyKeyPath]) -> Set<String>? {
         if keyPaths.isEmpty { return nil }

@@ -1,5 +1,5 @@
-// Encoding: one key for each property that the snapshot has, and objectID. Where objectID is missing, as in texts of others, the
-// snapshot is of an object that is still to be made.
+// Encoding: one key for each property that the snapshot has, and `objectID`. If `objectID` is
+// missing, as in JSON of other programs, the snapshot is of a new object that does not exist yet.
 
 extension EntitySnapshot {
     public init(from decoder: any Decoder) throws {

@@ -1,6 +1,6 @@
 extension EntitySnapshot {
-    /// The class, the object and the values that the snapshot has, as they are kept: raw values, the number of bytes,
-    /// references.
+    /// The class, the object and the values of the snapshot as they are stored: raw values, numbers
+    /// of bytes, references.
     public var description: String {
         var texts = PropertyTexts(texts: [objectID.description])
         var copy = self

@@ -1,31 +1,33 @@
-/// The values of a managed object at one time: `Item.Snapshot`, which `@Entity` writes for each class.
+/// The values of a managed object at one time: `Item.Snapshot`, which `@Entity` generates for each
+/// class.
 ///
-/// It holds the attributes as values and the relationships as references. It crosses threads, is equal to a snapshot of
-/// the same object with the same values, and is encoded with one key for each property and `objectID` for the object.
-/// A snapshot may be partial: reading a property that it was made without stops the program; `has(_:)` tells.
+/// It holds the attributes as values and the relationships as references. It may be passed to other
+/// threads, is equal to a snapshot of the same object with the same values, and is encoded with one
+/// key for each property and `objectID` for the object. A snapshot may be partial: reading a
+/// property that it does not have stops the program; `has(_:)` checks for a property.
 ///
 /// ```swift
 /// let snapshot = item.snapshot()                          // Item.Snapshot: may go to any task
 /// let data = try JSONEncoder().encode(snapshot)
 /// ```
 public protocol EntitySnapshot: Hashable, Codable, Sendable, CustomStringConvertible {
-    /// The class of the objects that it shows.
+    /// The class of the object.
     associatedtype Object: EntityObject
 
-    /// The object.
+    /// A reference to the object.
     var objectID: ObjectReference { get set }
 
-    /// Makes a snapshot without any values.
+    /// Creates a snapshot without any values.
     init(_ objectID: ObjectReference)
 
-    /// Makes a snapshot of an object or a row.
+    /// Creates a snapshot of an object or a row.
     init(_reading reader: borrowing _SnapshotReader)
 
     /// Calls the visitor for each property, those of superclasses first.
     mutating func _visit<Visitor: _SnapshotVisitor>(_ visitor: inout Visitor) throws
 }
 
-/// Something that is done to each property of a snapshot.
+/// An operation that is applied to each property of a snapshot.
 public protocol _SnapshotVisitor {
     mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool
@@ -33,7 +35,8 @@ public protocol _SnapshotVisitor {
 }
 
 extension EntitySnapshot {
-    /// The names of the properties that the snapshot has values of, in the order of their declaration.
+    /// The names of the properties for which the snapshot has values, in the order of their
+    /// declaration.
     ///
     /// Cost: O(number of properties).
     ///
@@ -48,7 +51,7 @@ extension EntitySnapshot {
         return names.names
     }
 
-    /// Whether the snapshot has a value of a property.
+    /// Whether the snapshot has a value for a property.
     ///
     /// Cost: O(number of properties).
     ///
@@ -62,7 +65,7 @@ extension EntitySnapshot {
 }
 
 extension EntitySnapshot {
-    /// The names of the properties that snapshots of the type can have, those of superclasses first.
+    /// The names of all properties of the snapshot type, those of superclasses first.
     static var allPropertyNames: [String] {
         var names = AllNames()
         var empty = Self(ObjectReference(entityName: "", store: "", local: .text("")))
@@ -70,7 +73,8 @@ extension EntitySnapshot {
         return names.names
     }
 
-    /// Requires that the type has all properties of a class's objects, which may be of a subclass of its own.
+    /// Checks that the type has all properties of a class, which may be a subclass of the type's
+    /// own class.
     ///
     /// - Throws: `SnapshotError.losesProperties`.
     @usableFromInline
@@ -79,7 +83,7 @@ extension EntitySnapshot {
         try require(own.allPropertyNames, of: "\(objectClass)")
     }
 
-    /// Requires that the type has certain properties of a class.
+    /// Checks that the type has certain properties of a class.
     ///
     /// - Throws: `SnapshotError.losesProperties`.
     static func require(_ names: some Sequence<String>, of objectClass: String) throws {

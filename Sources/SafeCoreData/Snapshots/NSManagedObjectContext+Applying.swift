@@ -1,49 +1,55 @@
-/// What happens to references to objects that neither the store has nor the applied snapshots show.
+/// The treatment of references to objects that are neither in the store nor among the applied
+/// snapshots.
 ///
 /// ```swift
-/// try context.apply(snapshot, danglingReferences: .drop)  // without the supplier, where that is not in the store
+/// // without the supplier, where that is not in the store
+/// try context.apply(snapshot, danglingReferences: .drop)
 /// ```
 public enum DanglingReferences: Sendable {
-    /// They are an error.
+    /// Dangling references are an error.
     case refuse
-    /// They are left out: a relationship with one object stays as it is, one with several gets the others. A new object that
-    /// needs what was left out fails when it is saved.
+    /// Dangling references are dropped: a to-one relationship stays as it is, a to-many
+    /// relationship gets the other references. A new object that requires a dropped reference fails
+    /// when it is saved.
     case drop
 }
 
 extension NSManagedObjectContext {
-    /// Gives an object the values of a snapshot; makes the object if the store has none of that identity.
+    /// Gives an object the values of a snapshot; creates the object if the store has none with this
+    /// identity.
     ///
-    /// What the snapshot has no value of is left alone, and in a new object has its initial value. Equal values are not set
-    /// again: an object that has them all is not changed. Derived attributes are the store's. Nothing is saved.
+    /// Properties without a value in the snapshot are unchanged, and have their initial value in a
+    /// new object. Equal values are not set again: an object that already has all values is not
+    /// changed. Derived attributes are computed by the store. Nothing is saved.
     ///
     /// ```swift
     /// var snapshot = item.snapshot()
     /// snapshot.stockCount = 12
-    /// try context.apply(snapshot)                             // the object of its ID has the values; save() writes them
+    /// try context.apply(snapshot)       // the object of its ID has the values; save() writes them
     /// ```
     ///
-    /// - Parameter danglingReferences: what to do about references to objects that do not exist.
+    /// - Parameter danglingReferences: the treatment of references to objects that do not exist.
     /// - Throws: `SnapshotError`, with nothing changed.
     @discardableResult
     public func apply<Snapshot: EntitySnapshot>(
         _ snapshot: Snapshot, danglingReferences: DanglingReferences = .refuse
     ) throws -> Snapshot.Object {
         let object = try applyAll([snapshot], danglingReferences: danglingReferences)[0]
-        // The application has checked the class.
+        // `applyAll` has checked the class.
         return unsafeDowncast(object, to: Snapshot.Object.self)
     }
 
-    /// Applies snapshots that may lead to each other in any order: first all new objects are made, then all values set.
+    /// Applies snapshots that may refer to each other in any order: first creates all new objects,
+    /// then sets all values.
     ///
-    /// Cost: one fetch for each entity and some hundreds of objects.
+    /// Cost: one fetch for each entity and each 400 of its objects.
     ///
     /// ```swift
     /// let items = try context.apply(JSONDecoder().decode([Item.Snapshot].self, from: data))
     /// try context.save()
     /// ```
     ///
-    /// - Parameter danglingReferences: what to do about references to objects that do not exist.
+    /// - Parameter danglingReferences: the treatment of references to objects that do not exist.
     /// - Returns: the objects, in the order of the snapshots.
     /// - Throws: `SnapshotError`, with nothing changed.
     @discardableResult

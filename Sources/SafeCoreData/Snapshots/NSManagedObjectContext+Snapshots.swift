@@ -1,11 +1,12 @@
 extension NSManagedObjectContext {
-    /// Fetches snapshots straight from rows, without making managed objects.
+    /// Fetches snapshots directly from rows, without creating managed objects.
     ///
-    /// Each to-many relationship takes one fetch for all rows. A context with unsaved changes makes the snapshots from its
-    /// objects instead, so that they show the changes.
+    /// Each to-many relationship takes one fetch for all rows. A context with unsaved changes
+    /// creates the snapshots from its objects instead, so that they include the changes.
     ///
-    /// Nothing is left out unseen: where objects of a subclass are found, or the request is for a subclass of an `@Entity` class,
-    /// name the type that is meant, `snapshots(_:of:)`, or take `snapshotsOfOwnClasses(of:)`.
+    /// No property is dropped silently. If objects of a subclass are found, or the request is for a
+    /// subclass of an `@Entity` class, name the type that you want, `snapshots(_:of:)`, or use
+    /// `snapshotsOfOwnClasses(of:)`.
     ///
     /// ```swift
     /// let items = try context.snapshots(of: Item.fetchRequest())
@@ -13,9 +14,9 @@ extension NSManagedObjectContext {
     /// ```
     ///
     /// - Parameters:
-    ///   - request: what to fetch.
-    ///   - keyPaths: the properties that the snapshots have; all of them when none is given.
-    /// - Throws: what a fetch throws, and `SnapshotError.losesProperties`.
+    ///   - request: the request for the objects.
+    ///   - keyPaths: the properties that the snapshots have; all of them if none is given.
+    /// - Throws: errors of a fetch, and `SnapshotError.losesProperties`.
     @inlinable
     public func snapshots<Object: EntityObject>(
         of request: NSFetchRequest<Object>, _ keyPaths: PartialKeyPath<Object>...
@@ -23,13 +24,14 @@ extension NSManagedObjectContext {
         try _snapshots(Object.Snapshot.self, request, names: Object._names(of: keyPaths), mustHaveAll: true)
     }
 
-    /// Fetches snapshots of a type, as `snapshots(of:)` does. Objects of subclasses are shown with the properties of this type.
+    /// Fetches snapshots of a given type, as `snapshots(of:)` does. Snapshots of subclass objects
+    /// have the properties of this type only.
     ///
     /// ```swift
     /// let novels = try context.snapshots(Novel.Snapshot.self, of: Novel.fetchRequest())
     /// ```
     ///
-    /// - Throws: what a fetch throws.
+    /// - Throws: errors of a fetch.
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>, _ keyPaths: PartialKeyPath<Snapshot.Object>...
@@ -37,15 +39,17 @@ extension NSManagedObjectContext {
         try _snapshots(type, request, names: Snapshot.Object._names(of: keyPaths), mustHaveAll: false)
     }
 
-    /// Fetches the snapshots of objects of a class and its subclasses, each in the type of its object's own class.
+    /// Fetches the snapshots of objects of a class and its subclasses, each in the type of its
+    /// object's own class.
     ///
     /// ```swift
-    /// for case let novel as Novel.Snapshot in try context.snapshotsOfOwnClasses(of: Medium.fetchRequest()) { … }
+    /// for case let novel as Novel.Snapshot
+    /// in try context.snapshotsOfOwnClasses(of: Medium.fetchRequest()) { … }
     /// ```
     ///
     /// Reads rows, as `snapshots(of:)` does.
     ///
-    /// - Throws: what a fetch throws.
+    /// - Throws: errors of a fetch.
     public func snapshotsOfOwnClasses<Object: EntityObject>(of request: NSFetchRequest<Object>) throws -> [any EntitySnapshot] {
         let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
         let entity = request.entity ?? request.entityName.flatMap { entities?[$0] }
@@ -61,7 +65,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    // Inlinable, so that making a snapshot of a row is specialized for its class.
+    // Inlinable, so that the creation of snapshots from rows is specialized for their class.
     @inlinable
     func _snapshots<Object: EntityObject, Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?, mustHaveAll: Bool
@@ -74,21 +78,23 @@ extension NSManagedObjectContext {
             }
         }
         defer { withExtendedLifetime(rows) {} }
-        // An initializer for no elements would write to the storage that all empty arrays share.
+        // With a capacity of 0 the initializer would write to the storage that all empty arrays
+        // share.
         if rows._count == 0 { return [] }
         return Array(unsafeUninitializedCapacity: rows._count) { buffer, count in
             guard let first = buffer.baseAddress else { return }
             var row = rows._row(at: 0)
             while count < rows._count {
                 rows._move(&row, to: count)
-                // Where it will stay: snapshots are too large to be moved for nothing.
+                // Initialized in place: snapshots are large, and a move would cost time.
                 (first + count).initialize(to: Snapshot(_reading: _SnapshotReader(row, names: names)))
                 count += 1
             }
         }
     }
 
-    /// The rows of a request with the to-many relationships that the snapshots need; nil where objects must be fetched.
+    /// Returns the rows of a request with the to-many relationships that the snapshots need; nil if
+    /// objects must be fetched instead.
     @usableFromInline
     func _storedRows<Object: EntityObject, Snapshot: EntitySnapshot>(
         _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?, mustHaveAll: Bool
@@ -103,7 +109,7 @@ extension NSManagedObjectContext {
         return rows
     }
 
-    /// Requires that a type has the properties that key paths of a class name.
+    /// Checks that a snapshot type has the properties that key paths of a class name.
     @usableFromInline
     func _require<Snapshot: EntitySnapshot>(_ names: Set<String>?, in type: Snapshot.Type, of objectClass: NSManagedObject.Type) throws {
         if let names { try Snapshot.require(names, of: "\(objectClass)") }
@@ -111,13 +117,13 @@ extension NSManagedObjectContext {
 }
 
 extension NSEntityDescription {
-    /// The to-many relationships that stores keep of the entity and of its subentities.
+    /// The names of the non-transient to-many relationships of the entity and of its subentities.
     fileprivate var toManyNamesOfFamily: [String] {
         relationshipsByName.values.filter { $0.isToMany && !$0.isTransient }.map(\.name) + subentities.flatMap(\.toManyNamesOfFamily)
     }
 }
 
-/// The to-many relationships among the properties wanted.
+/// Collects the to-many relationships among the requested properties.
 private struct ToManyNames: _SnapshotVisitor {
     let wanted: Set<String>?
     var names: [String] = []

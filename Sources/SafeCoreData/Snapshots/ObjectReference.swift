@@ -1,11 +1,14 @@
-/// The identity of a managed object as a value: what a snapshot has in place of the object and of those it leads to.
+/// The identity of a managed object as a value. A snapshot uses it for its own object and for the
+/// destinations of relationships.
 ///
-/// It crosses threads and processes and is encoded as the object's URI. A reference to an object that was never saved
-/// holds in the context that made it until the save; `new(_:)` makes one for an object that does not exist yet.
+/// It may be passed to other threads and processes, and is encoded as the object's URI. A reference
+/// to an unsaved object is valid in the context that made it, until the save; `new(_:)` creates one
+/// for an object that does not exist yet.
 ///
 /// ```swift
 /// var item = Item.Snapshot()
-/// item.supplier = supplier.objectID                       // to one that is stored, or to ObjectReference.new(Supplier.self)
+/// // to one that is stored, or to ObjectReference.new(Supplier.self)
+/// item.supplier = supplier.objectID
 /// ```
 public struct ObjectReference: Hashable, Sendable {
     @usableFromInline
@@ -14,13 +17,14 @@ public struct ObjectReference: Hashable, Sendable {
         case text(String)
     }
 
-    /// Shared by the references to objects of one entity that were read together.
+    /// The store and entity, shared by the references to objects of one entity that were read
+    /// together.
     @usableFromInline let origin: RowOrigin
     @usableFromInline let local: Local
 
     /// The name of the object's entity.
     public var entityName: String { origin.entityName }
-    /// The UUID of its store; empty for an object that was never saved.
+    /// The UUID of the object's store; empty for an object that was never saved.
     var store: String { origin.store }
 
     init(entityName: String, store: String, local: Local) {
@@ -28,13 +32,13 @@ public struct ObjectReference: Hashable, Sendable {
         self.local = local
     }
 
-    /// The reference to an object. Cost: as for its object ID.
+    /// Creates a reference to an object. Cost: that of its object ID.
     public init(_ object: NSManagedObject) { self.init(object.objectID) }
 
-    /// The reference that an object ID stands for.
+    /// Creates a reference from an object ID.
     public init(_ objectID: NSManagedObjectID) {
         let uri = objectID.uriRepresentation()
-        // The engine writes the URI: it has the form that is read here.
+        // The engine creates the URI, which has the form that is parsed here.
         self = ObjectReference(uri: uri) ?? ObjectReference(entityName: "", store: "", local: .text(uri.absoluteString))
     }
 
@@ -49,19 +53,20 @@ public struct ObjectReference: Hashable, Sendable {
         local = identity.text.map { Local(text: $0) } ?? .key(identity.key)
     }
 
-    /// A reference to an object of a class that is still to be made, different from every other.
+    /// Creates a unique reference to an object of a class that does not exist yet.
     ///
-    /// Cost: O(number of properties of the class), which is asked for its entity's name.
+    /// Cost: O(number of properties of the class), because the class describes its entity to get
+    /// the name.
     ///
     /// ```swift
-    /// var snapshot = Item.Snapshot(ObjectReference.new(Item.self))    // apply(_:) makes the object
+    /// var snapshot = Item.Snapshot(ObjectReference.new(Item.self))   // apply(_:) makes the object
     /// snapshot.name = "Bolt"
     /// ```
     public static func new(_ objectClass: any EntityObject.Type) -> ObjectReference {
         ObjectReference(entityName: objectClass.describeEntity().name, store: "", local: .text("t\(UUID().uuidString)"))
     }
 
-    /// Reads `x-coredata://STORE-UUID/Entity/p12`; nil for anything else.
+    /// Parses `x-coredata://STORE-UUID/Entity/p12`; nil for anything else.
     ///
     /// ```swift
     /// let reference = ObjectReference(uri: uri)               // nil where the URI names no object
@@ -86,7 +91,7 @@ public struct ObjectReference: Hashable, Sendable {
         hasher.combine(store)
     }
 
-    /// The object's URI, as `NSManagedObjectID.uriRepresentation()` gives it.
+    /// The object's URI, as `NSManagedObjectID.uriRepresentation()` returns it.
     public var uri: URL {
         let name = entityName.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(["_"])) ?? entityName
         return URL(string: "x-coredata://\(store)/\(name)/\(local.text)") ?? URL(fileURLWithPath: "/")
@@ -98,7 +103,7 @@ public struct ObjectReference: Hashable, Sendable {
 
 extension ObjectReference.Local {
     init(text: String) {
-        // Only what is written back alike: "p012" stays a text.
+        // Only numbers whose text is reproduced exactly: "p012" stays a text.
         if text.hasPrefix("p"), let key = Int64(text.dropFirst()), "p\(key)" == text {
             self = .key(key)
         } else {

@@ -1,6 +1,7 @@
-/// Values of types that do not take every value of their attribute, for tests that fill objects.
+/// Sample values for types that accept only some values of their attribute type, for tests that
+/// fill objects.
 enum PropertySamples {
-    /// Raw values that stand for something; empty when none was found.
+    /// Returns valid raw values of a type; empty if none was found.
     static func rawValues<Value: RawRepresentable>(of type: Value.Type) -> [Any] where Value.RawValue: NativeAttributeValue {
         if let cases = type as? any CaseIterable.Type {
             func raws<Cases: CaseIterable>(_ cases: Cases.Type) -> [Any] {
@@ -12,7 +13,8 @@ enum PropertySamples {
         return cases.isEmpty ? guesses(Value.RawValue.self).filter { Value(rawValue: $0) != nil } : cases
     }
 
-    /// Some values of a type with raw values, as an array of it; empty when none was found.
+    /// Returns some values of a type with raw values, as an array of the type; empty if none was
+    /// found.
     static func values<Value: RawRepresentable>(of type: Value.Type) -> Any {
         func values<Raw: NativeAttributeValue>(_ raw: Raw.Type) -> [Value] {
             guesses(raw).compactMap { ($0 as? Value.RawValue).flatMap { Value(rawValue: $0) } }
@@ -40,22 +42,23 @@ enum PropertySamples {
         }
     }
 
-    /// Values of composite attributes; empty when none could be made up. The element without a name is the one named like the
-    /// property.
+    /// Returns values of composite attributes; empty if none could be constructed. The element
+    /// without a name is the one that has the name of the property.
     static func composites<Value: CompositeValue>(_ type: Value.Type) -> [Any] {
         (0..<4).compactMap { variant in
             (try? SampleDecoder(variant: variant).value(Value.self)).map { CompositeElements.dictionary(of: $0, property: "") }
         }
     }
 
-    /// Encoded values; empty when none could be made up.
+    /// Returns encoded values; empty if none could be constructed.
     static func encoded<Value: Codable>(_ type: Value.Type) -> [Any] {
         (0..<4).compactMap { variant in
             (try? SampleDecoder(variant: variant).value(Value.self)).map { CodedValue.encode($0) }
         }
     }
 
-    /// The stored properties that a type and those inside of it do not encode, such as `Dimensions.height`.
+    /// Returns the stored properties that a type and its nested types do not encode, such as
+    /// `Dimensions.height`.
     static func uncodedProperties<Value: Codable>(of type: Value.Type) -> [String] {
         let losses = KeyLosses()
         for variant in 0..<4 { _ = try? SampleDecoder(variant: variant, losses: losses).value(Value.self) }
@@ -64,7 +67,8 @@ enum PropertySamples {
 }
 
 extension EntityObject {
-    /// Values for a property that key-value coding takes; nil where every value of the attribute's type will do.
+    /// Returns sample values for a property that key-value coding accepts; nil if every value of
+    /// the attribute's type is valid.
     package static func _samples(of name: String) -> [Any]? {
         var finder = SampleFinder(name: name)
         var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))

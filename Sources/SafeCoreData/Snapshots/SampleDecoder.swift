@@ -1,18 +1,19 @@
-/// A decoder that reads nothing, but makes up a value of the type that is asked for.
+/// A decoder without input that constructs a sample value of the requested type.
 ///
-/// Collections have one element, texts and numbers depend on the variant. A type that insists on more than that throws.
+/// Collections have one element; texts and numbers depend on the variant. A type with stricter
+/// requirements throws.
 struct SampleDecoder: Decoder {
     let variant: Int
     /// Whether texts, collections and optionals are empty and numbers 0.
     private(set) var isEmpty = false
     var codingPath: [any CodingKey] = []
     let userInfo: [CodingUserInfoKey: Any] = [:]
-    /// The keys that the value which is being made asks for.
+    /// The keys that are requested by the value under construction.
     private var keys = CodedKeys()
-    /// Where it is noted what values do not ask for.
+    /// The recorder of stored properties whose keys are not requested.
     private let losses: KeyLosses?
 
-    /// How deep types may hold each other: a recursive type ends here.
+    /// The greatest nesting depth of types, which ends recursive types.
     private static let depthLimit = 12
 
     init(variant: Int, losses: KeyLosses? = nil) {
@@ -20,7 +21,7 @@ struct SampleDecoder: Decoder {
         self.losses = losses
     }
 
-    /// Makes up what is as empty as the type can be.
+    /// A decoder whose values are as empty as their types allow.
     static var empty: SampleDecoder {
         var decoder = SampleDecoder(variant: 0)
         decoder.isEmpty = true
@@ -81,7 +82,8 @@ private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
     let decoder: SampleDecoder
     let keys: CodedKeys
     var codingPath: [any CodingKey] { decoder.codingPath }
-    /// One key where they are cases: an enumeration with associated values has one, the name of the case.
+    /// One key if the keys are enumeration cases: an enumeration with associated values has one
+    /// key, the name of the case.
     var allKeys: [Key] {
         let keys = EnumerationCases.all(of: Key.self)
         return keys.isEmpty ? [] : [keys[decoder.variant % keys.count]]

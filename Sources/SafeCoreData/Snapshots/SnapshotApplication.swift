@@ -1,4 +1,4 @@
-/// Applies snapshots to a context: finds or makes every object, then sets the values.
+/// Applies snapshots to a context: finds or creates every object, then sets the values.
 struct SnapshotApplication {
     let context: NSManagedObjectContext
     let danglingReferences: DanglingReferences
@@ -15,7 +15,7 @@ struct SnapshotApplication {
         let shown = Set(snapshots.map(\.objectID))
         try find(shown.union(links.all.map(\.reference)))
 
-        // Everything that can be wrong is found before anything changes.
+        // All errors are found before anything changes.
         let missing = shown.subtracting(objects.keys)
         let classes = try newClasses(for: missing)
         let unknown = Set(links.all.map(\.reference)).subtracting(shown).subtracting(objects.keys)
@@ -44,7 +44,7 @@ struct SnapshotApplication {
 
     // MARK: Finding
 
-    /// How many objects one fetch asks for: databases limit the values in a statement.
+    /// The greatest number of objects in one fetch: databases limit the values in a statement.
     private static let chunk = 400
 
     private mutating func find(_ references: Set<ObjectReference>) throws {
@@ -74,7 +74,7 @@ struct SnapshotApplication {
         }
     }
 
-    /// The classes of the objects that must be made.
+    /// Returns the classes of the objects that must be created.
     private func newClasses(for references: Set<ObjectReference>) throws -> [ObjectReference: NSManagedObject.Type] {
         let entities = context.persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:]
         var classes: [ObjectReference: NSManagedObject.Type] = [:]
@@ -87,7 +87,8 @@ struct SnapshotApplication {
         return classes
     }
 
-    /// A new object must not come without the properties of its class because all that is known of it is a superclass's snapshot.
+    /// Checks that each new object has a snapshot with all properties of its class, not only that
+    /// of a superclass.
     private func requireAllProperties(
         of references: Set<ObjectReference>, in snapshots: [any EntitySnapshot],
         _ classes: [ObjectReference: NSManagedObject.Type]
@@ -118,11 +119,11 @@ struct SnapshotApplication {
 }
 
 extension EntitySnapshot {
-    /// The class of the objects that the snapshot shows.
+    /// The class of the snapshot's object.
     fileprivate var objectClass: NSManagedObject.Type { Object.self }
 }
 
-/// The objects that snapshots lead to.
+/// Collects the objects that snapshots refer to.
 private struct SnapshotLinks: _SnapshotVisitor {
     struct Link {
         let reference: ObjectReference
@@ -147,12 +148,12 @@ private struct SnapshotLinks: _SnapshotVisitor {
     }
 }
 
-/// Sets the values of one snapshot that differ from the object's; all attributes of an object that is not saved yet, as nil reads
-/// like a value where the property is required.
+/// Sets the values of one snapshot that differ from the object's. For an unsaved object it sets all
+/// attributes, because nil reads like a value where the property is required.
 private struct SnapshotAssignment: _SnapshotVisitor {
     let object: NSManagedObject
     let objects: [ObjectReference: NSManagedObject]
-    /// References that lead nowhere and are left out.
+    /// Dangling references, which are dropped.
     let unknown: Set<ObjectReference>
     let isInserted: Bool
 

@@ -1,4 +1,4 @@
-/// Why snapshots could not be made or applied. Nothing was changed.
+/// An error of creating or applying snapshots. Nothing was changed.
 ///
 /// ```swift
 /// do {
@@ -8,13 +8,15 @@
 /// }
 /// ```
 public enum SnapshotError: LocalizedError, CustomStringConvertible, Hashable, Sendable {
-    /// Snapshots lead to objects that neither the store has nor the snapshots show.
+    /// Snapshots refer to objects that are neither in the store nor among the applied snapshots.
     case unknownObjects([ObjectReference])
-    /// The context's model has no entity, or only an abstract one, of the name that a new object has.
+    /// The context's model has no entity, or only an abstract one, with the name of a new object's
+    /// entity.
     case noEntity(ObjectReference)
-    /// A snapshot or a relationship names an object of another class than it can be of.
+    /// A snapshot or a relationship refers to an object of another class than expected.
     case wrongClass(property: String, reference: ObjectReference, expected: String)
-    /// A snapshot type, such as that of a superclass, has no place for properties that objects of a class have.
+    /// A snapshot type, such as that of a superclass, does not have all properties of an object's
+    /// class.
     case losesProperties(snapshot: String, objectClass: String, properties: [String])
 
     public var errorDescription: String? { description }

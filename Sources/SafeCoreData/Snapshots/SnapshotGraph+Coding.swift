@@ -1,9 +1,9 @@
 extension CodingUserInfoKey {
-    /// Classes, as `[any EntityObject.Type]`, that a decoded `SnapshotGraph` may show besides those that relationships of its
-    /// root's class lead to.
+    /// Classes, as `[any EntityObject.Type]`, that a decoded `SnapshotGraph` may contain besides
+    /// those that relationships of its root's class refer to.
     ///
-    /// Needed only where a class is not found by its name: a graph that another program encoded may name classes differently, and
-    /// two modules may have classes of one name.
+    /// Needed only if a class is not found by its name: a graph from another program may name
+    /// classes differently, and two modules may have classes of the same name.
     ///
     /// ```swift
     /// let classes: [any EntityObject.Type] = [Novel.self]
@@ -58,7 +58,7 @@ private struct SnapshotTypes {
     private let classes: [any EntityObject.Type]
     private var types: [String: any EntitySnapshot.Type] = [:]
 
-    /// Begins with the entities that the root's class leads to.
+    /// Begins with the entities that are reachable from the root's class.
     init(root: any EntityObject.Type, adding userInfo: [CodingUserInfoKey: Any]) {
         let given = CodingUserInfoKey.snapshotClasses.flatMap { userInfo[$0] as? [any EntityObject.Type] } ?? []
         let declarations = ModelAssembly.declarations(of: [root] + given)
@@ -68,10 +68,11 @@ private struct SnapshotTypes {
         }
     }
 
-    /// The snapshot type of an entity, whose class is looked for in the program where relationships do not lead to it.
+    /// Returns the snapshot type of an entity. If no relationship refers to the entity's class,
+    /// searches the program for the class.
     mutating func type(ofEntity name: String, className: String) -> (any EntitySnapshot.Type)? {
         if let known = types[name] { return known }
-        // A subclass of one that is known comes before one that is somewhere in the program.
+        // Subclasses of known classes come before other classes of the program.
         for base in classes + [NSManagedObject.self] as [NSManagedObject.Type] {
             guard let found = ClassLookup.subclass(named: className, of: base) as? any EntityObject.Type,
                 found.describeEntity().name == name
@@ -84,9 +85,9 @@ private struct SnapshotTypes {
 }
 
 extension EntitySnapshot {
-    /// The entity that the snapshot's class describes.
+    /// The name of the entity that the snapshot's class describes.
     fileprivate var declaredEntity: String { Object.describeEntity().name }
 
-    /// The class that the snapshot is of, by the name that a program finds it by.
+    /// The name of the snapshot's class, by which a program can find it.
     fileprivate var className: String { ClassLookup.name(of: Object.self) }
 }

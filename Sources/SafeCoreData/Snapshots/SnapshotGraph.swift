@@ -1,37 +1,41 @@
-/// A snapshot and those of the objects around it, to a number of steps along relationships.
+/// A snapshot of an object and snapshots of the objects that it refers to, up to a number of
+/// relationships away.
 ///
-/// Each object is in it once, whatever way leads to it, so that circles are no matter. It is encoded as the snapshot and a
-/// list of the others, and applied as a whole.
+/// Each object occurs once, even if several paths or cycles reach it. The graph is encoded as the
+/// root snapshot and a list of the others, and applied as a whole.
 ///
 /// ```swift
 /// let graph = item.snapshotGraph(depth: 1)                // the item and what it leads to
 /// let supplier = graph.root.supplier.flatMap { graph[$0, as: Supplier.Snapshot.self] }
 /// ```
 public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
-    /// The snapshot that the graph was made for.
+    /// The snapshot of the object at which the graph starts.
     public var root: Root
 
-    /// The others, by the object that they show.
+    /// The other snapshots, by their objects.
     public private(set) var related: [ObjectReference: any EntitySnapshot]
 
-    /// The root's object in the snapshot type of its own class, where that has more properties than the root's type.
+    /// A snapshot of the root's object in the type of its own class, if that has more properties
+    /// than the root's type.
     private var wholeRoot: (any EntitySnapshot)?
 
-    /// A graph of snapshots that were made elsewhere; the last of several of one object counts.
+    /// Creates a graph of existing snapshots. If several are of one object, the last one is used.
     ///
-    /// One of the root's object in the type of a subclass is kept beside the root, whose own values count.
+    /// A snapshot of the root's object in the type of a subclass is kept beside the root; the
+    /// values of the root take precedence.
     public init(root: Root, related: [any EntitySnapshot]) {
         self.root = root
         self.related = Dictionary(related.map { ($0.objectID, $0) }, uniquingKeysWith: { $1 })
         wholeRoot = self.related.removeValue(forKey: root.objectID).flatMap { $0 is Root ? nil : $0 }
     }
 
-    /// The root with all properties of its object's own class, which may be a subclass of the one that it was known by. The values of `root`
-    /// are those of when the graph was made.
+    /// The root with all properties of its object's own class, which may be a subclass of the
+    /// root's class. Values of properties that `root` has too are those from when the graph was
+    /// made.
     public var rootOfOwnClass: any EntitySnapshot { wholeRoot ?? root }
 
-    /// What stands beside the root in a list of the graph's snapshots: the root in the type of a subclass, then the others in the
-    /// order of their references.
+    /// The other snapshots for a list after the root: the root in the type of a subclass, then the
+    /// others in the order of their references.
     var others: [any EntitySnapshot] {
         let sorted = related.sorted { $0.key.description < $1.key.description }.map(\.value)
         guard var whole = wholeRoot else { return sorted }
@@ -39,7 +43,8 @@ public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
         return [whole] + sorted
     }
 
-    /// The snapshot of an object in a type; nil when the graph does not reach it or has it in another type.
+    /// The snapshot of an object in a given type; nil if the graph does not contain the object or
+    /// has it in another type.
     public subscript<Snapshot: EntitySnapshot>(_ reference: ObjectReference, as type: Snapshot.Type) -> Snapshot? {
         if reference == root.objectID { return root as? Snapshot ?? wholeRoot as? Snapshot }
         return related[reference] as? Snapshot
@@ -50,21 +55,22 @@ public struct SnapshotGraph<Root: EntitySnapshot>: Sendable {
 }
 
 extension EntityObject {
-    /// The object's snapshot and those of the objects up to a number of steps away.
+    /// Returns snapshots of the object and of the objects up to `depth` relationships away.
     ///
-    /// Loads what it shows. Objects whose class is no `@Entity` class are left out. An object that is known by a superclass is in the
-    /// graph with all properties of its own class: `graph[reference, as: Novel.Snapshot.self]`.
+    /// Loads the objects that it contains. Objects whose class is not an `@Entity` class are
+    /// omitted. An object has all properties of its own class, even if the relationship's type is a
+    /// superclass: `graph[reference, as: Novel.Snapshot.self]`.
     ///
-    /// Cost: O(number of objects that are reached), and reading those that are not loaded.
+    /// Cost: O(number of reached objects), and loading those that are faults.
     ///
     /// ```swift
     /// let data = try JSONEncoder().encode(item.snapshotGraph(depth: 2))
     /// ```
     ///
-    /// - Parameter depth: the number of steps; 0 gives the object alone.
+    /// - Parameter depth: the number of relationships to follow; 0 for the object alone.
     public func snapshotGraph(depth: Int) -> SnapshotGraph<Snapshot> { _snapshotGraph(Snapshot.self, depth) }
 
-    /// The graph with the object's own snapshot in a type of the caller's choice.
+    /// Returns the graph with a root of the given snapshot type.
     public func _snapshotGraph<Root: EntitySnapshot>(_ type: Root.Type, _ depth: Int) -> SnapshotGraph<Root> {
         var seen: Set<NSManagedObject> = [self]
         var related: [any EntitySnapshot] = []
@@ -110,8 +116,8 @@ extension SnapshotGraph: Hashable {
 extension NSManagedObjectContext {
     /// Applies all snapshots of a graph, as `apply(_:danglingReferences:)` does with a list.
     ///
-    /// A graph ends somewhere: what its outermost snapshots lead to must exist, or is left out with
-    /// `danglingReferences: .drop`.
+    /// A graph has a limited depth: objects that its outermost snapshots refer to must exist, or
+    /// are dropped with `danglingReferences: .drop`.
     ///
     /// ```swift
     /// let graph = try JSONDecoder().decode(SnapshotGraph<Item.Snapshot>.self, from: data)
@@ -123,9 +129,10 @@ extension NSManagedObjectContext {
     public func apply<Root: EntitySnapshot>(
         _ graph: SnapshotGraph<Root>, danglingReferences: DanglingReferences = .refuse
     ) throws -> Root.Object {
-        // The root comes last, so that a change of it counts beside its values in the type of a subclass.
+        // The root comes last, so that its values override those of its snapshot in the type of a
+        // subclass.
         let objects = try applyAll(graph.others + [graph.root], danglingReferences: danglingReferences)
-        // The application has checked the class.
+        // `applyAll` has checked the class.
         return unsafeDowncast(objects[objects.count - 1], to: Root.Object.self)
     }
 }

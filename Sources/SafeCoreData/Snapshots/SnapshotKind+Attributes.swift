@@ -1,4 +1,4 @@
-// Attributes of native types and raw values: a snapshot keeps what the store keeps.
+// Attributes of native types and raw values: a snapshot holds the same values as the store.
 
 extension _NativeProperty: _SnapshotKind {
     @inlinable @inline(__always)
@@ -60,18 +60,18 @@ extension _RawProperty: _SnapshotKind {
     @inlinable @inline(__always)
     public static func _stored(_ value: Value) -> Value.RawValue { value.rawValue }
 
-    /// A raw value that stands for no value of the type stops the program with a message, as there is nothing to return.
+    /// An invalid raw value stops the program with a message, as there is nothing to return.
     @inlinable @inline(__always)
     public static func _value(_ stored: Value.RawValue) -> Value { Value(rawValue: stored) ?? placeholder(for: stored) }
 
-    /// What a missing value reads as, also of an object.
+    /// Returns the value as which a missing value reads, in snapshots and in objects.
     @inline(never) @usableFromInline
     static func placeholder(for stored: Value.RawValue) -> Value {
         if stored == Value.RawValue._empty, let value = _PropertyPlaceholder.missing(Value.self) { return value }
         preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
     }
 
-    /// - Throws: `EncodingError` where the snapshot has no value of the type.
+    /// - Throws: `EncodingError` where the snapshot has no valid value.
     public static func _encode(
         _ stored: Value.RawValue, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws {
@@ -91,7 +91,7 @@ extension _RawProperty: _SnapshotKind {
         _ stored: Value.RawValue, _ object: NSManagedObject, _ name: StaticString,
         _ objects: [ObjectReference: NSManagedObject]
     ) {
-        // What has no value gives none, where what nil reads as is no raw value either.
+        // A missing value stays missing if the empty raw value is not valid for the type.
         if stored == Value.RawValue._empty, Value(rawValue: stored) == nil {
             Value.RawValue._setOptional(nil, object, name)
         } else {

@@ -1,11 +1,11 @@
-/// A kind of property of which a snapshot keeps JSON, which is equal for equal values, and decodes when it is read; encoded, the snapshot
-/// has the value.
+/// A kind of property whose snapshot holds JSON. The JSON of equal values is equal, and is decoded
+/// when the property is read. An encoded snapshot holds the value itself.
 public protocol _JSONSnapshotKind: _SnapshotKind where Stored == Data, SnapshotValue: Codable {}
 
 extension _JSONSnapshotKind {
     public static func _stored(_ value: SnapshotValue) -> Data { CodedValue.encode(value) }
 
-    /// Bytes that are no value of the type stop the program with a message, as there is nothing to return.
+    /// Bytes that cannot be decoded stop the program with a message, as there is nothing to return.
     public static func _value(_ stored: Data) -> SnapshotValue {
         do {
             return try CodedValue.decode(SnapshotValue.self, from: stored)
@@ -28,7 +28,7 @@ extension _JSONSnapshotKind {
     }
 }
 
-/// The same for optional properties; what is no value of the type reads as nil.
+/// The same for optional properties. Bytes that cannot be decoded read as nil.
 public protocol _OptionalJSONSnapshotKind: _SnapshotKind where Stored == Data?, SnapshotValue == Wrapped? {
     associatedtype Wrapped: Codable
 }

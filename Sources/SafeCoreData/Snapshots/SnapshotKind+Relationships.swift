@@ -1,4 +1,4 @@
-// Relationships: a snapshot keeps references.
+// Relationships: a snapshot holds references.
 
 extension _SnapshotKind where Stored == ObjectReference? {
     public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
@@ -36,7 +36,7 @@ extension _ToOneProperty: _SnapshotKind {
 }
 
 extension _RequiredToOneProperty: _SnapshotKind {
-    // A row or an object whose destination is missing has none; a snapshot shows that as nil.
+    // A row or an object may lack a required destination; the snapshot then has nil.
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
         _ToOneProperty<Destination>._stored(object, name)
     }
@@ -67,7 +67,8 @@ extension _ToManyProperty: _SnapshotKind {
     public static func _stored(_ value: Set<ObjectReference>) -> Set<ObjectReference> { value }
     public static func _value(_ stored: Set<ObjectReference>) -> Set<ObjectReference> { stored }
 
-    /// In the order of their URIs, so that equal snapshots are encoded alike.
+    /// Encodes the references in the order of their URIs, so that equal snapshots have equal
+    /// encodings.
     public static func _encode(
         _ stored: Set<ObjectReference>, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey
     ) throws {
@@ -130,7 +131,7 @@ extension _OrderedSetProperty: _SnapshotKind {
     }
 }
 
-/// The object that a reference stands for while snapshots are applied.
+/// Resolves references to objects while snapshots are applied.
 private enum SnapshotTarget {
     static func object<Destination: NSManagedObject>(
         _ reference: ObjectReference, _ objects: [ObjectReference: NSManagedObject], _ name: StaticString

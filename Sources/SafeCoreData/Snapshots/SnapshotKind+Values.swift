@@ -1,4 +1,5 @@
-// Attributes whose values are not what the store keeps: Foundation's decimal class, Codable types, transformables.
+// Attributes whose values differ from the stored ones: Foundation's decimal class, Codable types,
+// transformables.
 
 extension _DecimalNumberProperty: _SnapshotKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Decimal { Decimal._get(object, name) }
@@ -40,7 +41,7 @@ extension _CodedProperty: _JSONSnapshotKind {
     public static func _assign(
         _ stored: Data, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) {
-        // What has no value gives none: whoever saves it is told that it is required.
+        // A missing value stays missing: the save then reports that it is required.
         Data._setOptional(stored.isEmpty ? nil : stored, object, name)
     }
 }
@@ -59,7 +60,8 @@ extension _OptionalCodedProperty: _OptionalJSONSnapshotKind {
     }
 }
 
-// A snapshot has the bytes that the transformer made: the values themselves need not be able to cross threads.
+// A snapshot holds the bytes that the transformer made: the values themselves need not be
+// `Sendable`.
 extension _SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: _TransformableKind {
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
         object.transformedDataIfAny(forKey: name.description)

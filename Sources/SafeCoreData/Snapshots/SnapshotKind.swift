@@ -1,11 +1,11 @@
-/// How a kind of property appears in snapshots.
+/// The representation of a kind of property in snapshots.
 public protocol _SnapshotKind: _EntityPropertyKind {
-    /// What a snapshot keeps: raw values, bytes, references. Always a value that may cross threads.
+    /// The type of the stored value: raw values, bytes, references. Always `Sendable`.
     associatedtype Stored: Hashable & Sendable
-    /// What reading the snapshot's property gives.
+    /// The type of the snapshot's property.
     associatedtype SnapshotValue
 
-    /// Whether a row does not hold the value: it takes another fetch.
+    /// Whether the value is not in the row and takes another fetch.
     static var _isToMany: Bool { get }
     static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Stored
     static func _stored(_ row: _StoredRow, _ name: StaticString) -> Stored
@@ -15,20 +15,21 @@ public protocol _SnapshotKind: _EntityPropertyKind {
     static func _encode(_ stored: Stored, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws
     static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Stored
 
-    /// Values that key-value coding takes, for types that have only certain ones; nil where every value of the attribute's
-    /// type will do.
+    /// Returns sample values that key-value coding accepts, for types with restricted values; nil
+    /// if every value of the attribute's type is valid.
     static func _samples() -> [Any]?
 
-    /// The stored properties of the value's type that are lost when it is encoded.
+    /// Returns the stored properties of the value's type that are lost in encoding.
     static func _uncodedProperties() -> [String]
 
-    /// The class of the objects that the value leads to; nil for attributes.
+    /// The destination class of a relationship; nil for attributes.
     static var _destination: NSManagedObject.Type? { get }
-    /// The objects that the value leads to.
+    /// Returns the references to the destination objects in a value.
     static func _references(_ stored: Stored) -> [ObjectReference]
-    /// The value without the objects that do not exist; nil where nothing is left to say, so that the object's value stays.
+    /// Returns the value without references to missing objects; nil if the object's present value
+    /// should stay.
     static func _stored(_ stored: Stored, without missing: Set<ObjectReference>) -> Stored?
-    /// Gives the object the value.
+    /// Sets the value of the object.
     static func _assign(
         _ stored: Stored, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
     ) throws
@@ -49,7 +50,7 @@ extension _SnapshotKind {
     public static func _stored(_ stored: Stored, without missing: Set<ObjectReference>) -> Stored? { stored }
 }
 
-// Most kinds are encoded as they are kept.
+// Most kinds encode the stored value.
 extension _SnapshotKind where Stored: Codable {
     public static func _encode(
         _ stored: Stored, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey

@@ -1,9 +1,9 @@
-/// A property of a snapshot: its value in the form in which it is kept, or nothing in a partial snapshot.
+/// A property of a snapshot: its stored value, or nothing in a partial snapshot.
 @propertyWrapper
 public struct SnapshotProperty<Kind: _SnapshotKind>: Hashable, Sendable {
     public var stored: Kind.Stored?
 
-    /// A property without a value. The kind decides the type.
+    /// Creates a property without a value. The kind decides the type.
     @inlinable
     public init(_ kind: Kind.Type) {}
 
@@ -19,7 +19,7 @@ public struct SnapshotProperty<Kind: _SnapshotKind>: Hashable, Sendable {
         set { stored = Kind._stored(newValue) }
     }
 
-    /// Takes the value of an object or a row, unless the snapshot is to be made without it.
+    /// Reads the value from an object or a row, unless the snapshot excludes this property.
     @inlinable @inline(__always)
     public mutating func _read(_ reader: borrowing _SnapshotReader, _ name: StaticString) {
         if let names = reader.names, !names.contains(name.description) { return }
@@ -32,13 +32,14 @@ public struct SnapshotProperty<Kind: _SnapshotKind>: Hashable, Sendable {
 }
 
 extension SnapshotProperty {
-    /// Whether both have the same value, text by its code points, or none.
+    /// Whether both have the same value or no value. Text is compared by its code points.
     public static func == (left: SnapshotProperty, right: SnapshotProperty) -> Bool { KeptValue.areSame(left.stored, right.stored) }
 }
 
-/// Values in the form in which snapshots keep them.
+/// The comparison of stored values of snapshots.
 enum KeptValue {
-    /// Whether two values are the same: what decides whether a snapshot changes an object. Text is compared by its code points.
+    /// Whether two values are the same, and so whether a snapshot changes an object. Text is
+    /// compared by its code points.
     static func areSame<Value: Equatable>(_ left: Value, _ right: Value) -> Bool {
         guard left == right else { return false }
         guard let text = left as? String, let other = right as? String else { return true }
@@ -46,11 +47,11 @@ enum KeptValue {
     }
 }
 
-/// Where a snapshot's values come from: a row, or an object where only that has them.
+/// The source of a snapshot's values: a row, or an object if there is no row.
 public struct _SnapshotReader {
     @usableFromInline let row: _StoredRow?
     @usableFromInline let object: NSManagedObject?
-    /// The properties that are wanted; nil for all.
+    /// The names of the requested properties; nil for all.
     @usableFromInline let names: Set<String>?
 
     @inlinable
@@ -77,7 +78,7 @@ public struct _SnapshotReader {
     @inline(never) @usableFromInline
     func readReference() -> ObjectReference {
         if let row { return ObjectReference(row.identity) }
-        // One of the two is there: both initializers see to that.
+        // Either the row or the object exists: both initializers ensure that.
         return object.map { ObjectReference($0) } ?? ObjectReference(entityName: "", store: "", local: .text(""))
     }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The entity of a batch request, which may be given by name and is found by the context that executes it.
+/// The entity of a batch request, which may be given by name. The executing context looks it up.
 struct BatchEntity {
     var entity: NSEntityDescription?
     private var givenName: String?
@@ -14,14 +14,15 @@ struct BatchEntity {
     var name: String? { givenName ?? entity?.name }
 }
 
-/// What one execution of a batch request knows: its entity in the context's model, and the stores it goes to.
+/// One execution of a batch request: its entity in the context's model, and the stores it writes
+/// to.
 struct BatchExecution {
     private let request: NSPersistentStoreRequest
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     let layout: EntityLayout
 
-    /// - Throws: when the context has no coordinator, or its model not the entity.
+    /// - Throws: when the context has no coordinator, or its model lacks the entity.
     init(_ request: NSPersistentStoreRequest, _ target: inout BatchEntity, _ context: NSManagedObjectContext) throws {
         self.request = request
         self.context = context
@@ -38,7 +39,7 @@ struct BatchExecution {
 
     var author: ChangeAuthor { context.authorOfBatches }
 
-    /// What the context's merge policy makes of rows that have the unique values of others.
+    /// The rule of the context's merge policy for rows whose unique values another row already has.
     var uniquenessRule: RowInsertion.UniquenessRule {
         switch (context.mergePolicy as? NSMergePolicy)?.mergeType {
         case .mergeByPropertyObjectTrumpMergePolicyType: .updateGivenValues
@@ -50,7 +51,8 @@ struct BatchExecution {
 
     // MARK: Stores
 
-    /// The store that new rows go to: the first writable one that holds the entity, among the affected ones.
+    /// The store for new rows: the first writable one that holds the entity, among the affected
+    /// ones.
     func storeForNewRows() throws -> NSPersistentStore {
         if layout.isAbstract {
             throw CoreDataErrors.insertionOfAbstract(layout.name)
@@ -75,9 +77,10 @@ struct BatchExecution {
         return try writable(stores)
     }
 
-    /// The keys of rows by their stores.
+    /// The keys of the rows of object IDs, grouped by store.
     ///
-    /// - Throws: when an ID is of another entity, of no row, or of a store that the request does not go to, or that is read-only.
+    /// - Throws: when an ID belongs to another entity, to no row, to a store that the request does
+    ///   not go to, or to a read-only store.
     func keys(of objectIDs: [NSManagedObjectID]) throws -> [(store: NSPersistentStore, keys: [Int64])] {
         let stores = coordinator.addedStores.map(\.store)
         var keys: [(store: NSPersistentStore, keys: [Int64])] = []
@@ -102,13 +105,15 @@ struct BatchExecution {
         return keys
     }
 
-    /// The keys of the rows that a fetch with a limit or an offset finds in several stores together.
+    /// The keys of the rows that a fetch with a limit or an offset finds in several stores
+    /// together.
     func keys(of fetch: NSFetchRequest<any NSFetchRequestResult>, in stores: [NSPersistentStore]) throws -> [Int: [Int64]] {
         guard let request = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> else { return [:] }
         request.resultType = .managedObjectIDResultType
         request.includesPendingChanges = false
         request.affectedStores = stores
-        // What contexts have not saved is not deleted, that of parents included.
+        // A context of its own, without a parent: unsaved objects are not deleted, nor are those of
+        // parents.
         let reader = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         reader.persistentStoreCoordinator = coordinator
         return try reader.performAndWait {
@@ -120,9 +125,10 @@ struct BatchExecution {
         }
     }
 
-    /// Does something in one store after the other.
+    /// Calls a closure for one store after the other.
     ///
-    /// - Throws: what the first one throws; what a later one throws in an error that names those which have been written.
+    /// - Throws: the error of the first store as it is. An error of a later store comes in an error
+    ///   that names the stores already written.
     static func inEach<Work>(_ work: [(store: NSPersistentStore, Work)], _ body: (NSPersistentStore, Work) throws -> Void) throws {
         var written: [NSPersistentStore] = []
         for (store, part) in work {
@@ -143,14 +149,15 @@ struct BatchExecution {
         return stores
     }
 
-    /// The rows of a store for batches; nil where the store answers requests by itself.
+    /// The access of batches to the rows of a store; nil for a store that answers requests itself.
     ///
-    /// Those of a child context, too: what its parents have not saved is not changed.
+    /// A child context gets the rows of the store, too: unsaved changes of its parents stay as they
+    /// are.
     func rows(of store: NSPersistentStore) throws -> (any BatchRows)? {
         (context.parentContext == nil ? context.rows(ofStore: store.number) : store.snapshotStore)?.batchRows
     }
 
-    /// The answer of a store whose class is the program's own.
+    /// The answer of a store whose class the program defines.
     ///
     /// - Throws: code 134091 when it does not know the request.
     func ownAnswer(of store: NSPersistentStore) throws -> Any? {
@@ -173,7 +180,7 @@ struct BatchExecution {
         answers.reduce(0) { $0 + (($1 as? NSNumber)?.intValue ?? $1 as? Int ?? 0) }
     }
 
-    /// Gives a violated uniqueness constraint as the error of a save: 133021 with the conflict.
+    /// Turns a violated uniqueness constraint into the error of a save: 133021 with the conflict.
     func refusing<Outcome>(in store: NSPersistentStore, _ body: () throws -> Outcome) throws -> Outcome {
         do { return try body() } catch let failure as UniquenessFailure {
             var values: [String: Any] = [:]
@@ -205,8 +212,10 @@ struct BatchExecution {
 }
 
 extension NSManagedObjectContext {
-    /// Who is named with what a batch request writes: the context at the top, to whose stores the request goes, and where it has no name or
-    /// author the next one below.
+    /// The context name and the author that are recorded with the rows that a batch request writes.
+    ///
+    /// The topmost context supplies both, because the request goes to its stores. Where it has no
+    /// name or author, the next context below supplies it.
     fileprivate var authorOfBatches: ChangeAuthor {
         guard let parent = parentContext else { return ChangeAuthor(contextName: name, transactionAuthor: transactionAuthor) }
         let above = parent.run(neededBy: self) { parent.authorOfBatches }

@@ -39,7 +39,7 @@ struct BatchValues {
         }
     }
 
-    /// Takes the values of an object that belongs to no context.
+    /// Sets the values of a row to those of an object that belongs to no context.
     func fill(_ row: RowValues, from object: NSManagedObject) throws {
         for property in layout.slots.prefix(layout.storedCount) where !property.isDerived {
             let value = object.currentValue(property.index)
@@ -59,9 +59,10 @@ struct BatchValues {
         }
     }
 
-    /// Has rows without the values of required attributes refused: code 1570.
+    /// Returns an insertion that refuses rows without values of required attributes: code 1570.
     ///
-    /// A row that changes another, or gives way to it, may have less: of these the store finds out which are new.
+    /// A row that updates an existing row, or gives way to one, may lack values. Only the store
+    /// finds out which of these rows are new, so it makes the check.
     func requiringValues(_ insertion: RowInsertion) -> RowInsertion {
         let required = RequiredValues(layout)
         if required.isEmpty { return insertion }
@@ -88,7 +89,7 @@ struct BatchValues {
 
     // MARK: Rows to update
 
-    /// The new values of rows.
+    /// The assignments of the new values that an update request lists.
     func assignments(_ properties: [AnyHashable: Any]) throws -> [(slot: Int, value: RowUpdate.Assignment)] {
         var result: [(slot: Int, value: RowUpdate.Assignment)] = []
         for (key, value) in properties {
@@ -112,11 +113,11 @@ struct BatchValues {
                 result.append((slot, .constant(value)))
             }
         }
-        // In one order, so that the same request makes the same statement.
+        // Sorted, so that the same request makes the same statement.
         return result.sorted { $0.slot < $1.slot }
     }
 
-    /// The new values of a property, as an object that belongs to no context has them.
+    /// The assignments that give a property the values of an object that belongs to no context.
     func assignments(of name: String, from object: NSManagedObject) throws -> [(slot: Int, value: RowUpdate.Assignment)] {
         try slots(of: name).map { slot in
             try requireWritable(layout.slots[slot])
@@ -166,7 +167,7 @@ struct BatchValues {
         }
     }
 
-    /// The row that an object or an ID stands for.
+    /// The reference to the row of an object or an object ID.
     private func reference(_ value: Any, _ property: PropertySlot) throws -> StoredValue {
         try requireFreeInverse(property)
         guard let identity = value as? any RowIdentity else {
@@ -183,7 +184,7 @@ struct BatchValues {
         return .reference(reference)
     }
 
-    // MARK: What is refused
+    // MARK: Refusals
 
     private func requireWritable(_ property: PropertySlot) throws {
         if property.isDerived { throw refused(property, "its value is derived from others") }

@@ -1,13 +1,15 @@
 import Foundation
 
-/// What the result of a batch deletion is.
+/// The form of the result of a batch deletion.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequestresulttype>
 ///
 /// ```swift
 /// request.resultType = .resultTypeObjectIDs
-/// let ids = (try context.execute(request) as? NSBatchDeleteResult)?.result as? [NSManagedObjectID] ?? []
-/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: ids], into: [context])
+/// let result = try context.execute(request) as? NSBatchDeleteResult
+/// let ids = result?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(
+///     fromRemoteContextSave: [NSDeletedObjectIDsKey: ids], into: [context])
 /// ```
 public enum NSBatchDeleteRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a `Bool`.
@@ -20,12 +22,16 @@ public enum NSBatchDeleteRequestResultType: UInt, Sendable {
 
 /// Deletes many objects in the stores without making objects of them.
 ///
-/// The rows of a store are deleted in one transaction; where one of several stores fails, code 134040 names those that were changed before.
-/// Delete rules are followed in the database: cascade deletes the destinations too, which the result does not name; nullify takes the
-/// objects out of their relationships. Code 134050, and nothing deleted, is what a relationship gives whose rule is to deny and that leads
-/// to an object which stays, or one that is nullified but whose inverse is not optional. Nothing else is validated, and no context hears of
-/// it: merge the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac,
-/// stores in memory can be used too.
+/// The rows of a store are deleted in one transaction. Where one of several stores fails, code
+/// 134040 names the stores that were changed before. Delete rules are followed in the database:
+/// cascade also deletes the destinations, which the result does not list; nullify takes the objects
+/// out of their relationships.
+///
+/// The request fails with code 134050, and nothing is deleted, if a relationship with the deny rule
+/// refers to an object that stays, or if a relationship is nullified whose inverse is not optional.
+/// Nothing else is validated, and no context is notified: merge the object IDs of the result with
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Unlike on a Mac, stores in
+/// memory can be used too.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleterequest>
 ///
@@ -41,7 +47,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// The form of the result; the status alone to begin with.
     open var resultType = NSBatchDeleteRequestResultType.resultTypeStatusOnly
 
-    /// Which objects are deleted: a copy, which gives their IDs.
+    /// A copy of the request that finds the objects to delete, with their IDs as its result type.
     open var fetchRequest: NSFetchRequest<any NSFetchRequestResult> {
         let copy = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> ?? fetch
         copy.resultType = .managedObjectIDResultType
@@ -51,7 +57,9 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// A request that deletes nothing and cannot be executed.
     public required init() { super.init() }
 
-    /// Deletes what a fetch request would give: its entity, predicate, order, limit and offset count.
+    /// A request for the objects that a fetch request finds.
+    ///
+    /// The fetch request's entity, predicate, order, limit and offset apply.
     ///
     /// ```swift
     /// let old: NSFetchRequest<any NSFetchRequestResult> = Item.fetchRequest()
@@ -66,9 +74,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         affectedStores = fetch.affectedStores
     }
 
-    /// Deletes what a fetch request of any result would give.
+    /// A request for the objects that a fetch request of any result type finds.
     ///
-    /// On a Mac a request of one result is cast to one of another; off it the two are different classes.
+    /// On a Mac a request of one result type can be cast to another. On other platforms the two are
+    /// different classes.
     ///
     /// ```swift
     /// let all = NSFetchRequest<Item>(entityName: "Item")
@@ -86,8 +95,10 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         self.init(fetchRequest: request)
     }
 
-    /// Deletes objects by their IDs, which must be permanent, all of one entity, and of stores that the request goes to. Otherwise
-    /// `execute(_:)` throws. Without IDs it does nothing.
+    /// A request for objects by their IDs.
+    ///
+    /// The IDs must be permanent, all of one entity, and of stores that the request goes to.
+    /// Otherwise `execute(_:)` throws. Without IDs the request does nothing.
     ///
     /// ```swift
     /// try context.execute(NSBatchDeleteRequest(objectIDs: items.map(\.objectID)))
@@ -137,7 +148,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
         if let objectIDs { return try execution.keys(of: objectIDs).map { ($0.store, .keys($0.keys, of: execution.layout)) } }
         let stores = try execution.stores()
         let plan = try context.resolve(fetch).fetch
-        // A limit is one of all stores together.
+        // A limit or an offset applies to all stores together.
         if stores.count > 1, plan.limit > 0 || plan.offset > 0, try stores.allSatisfy({ try execution.rows(of: $0) != nil }) {
             let keys = try execution.keys(of: fetch, in: stores)
             return stores.compactMap { store in keys[store.number].map { (store, .keys($0, of: execution.layout)) } }
@@ -156,7 +167,7 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch deletion gives.
+/// The result of a batch deletion.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchdeleteresult>
 ///
@@ -164,12 +175,13 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
 /// request.resultType = .resultTypeObjectIDs
 /// let result = try context.execute(request) as? NSBatchDeleteResult
 /// let objectIDs = result?.result as? [NSManagedObjectID] ?? []
-/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: objectIDs], into: [context])
+/// NSManagedObjectContext.mergeChanges(
+///     fromRemoteContextSave: [NSDeletedObjectIDsKey: objectIDs], into: [context])
 /// ```
 open class NSBatchDeleteResult: NSPersistentStoreResult {
     /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
     public let result: Any?
-    /// What the request asked for.
+    /// The requested form of the result.
     public let resultType: NSBatchDeleteRequestResultType
 
     init(_ type: NSBatchDeleteRequestResultType, _ result: Any?) {

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What the result of a batch insertion is.
+/// The form of the result of a batch insertion.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequestresulttype>
 ///
@@ -11,7 +11,8 @@ import Foundation
 public enum NSBatchInsertRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a `Bool`.
     case statusOnly = 0
-    /// The IDs of the rows that were inserted, or changed because of their unique values: `[NSManagedObjectID]`.
+    /// The IDs of the rows that were inserted, or changed because of their unique values:
+    /// `[NSManagedObjectID]`.
     case objectIDs = 1
     /// The number of these rows: an `Int`.
     case count = 2
@@ -19,22 +20,31 @@ public enum NSBatchInsertRequestResultType: UInt, Sendable {
 
 /// Inserts many objects into a store without making objects of them.
 ///
-/// The rows are written in one transaction. Attributes that are not given get their default values; a row that lacks a required value
-/// without a default is refused (code 1570), and all others with it. Nothing else is validated, no life cycle method is called, and no
-/// context hears of it: merge the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
+/// The rows are written in one transaction. Attributes without a given value get their default
+/// values. A row that lacks a required value without a default is refused (code 1570), and all
+/// other rows with it. Nothing else is validated, no life cycle method is called, and no context is
+/// notified: merge the object IDs of the result with
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`.
 ///
-/// To-one relationships may be given as the ID of a saved object of the same store, unless the inverse is to-one or ordered; to-many
-/// relationships are refused. Where a uniqueness constraint is violated, the context's merge policy decides: the error policy refuses the
-/// request; with `NSMergeByPropertyObjectTrumpMergePolicy` the existing row gets the given values, with `NSOverwriteMergePolicy` all
-/// values; the other two leave it as it is. A row of a subentity is changed like one of the entity; where the row is of any other entity of
-/// the hierarchy, the first two refuse the request with code 133021. Unlike on a Mac, stores in memory can be used too.
+/// A to-one relationship takes the ID of a saved object of the same store, unless the inverse is
+/// to-one or ordered. To-many relationships are refused.
 ///
-/// Handlers are called while the store is locked for writing: they must not save to it. They may read it.
+/// Where a uniqueness constraint is violated, the context's merge policy decides. The error policy
+/// refuses the request. With `NSMergeByPropertyObjectTrumpMergePolicy` the existing row gets the
+/// given values, with `NSOverwriteMergePolicy` all values. The other two policies leave it as it
+/// is. The existing row may be of a subentity. If it is of any other entity of the hierarchy, the
+/// object-trump and overwrite policies refuse the request with code 133021.
+///
+/// Unlike on a Mac, stores in memory can be used too.
+///
+/// Handlers are called while the store is locked for writing: they must not save to it. They may
+/// read it.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertrequest>
 ///
 /// ```swift
-/// let request = NSBatchInsertRequest(entityName: "Item", objects: [["name": "Bolt"], ["name": "Nut", "stockCount": 7]])
+/// let request = NSBatchInsertRequest(
+///     entityName: "Item", objects: [["name": "Bolt"], ["name": "Nut", "stockCount": 7]])
 /// try context.execute(request)
 /// ```
 open class NSBatchInsertRequest: NSPersistentStoreRequest {
@@ -46,15 +56,17 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// The values of each new object by the names of its properties.
     open var objectsToInsert: [[String: Any]]?
 
-    /// Called for each object with an empty dictionary that takes its values; true ends the insertion without it.
+    /// Called for each object with an empty dictionary to fill in; true ends the insertion without
+    /// it.
     open var dictionaryHandler: ((NSMutableDictionary) -> Bool)?
 
-    /// Called for each object with one that belongs to no context; true ends the insertion without it.
+    /// Called for each object with an object that belongs to no context; true ends the insertion
+    /// without it.
     ///
-    /// All of its values count as given, also those that the handler did not set.
+    /// All values of the object count as given, including those that the handler did not set.
     open var managedObjectHandler: ((NSManagedObject) -> Bool)?
 
-    /// The entity; of a request that was made with a name nil until a context has executed it.
+    /// The entity. Nil for a request created with an entity name until a context has executed it.
     open var entity: NSEntityDescription? { target.entity }
 
     /// The name of the entity.
@@ -63,12 +75,14 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// A request without an entity, which cannot be executed.
     public required init() { super.init() }
 
-    /// Inserts objects whose values are given.
+    /// A request to insert objects whose values are given.
     ///
-    /// All of them are in memory at once: handlers take them one at a time. An entity that the model lacks is an error of `execute(_:)`.
+    /// All dictionaries are in memory at once; a handler supplies them one at a time. `execute(_:)`
+    /// throws if the model lacks the entity.
     ///
     /// ```swift
-    /// let request = NSBatchInsertRequest(entityName: "Item", objects: [["name": "Bolt"], ["name": "Nut", "stockCount": 7]])
+    /// let request = NSBatchInsertRequest(
+    ///     entityName: "Item", objects: [["name": "Bolt"], ["name": "Nut", "stockCount": 7]])
     /// request.resultType = .count
     /// let count = (try context.execute(request) as? NSBatchInsertResult)?.result as? Int
     /// ```
@@ -78,10 +92,11 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// Inserts objects whose values are given.
+    /// A request to insert objects whose values are given.
     ///
     /// ```swift
-    /// try context.execute(NSBatchInsertRequest(entity: Item.entity(), objects: [["name": "Bolt"], ["name": "Nut"]]))
+    /// try context.execute(
+    ///     NSBatchInsertRequest(entity: Item.entity(), objects: [["name": "Bolt"], ["name": "Nut"]]))
     /// ```
     public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         target = BatchEntity(entity: entity)
@@ -89,7 +104,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// Inserts objects until a handler returns true. Memory does not grow with their number.
+    /// A request to insert objects until a handler returns true. Memory does not grow with their
+    /// number.
     ///
     /// ```swift
     /// var number = 0
@@ -106,7 +122,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         dictionaryHandler = handler
     }
 
-    /// Inserts objects until a handler returns true. The objects belong to no context and are not kept.
+    /// A request to insert objects until a handler returns true.
+    ///
+    /// The objects belong to no context and are not kept.
     ///
     /// ```swift
     /// var names = ["Bolt", "Nut"].makeIterator()
@@ -123,7 +141,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         managedObjectHandler = handler
     }
 
-    /// Inserts objects until a handler returns true.
+    /// A request to insert objects until a handler returns true.
     ///
     /// One dictionary at a time: memory does not grow with the number of rows.
     ///
@@ -141,7 +159,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
         dictionaryHandler = handler
     }
 
-    /// Inserts objects until a handler returns true.
+    /// A request to insert objects until a handler returns true.
     ///
     /// ```swift
     /// var rest = rows.makeIterator()
@@ -222,7 +240,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch insertion gives.
+/// The result of a batch insertion.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchinsertresult>
 ///
@@ -230,12 +248,13 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
 /// request.resultType = .objectIDs
 /// let result = try context.execute(request) as? NSBatchInsertResult
 /// let objectIDs = result?.result as? [NSManagedObjectID] ?? []
-/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSInsertedObjectIDsKey: objectIDs], into: [context])
+/// NSManagedObjectContext.mergeChanges(
+///     fromRemoteContextSave: [NSInsertedObjectIDsKey: objectIDs], into: [context])
 /// ```
 open class NSBatchInsertResult: NSPersistentStoreResult {
     /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
     public let result: Any?
-    /// What the request asked for.
+    /// The requested form of the result.
     public let resultType: NSBatchInsertRequestResultType
 
     init(_ type: NSBatchInsertRequestResultType, _ result: Any?) {

@@ -1,13 +1,15 @@
 import Foundation
 
-/// What the result of a batch update is.
+/// The form of the result of a batch update.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequestresulttype>
 ///
 /// ```swift
 /// request.resultType = .updatedObjectIDsResultType
-/// let ids = (try context.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID] ?? []
-/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: ids], into: [context])
+/// let result = try context.execute(request) as? NSBatchUpdateResult
+/// let ids = result?.result as? [NSManagedObjectID] ?? []
+/// NSManagedObjectContext.mergeChanges(
+///     fromRemoteContextSave: [NSUpdatedObjectIDsKey: ids], into: [context])
 /// ```
 public enum NSBatchUpdateRequestResultType: UInt, Sendable {
     /// Whether it succeeded: a `Bool`.
@@ -20,10 +22,14 @@ public enum NSBatchUpdateRequestResultType: UInt, Sendable {
 
 /// Changes properties of many objects in the stores without making objects of them.
 ///
-/// The rows of a store are changed in one transaction, and their versions count up. Nothing is validated, and no context hears of it: merge
-/// the IDs that the request can give, with `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Derived attributes follow.
-/// A violated uniqueness constraint refuses the request, whatever the merge policy. Where one of several stores fails, code 134040 names
-/// those that were changed before. Unlike on a Mac, stores in memory can be used too.
+/// The rows of a store are changed in one transaction, and their versions count up. Nothing is
+/// validated, and no context is notified: merge the object IDs of the result with
+/// `NSManagedObjectContext.mergeChanges(fromRemoteContextSave:into:)`. Derived attributes are
+/// updated.
+///
+/// A violated uniqueness constraint refuses the request, whatever the merge policy. Where one of
+/// several stores fails, code 134040 names the stores that were changed before. Unlike on a Mac,
+/// stores in memory can be used too.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdaterequest>
 ///
@@ -45,15 +51,19 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// The form of the result; the status alone to begin with.
     open var resultType = NSBatchUpdateRequestResultType.statusOnlyResultType
 
-    /// New values of properties. Keys are names, also of elements of composite attributes, or property descriptions.
+    /// New values of properties. Keys are names, also of elements of composite attributes, or
+    /// property descriptions.
     ///
-    /// Values are constants, `NSNull` for nil, or `NSExpression`s, which are evaluated for each object as it was before. To-one
-    /// relationships take the ID of a saved object of the same store, or `NSNull`, unless the inverse is to-one; an ID also not where the
-    /// inverse is ordered. To-many relationships, derived and transient attributes are refused.
+    /// Values are constants, `NSNull` for nil, or `NSExpression`s, which are evaluated with the
+    /// values that the object had before. A to-one relationship takes the ID of a saved object of
+    /// the same store, or `NSNull`. Both are refused if the inverse is to-one; an ID is also
+    /// refused if the inverse is ordered. To-many relationships, derived and transient attributes
+    /// are refused.
     ///
     /// ```swift
     /// request.propertiesToUpdate = [
-    ///     "stockCount": NSExpression(format: "stockCount + 1"), "note": NSNull(), "supplier": supplier.objectID,
+    ///     "stockCount": NSExpression(format: "stockCount + 1"), "note": NSNull(),
+    ///     "supplier": supplier.objectID,
     /// ]
     /// ```
     open var propertiesToUpdate: [AnyHashable: Any]?
@@ -74,7 +84,9 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// A request without an entity, which cannot be executed.
     public required init() { super.init() }
 
-    /// A request for the objects of an entity. One that the model lacks is an error of `execute(_:)`, as is a request without new values.
+    /// A request for the objects of an entity.
+    ///
+    /// `execute(_:)` throws if the model lacks the entity, or if the request has no new values.
     ///
     /// ```swift
     /// let request = NSBatchUpdateRequest(entityName: "Item")
@@ -107,7 +119,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
         var count = 0
         var objectIDs: [NSManagedObjectID] = []
         var others: [Any] = []
-        // What no store can take is found before the first one is written.
+        // Values that a store cannot take are found before the first store is written.
         let updates = try execution.stores().map { store in
             (store: store, try execution.rows(of: store).map { ($0, try update(execution, store)) })
         }
@@ -153,7 +165,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     }
 }
 
-/// What a batch update gives.
+/// The result of a batch update.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsbatchupdateresult>
 ///
@@ -161,12 +173,13 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 /// request.resultType = .updatedObjectIDsResultType
 /// let result = try context.execute(request) as? NSBatchUpdateResult
 /// let objectIDs = result?.result as? [NSManagedObjectID] ?? []
-/// NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: objectIDs], into: [context])
+/// NSManagedObjectContext.mergeChanges(
+///     fromRemoteContextSave: [NSUpdatedObjectIDsKey: objectIDs], into: [context])
 /// ```
 open class NSBatchUpdateResult: NSPersistentStoreResult {
     /// A `Bool`, `[NSManagedObjectID]` or `Int`, as the type says.
     public let result: Any?
-    /// What the request asked for.
+    /// The requested form of the result.
     public let resultType: NSBatchUpdateRequestResultType
 
     init(_ type: NSBatchUpdateRequestResultType, _ result: Any?) {

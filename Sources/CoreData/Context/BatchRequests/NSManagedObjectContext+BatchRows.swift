@@ -1,15 +1,16 @@
 import Foundation
 
-// Batches for other parts of this package: what they have changed is merged at once into this context, and into those that merge
-// what others save.
+// Batch operations for other parts of this package. Their changes are merged at once into this
+// context and into the contexts that merge the saves of others automatically.
 extension NSManagedObjectContext {
-    /// Inserts rows with the values of objects, or changes the rows that have their unique values.
+    /// Inserts rows with the values of objects, or updates the existing rows with the same unique
+    /// values.
     ///
     /// - Parameters:
-    ///   - constraint: the attributes of the uniqueness constraint by which rows that are there are changed; nil to leave that to the
-    ///     merge policy.
-    ///   - updated: the properties that get new values then; nil for all.
-    ///   - next: gives the next object, which is not kept; nil after the last one.
+    ///   - constraint: the attributes of the uniqueness constraint that identifies existing rows to
+    ///     update; nil to leave this to the merge policy.
+    ///   - updated: the properties of existing rows that get new values; nil for all.
+    ///   - next: returns the next object, which is not kept; nil after the last one.
     package final func insertRows(
         of entityName: String, updatingBy constraint: [String]? = nil, _ updated: [String]? = nil, next: () throws -> NSManagedObject?
     ) throws -> (inserted: Int, updated: Int) {
@@ -46,13 +47,13 @@ extension NSManagedObjectContext {
 
     /// A new value of a property.
     package enum BatchValue {
-        /// That of an object which belongs to no context.
+        /// The value of the property in an object that belongs to no context.
         case ofObject(NSManagedObject)
         case destination(NSManagedObjectID?)
         case expression(NSExpression)
     }
 
-    /// Gives the rows that match a predicate new values.
+    /// Assigns new values to the rows that match a predicate.
     package final func updateRows(
         of entityName: String, where predicate: NSPredicate?, _ properties: [(name: String, value: BatchValue)]
     ) throws -> Int {
@@ -63,7 +64,7 @@ extension NSManagedObjectContext {
         var count = 0
         let family = execution.layout.familyIndexes
         let near = execution.layout.model.roots(near: family) { slot in properties.contains { $0.name == slot.name } }
-        // What no store can take is found before the first one is written.
+        // Values that a store cannot take are found before the first store is written.
         let updates = try execution.stores().map { store -> (store: NSPersistentStore, (any BatchRows, RowUpdate)?) in
             guard let rows = try execution.rows(of: store) else { return (store, nil) }
             let values = BatchValues(execution.layout, store)
@@ -91,9 +92,10 @@ extension NSManagedObjectContext {
         return count
     }
 
-    /// Deletes the rows that match a predicate, as delete rules say.
+    /// Deletes the rows that match a predicate, and follows their delete rules.
     ///
-    /// A to-many relationship that need not have a least number of objects may lose all of them, also where it is not optional.
+    /// A to-many relationship without a minimum count may lose all of its objects, even where it is
+    /// not optional.
     package final func deleteRows(of entityName: String, where predicate: NSPredicate?) throws -> Int {
         var target = BatchEntity(name: entityName)
         let execution = try BatchExecution(NSBatchDeleteRequest(), &target, self)
@@ -118,26 +120,31 @@ extension NSManagedObjectContext {
         return count
     }
 
-    /// Merges what a batch has done into this context and those that merge what others save.
+    /// Merges the changes of a batch into this context and into contexts that merge the saves of
+    /// others.
     ///
-    /// - Parameter roots: the root entities of what leads to the changed rows or derives values from them. A store does not say which of
-    ///   those rows are concerned: what the contexts have read of them is compared with what is in the store.
+    /// - Parameter roots: the root entities of objects that refer to the changed rows or derive
+    ///   values from them. A store does not report which of those objects are affected: the
+    ///   contexts compare the rows that they have read with the store.
     private func publishBatch(_ changes: SavedObjectIDs, near roots: Set<Int>) {
         var changes = changes
         changes.unnamed = .ofRoots(roots)
-        // First, so that what an observer of the own merge enqueues finds the others up to date.
+        // Other contexts come first: work that an observer of this context's own merge enqueues
+        // then finds them up to date.
         tellOthers { changes }
-        // Inserted objects are nobody's yet here.
+        // Without inserted objects: this context has none of them yet.
         merge(SavedObjectIDs(updated: changes.updated, deleted: changes.deleted, unnamed: changes.unnamed))
     }
 }
 
 extension ModelLayout {
-    /// The root entities whose objects lead to objects of other entities, or have values that are derived from theirs.
+    /// The root entities whose objects refer to objects of other entities, or derive values from
+    /// them.
     ///
     /// - Parameters:
-    ///   - entities: those whose rows have changed, by layout index.
-    ///   - isChanged: whether a relationship has changed; all have where rows are new or gone.
+    ///   - entities: the layout indexes of the entities whose rows have changed.
+    ///   - isChanged: whether a relationship has changed; where rows are inserted or deleted, all
+    ///     have.
     fileprivate func roots(near entities: some Sequence<Int>, where isChanged: (PropertySlot) -> Bool = { _ in true }) -> Set<Int> {
         var roots: Set<Int> = []
         let changed = entities.map { layouts[$0] }
@@ -147,7 +154,8 @@ extension ModelLayout {
                 roots.insert(layouts[slot.destinationIndex].rootIndex)
             }
         }
-        // Those without an inverse, and what is derived: also from derived values.
+        // Adds entities with to-many relationships that have no inverse, and entities with derived
+        // values, which may be derived from other derived values.
         let derived = Set(layouts.filter { $0.slots.contains(where: \.isDerived) }.map(\.rootIndex))
         var sources = changedRoots
         while true {

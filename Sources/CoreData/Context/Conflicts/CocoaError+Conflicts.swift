@@ -7,8 +7,10 @@ extension CocoaError {
     /// do {
     ///     try context.save()
     /// } catch let error as CocoaError where error.code == .managedObjectMerge {
-    ///     for conflict in error.persistentStoreSaveConflicts ?? [] { context.refresh(conflict.sourceObject, mergeChanges: true) }
-    ///     try context.save()                                  // with the present rows below the changes
+    ///     for conflict in error.persistentStoreSaveConflicts ?? [] {
+    ///         context.refresh(conflict.sourceObject, mergeChanges: true)
+    ///     }
+    ///     try context.save()              // the changes, based on the present rows
     /// }
     /// ```
     public var persistentStoreSaveConflicts: [NSMergeConflict]? {

@@ -5,7 +5,8 @@ import Foundation
 /// Source: <https://developer.apple.com/documentation/coredata/nsconstraintconflict>
 ///
 /// ```swift
-/// let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict] ?? []
+/// let conflicts =
+///     error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict] ?? []
 /// for conflict in conflicts { print(conflict.constraint, conflict.constraintValues) }
 /// ```
 open class NSConstraintConflict: NSObject {
@@ -13,8 +14,11 @@ open class NSConstraintConflict: NSObject {
     public let constraint: [String]
     /// The values that several objects have, by attribute name.
     public let constraintValues: [String: Any]
-    /// The object whose row is in the store already; nil when all objects in conflict are in one context. Where a new object takes the row's
-    /// place, this one reads what was in the store and belongs to no context any more, unless the program had it before.
+    /// The object whose row is in the store already; nil when all conflicting objects are in one
+    /// context.
+    ///
+    /// Where a new object takes the row's place, this object has the values that were in the store.
+    /// It no longer belongs to a context, unless the program had it before.
     public let databaseObject: NSManagedObject?
     /// The values of that row; nil without one.
     public let databaseSnapshot: [String: Any]?
@@ -23,7 +27,8 @@ open class NSConstraintConflict: NSObject {
     /// The values of the objects to be saved, in the same order.
     public let conflictingSnapshots: [[AnyHashable: Any]]
 
-    /// Settles the conflict in the context that met it. Nil once that is done, and in a conflict that a program made.
+    /// Settles the conflict in the context that found it. Nil after that, and in a conflict that
+    /// the program created.
     var resolution: ((NSMergePolicyType) -> Void)?
 
     func settle(_ type: NSMergePolicyType) {
@@ -32,7 +37,7 @@ open class NSConstraintConflict: NSObject {
         resolution?(type)
     }
 
-    /// A conflict that a program made, for tests of its merge policies.
+    /// Creates a conflict for a program's tests of its merge policies.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?,
         databaseSnapshot: [AnyHashable: Any]?, conflicting conflictingObjects: [NSManagedObject],

@@ -1,7 +1,9 @@
-// What becomes of objects whose rows others deleted.
+// Objects whose rows another context or program has deleted.
 
 extension NSManagedObjectContext {
-    /// Takes an object whose row is gone out of relationships that were made since its last save: what would lead nowhere.
+    /// Removes an object whose row is gone from relationships made since its last save.
+    ///
+    /// These relationships would refer to nothing.
     func leaveNewRelationships(of object: NSManagedObject) {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
@@ -16,15 +18,16 @@ extension NSManagedObjectContext {
 
     private func leave(_ destination: NSManagedObject, _ object: NSManagedObject, _ property: PropertySlot) {
         destination.removeFromInverse(of: property, object)
-        // Undoing must not lead it back.
+        // An undo must not restore the reference.
         journal?.reread(destination)
     }
 
-    /// Makes a changed object again of one that was to be saved as a new row in the place of a deleted one.
+    /// Turns an object that was to replace its deleted row with a new one into a changed object
+    /// again.
     func continueAsUpdate(_ object: NSManagedObject) {
         guard let former = object.extras?.deletedRow else { return }
         changes.becomeChanged(object, in: former.row)
-        // Only what differs from the deleted row was set by anyone.
+        // Only values that differ from the deleted row count as changes.
         forgetUnchanged(object)
     }
 }

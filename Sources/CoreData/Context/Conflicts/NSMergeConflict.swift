@@ -1,14 +1,16 @@
 import Foundation
 
-/// An object to be saved whose row was changed or deleted by others meanwhile.
+/// An object to be saved whose row another context or program changed or deleted in the meantime.
 ///
-/// Snapshots hold attributes and to-one relationships (as object IDs), no to-many relationships. A conflict between the
-/// context and the coordinator's cached row has no persisted snapshot; one between the cached row and the store has both.
+/// Snapshots hold attributes and to-one relationships (as object IDs), no to-many relationships. A
+/// conflict between the context and the coordinator's cached row has no persisted snapshot; one
+/// between the cached row and the store has both.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmergeconflict>
 ///
 /// ```swift
-/// let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
+/// let conflicts =
+///     error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict] ?? []
 /// for conflict in conflicts { print(conflict.sourceObject.objectID, conflict.newVersionNumber) }
 /// ```
 open class NSMergeConflict: NSObject {
@@ -18,14 +20,17 @@ open class NSMergeConflict: NSObject {
     public let objectSnapshot: [String: Any]?
     /// The row as the coordinator has it cached; nil when another context deleted it.
     public let cachedSnapshot: [String: Any]?
-    /// The row as it is in the store; nil for a conflict with the cached row, and when the row was deleted.
+    /// The row as it is in the store; nil for a conflict with the cached row, and when the row was
+    /// deleted.
     public let persistedSnapshot: [String: Any]?
-    /// The version of the row that stands against the object: in the cache or in the store. 0 when it was deleted there.
+    /// The version of the conflicting row, in the cache or in the store. 0 when it was deleted
+    /// there.
     public let newVersionNumber: Int
     /// The version of the row that the object was last read from or saved to.
     public let oldVersionNumber: Int
 
-    /// Settles the conflict in the context that met it. Nil once that is done, and in a conflict that a program made.
+    /// Settles the conflict in the context that found it. Nil after that, and in a conflict that
+    /// the program created.
     var resolution: ((NSMergePolicyType) -> Void)?
 
     func settle(_ type: NSMergePolicyType) {
@@ -34,11 +39,12 @@ open class NSMergeConflict: NSObject {
         resolution?(type)
     }
 
-    /// Makes a conflict of an object as it was last read or saved.
+    /// Creates a conflict for an object, with its values as they were last read or saved.
     ///
     /// ```swift
     /// let conflict = NSMergeConflict(
-    ///     source: item, newVersion: 0, oldVersion: 3, cachedSnapshot: nil, persistedSnapshot: nil)    // deleted by others
+    ///     source: item, newVersion: 0, oldVersion: 3, cachedSnapshot: nil,
+    ///     persistedSnapshot: nil)         // deleted by another context or program
     /// ```
     public init(
         source sourceObject: NSManagedObject, newVersion: Int, oldVersion: Int, cachedSnapshot: [String: Any]?,

@@ -18,11 +18,12 @@ public enum NSMergePolicyType: UInt, Sendable {
     case rollbackMergePolicyType = 4
 }
 
-/// Decides what happens when objects to be saved were changed by others meanwhile, or would violate a uniqueness
-/// constraint.
+/// Decides what happens when a save conflicts with changes that another context or program has
+/// saved, or would violate a uniqueness constraint.
 ///
-/// A subclass overrides the `resolve` methods and calls `super`, which settles the conflicts as `mergeType` says: the objects
-/// then stand on the rows of the store, and what the subclass changes in them is saved. Or it throws to refuse the save.
+/// A subclass overrides the `resolve` methods and calls `super`, which settles the conflicts as
+/// `mergeType` says. After that, the objects are based on the rows in the store, and changes that
+/// the subclass makes to them are saved. A subclass may throw instead to refuse the save.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmergepolicy>
 ///
@@ -30,7 +31,8 @@ public enum NSMergePolicyType: UInt, Sendable {
 /// context.mergePolicy = NSMergePolicy(merge: .mergeByPropertyStoreTrumpMergePolicyType)
 /// ```
 open class NSMergePolicy: NSObject, @unchecked Sendable {
-    // Sendable: constant; a subclass with state must guard it, as several contexts may use one policy.
+    // Sendable: constant; a subclass with state must guard it, as several contexts may use one
+    // policy.
 
     /// How the policy resolves conflicts.
     public let mergeType: NSMergePolicyType
@@ -71,7 +73,8 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     /// Drops the object's changes.
     open class var rollback: NSMergePolicy { sharedRollback }
 
-    /// Resolves all conflicts of a save: first those of optimistic locking, then those of uniqueness constraints.
+    /// Resolves all conflicts of a save: first those of optimistic locking, then those of
+    /// uniqueness constraints.
     ///
     /// ```swift
     /// final class Logging: NSMergePolicy, @unchecked Sendable {
@@ -89,12 +92,14 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
         try resolve(constraintConflicts: list.compactMap { $0 as? NSConstraintConflict })
     }
 
-    /// Resolves conflicts with others' changes of the same rows.
+    /// Resolves conflicts with changes of the same rows by another context or program.
     ///
     /// ```swift
     /// override func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
     ///     try super.resolve(optimisticLockingConflicts: list)
-    ///     for conflict in list { conflict.sourceObject.setValue(Date(), forKey: "mergedAt") }     // is saved, too
+    ///     for conflict in list {
+    ///         conflict.sourceObject.setValue(Date(), forKey: "mergedAt")      // is saved, too
+    ///     }
     /// }
     /// ```
     ///
@@ -117,7 +122,9 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     ///
     /// ```swift
     /// override func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
-    ///     if list.contains(where: { $0.constraint == ["code"] }) { throw CocoaError(.managedObjectConstraintMerge) }
+    ///     if list.contains(where: { $0.constraint == ["code"] }) {
+    ///         throw CocoaError(.managedObjectConstraintMerge)
+    ///     }
     ///     try super.resolve(constraintConflicts: list)
     /// }
     /// ```

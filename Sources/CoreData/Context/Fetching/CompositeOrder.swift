@@ -1,9 +1,10 @@
 import Foundation
 
-/// Refuses orders by whole composite attributes, whatever store answers: a dictionary comes neither before nor after another.
+/// Refuses sort descriptors for whole composite attributes, in every store: dictionaries have no
+/// order.
 enum CompositeOrder {
-    /// - Throws: code 134060 that names the attribute and its elements. A closure may order dictionaries as it likes, where the
-    ///   store can use one.
+    /// - Throws: code 134060 that names the attribute and its elements. A closure may order
+    ///   dictionaries in any way, where the store can use one.
     static func check(_ fetch: StoreFetch) throws {
         for descriptor in fetch.sortDescriptors where descriptor.selector != nil {
             guard let key = descriptor.key, !isComputed(key, in: fetch), let composite = composite(at: key, of: fetch.entity) else {
@@ -19,7 +20,8 @@ enum CompositeOrder {
         fetch.columns?.properties.contains { ($0 as? NSExpressionDescription)?.name == name } ?? false
     }
 
-    /// The composite attribute, or the composite within one, that a key path through to-one relationships leads to.
+    /// The composite attribute, or nested composite, at the end of a key path through to-one
+    /// relationships.
     private static func composite(at keyPath: String, of entity: EntityLayout) -> (layout: EntityLayout, slots: [Int])? {
         var entity = entity
         var names = keyPath.pathNames[...]

@@ -1,13 +1,15 @@
 import Foundation
 
-/// Carries out one fetch request: asks the stores, makes objects of their rows, lays unsaved changes over.
+/// Executes one fetch request: asks the stores, makes objects of their rows, applies unsaved
+/// changes.
 struct FetchExecutor<Result> {
     private let request: NSFetchRequest<Result>
-    // unowned(unsafe): an executor lives within a call of the context's.
+    // unowned(unsafe): an executor lives only during a call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
     let resolved: ResolvedRequest
 
-    /// - Throws: names that the model does not have, and what contradicts itself in the request.
+    /// - Throws: for names that the model lacks, and for settings of the request that contradict
+    ///   each other.
     init(_ request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws {
         self.init(request, try context.resolve(request), in: context)
     }
@@ -19,7 +21,7 @@ struct FetchExecutor<Result> {
         self.resolved = resolved
     }
 
-    /// What a fetch gives, by the result type of its request.
+    /// The results of a fetch, by the result type of its request.
     enum Fetched {
         case objects([NSManagedObject])
         case objectIDs([NSManagedObjectID])
@@ -45,7 +47,7 @@ struct FetchExecutor<Result> {
         }
     }
 
-    /// What the request gives, as what it is declared for.
+    /// The results of the request, as the type that it is declared with.
     func results() throws -> [Result] {
         switch try run() {
         case .objects(let objects): try typed(objects)
@@ -62,9 +64,9 @@ struct FetchExecutor<Result> {
         return try objects(from: plan.answers(), plan)
     }
 
-    /// What the stores are to be asked for now, with the context's unsaved changes.
+    /// The fetch that the stores execute now, with the context's unsaved changes.
     ///
-    /// - Throws: what cannot be asked of unsaved objects.
+    /// - Throws: when the request cannot be evaluated for unsaved objects.
     func plan() throws -> FetchPlan {
         var plan = FetchPlan(
             request: resolved, asked: resolved.fetch, overlay: try overlay(), usesBatches: context.usesBatches(resolved, request))
@@ -75,15 +77,17 @@ struct FetchExecutor<Result> {
         return plan
     }
 
-    /// The unsaved changes that bear on the fetch; nil when there are none, and for a request that does not want them.
+    /// The unsaved changes that affect the fetch; nil if there are none, or the request excludes
+    /// them.
     private func overlay() throws -> PendingOverlay? {
         request.includesPendingChanges ? try PendingOverlay(resolved, in: context) : nil
     }
 
-    /// What stores answered to a plan, as what the request is declared for.
+    /// The results from the stores' answers to a plan, as the type that the request is declared
+    /// with.
     func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] { try typed(objects(from: answers, plan)) }
 
-    /// Makes objects of the stores' answers, in order, with unsaved changes laid over.
+    /// Makes objects of the stores' answers, in order, and applies unsaved changes.
     private func objects(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [NSManagedObject] {
         var objects: [NSManagedObject] = []
         for (store, answer) in answers {
@@ -110,7 +114,7 @@ struct FetchExecutor<Result> {
         }
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !objects.isEmpty {
             if plan.usesBatches {
-                // They are loaded with the batches.
+                // The relationships are loaded with the batches.
                 try context.checkPrefetching(keyPaths, of: resolved.layout)
                 return objects
             }
@@ -191,14 +195,15 @@ struct FetchExecutor<Result> {
         throw CoreDataErrors.otherResultType(Element.self, than: Result.self, of: request.entityName)
     }
 
-    /// The objects as what the request is declared for.
+    /// The objects as the type that the request is declared with.
     private func typed(_ objects: [NSManagedObject]) throws -> [Result] {
         if Result.self == NSManagedObject.self, let same = objects as? [Result] { return same }
         if let wanted = Result.self as? NSManagedObject.Type {
             let layouts = resolved.layout.model.layouts
             let fits = resolved.layout.familyIndexes.allSatisfy { layouts[$0].managedObjectClass.isSubclass(of: wanted) }
             if fits, type(of: resolved.layout) == EntityLayout.self {
-                // Every object is an instance of `Result`, a class: both arrays hold the same references.
+                // Every object is an instance of `Result`, a class: both arrays hold the same
+                // references.
                 return unsafeBitCast(objects, to: [Result].self)
             }
         }

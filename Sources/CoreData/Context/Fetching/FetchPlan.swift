@@ -1,11 +1,12 @@
-/// What the stores are asked for by one fetch, and what remains to be done with their answers.
+/// The requests of one fetch to the stores, and the work that remains on their answers.
 struct FetchPlan: @unchecked Sendable {
-    // Sendable: the stores and their rows are; the request is a value that is only read, as is the overlay, whose objects are only
-    // counted on other threads; and stores that look at the fetch's context are not asked there.
+    // Sendable: the stores and their rows are. The request is a value that is only read, as is the
+    // overlay, whose objects are only counted on other threads. Stores that look at the fetch's
+    // context are not asked on other threads.
     let request: ResolvedRequest
-    /// What each store is asked for, before the overlay changes it.
+    /// The fetch that each store executes, before the overlay changes it.
     var asked: StoreFetch
-    /// The unsaved changes that bear on the fetch.
+    /// The unsaved changes that affect the fetch.
     let overlay: PendingOverlay?
     /// Whether rows are read in batches, when their objects are used.
     let usesBatches: Bool
@@ -13,7 +14,7 @@ struct FetchPlan: @unchecked Sendable {
 
     typealias Answer = (store: NSPersistentStore, answer: StoreFetchResult)
 
-    /// Whether the answers to another plan of the same request are what this one needs.
+    /// Whether the answers to another plan of the same request have all that this plan needs.
     func asksForTheSame(as other: FetchPlan) -> Bool {
         switch (overlay, other.overlay) {
         case (nil, nil): true
@@ -22,9 +23,9 @@ struct FetchPlan: @unchecked Sendable {
         }
     }
 
-    /// Asks the stores. Touches nothing of the context.
+    /// Fetches from the stores. Does not use the context.
     ///
-    /// - Parameter countingOnly: whether only numbers of rows are asked for, of all rows.
+    /// - Parameter countingOnly: whether to fetch only the numbers of all matching rows.
     func answers(countingOnly: Bool = false) throws -> [Answer] {
         let isShared = request.stores.count > 1
         return try sources.map { store, rows in

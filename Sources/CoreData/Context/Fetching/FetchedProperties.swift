@@ -1,17 +1,18 @@
 import Foundation
 
-/// What a fetched property's request gave, and what `userInfo` it was made with.
+/// The result of a fetched property's request, and the version of the `userInfo` it was made with.
 private struct FetchedObjects {
     let objects: NSArray
     let userInfoVersion: Int
 }
 
 extension NSManagedObject {
-    /// The objects that a fetched property's request gives for this object, in order. They are kept until the object
-    /// is a fault again or is refreshed, or the property's `userInfo`, which the request may refer to, is set.
+    /// The objects that a fetched property's request gives for this object, in order. They are kept
+    /// until the object is a fault again or is refreshed, or the property's `userInfo`, which the
+    /// request may refer to, is set.
     ///
-    /// Where the store cannot be read, or no store could do what the request asks for, there are none for now: the next save says why, as for a
-    /// fault.
+    /// The array is empty if the store cannot be read, or if no store can execute the request. The
+    /// next save then throws the reason, as for a fault.
     final func fetchedPropertyValue(_ slot: Int, in context: NSManagedObjectContext) -> Any? {
         guard let description = layout.slots[slot].property as? NSFetchedPropertyDescription,
             let request = description.fetchRequest

@@ -1,10 +1,11 @@
 import Foundation
 import Synchronization
 
-/// What a fetch may give: managed objects, object IDs, dictionaries or numbers.
+/// A result of a fetch: a managed object, an object ID, a dictionary or a number.
 ///
 /// ```swift
-/// let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")     // of any kind of result
+/// // of any kind of result
+/// let request = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
 /// ```
 public protocol NSFetchRequestResult: NSObjectProtocol {}
 
@@ -13,7 +14,7 @@ extension NSManagedObjectID: NSFetchRequestResult {}
 extension NSDictionary: NSFetchRequestResult {}
 extension NSNumber: NSFetchRequestResult {}
 
-/// In which form a fetch gives its results.
+/// The form of the results of a fetch.
 ///
 /// ```swift
 /// let request = NSFetchRequest<NSManagedObjectID>(entityName: "Item")
@@ -45,13 +46,13 @@ public struct NSFetchRequestResultType: OptionSet, Sendable {
 /// let items = try context.fetch(request)
 /// ```
 open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
-    // `ResultType` has no constraint, because off Apple's platforms `any NSFetchRequestResult` does not conform to its own
-    // protocol, and `NSFetchRequest<NSFetchRequestResult>` must be a type.
+    // `ResultType` has no constraint, because off Apple's platforms `any NSFetchRequestResult` does
+    // not conform to its own protocol, and `NSFetchRequest<NSFetchRequestResult>` must be a type.
 
     private var givenEntityName: String?
     private var givenEntity: NSEntityDescription?
-    /// The entity that a context has found for the name. Guarded, because contexts on several threads may share a request that
-    /// nobody changes.
+    /// The entity that a context has found for the name. Guarded, because contexts on several
+    /// threads may share a request that nobody changes.
     private let foundEntity = Mutex<NSEntityDescription?>(nil)
 
     /// A request without an entity, which is set before it is executed.
@@ -60,7 +61,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// A request for an entity by name; the name is looked up when the request is executed.
     ///
     /// ```swift
-    /// let request = NSFetchRequest<Item>(entityName: "Item")  // a wrong name is an error of the fetch
+    /// // a wrong name is an error of the fetch
+    /// let request = NSFetchRequest<Item>(entityName: "Item")
     /// ```
     public init(entityName: String) {
         givenEntityName = entityName
@@ -86,7 +88,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
     func setEntityName(_ name: String) { givenEntityName = name }
 
-    /// Notes the entity that a context has found for the name. The name stays: another context may find another entity.
+    /// Notes the entity that a context has found for the name. The name stays: another context may
+    /// find another entity.
     func noteEntity(_ entity: NSEntityDescription) {
         if givenEntityName != nil { foundEntity.withLock { $0 = entity } }
     }
@@ -94,7 +97,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Which objects match; nil for all.
     ///
     /// ```swift
-    /// request.predicate = NSPredicate(format: "stockCount < %d AND supplier.name == %@", 5, "Smith")
+    /// request.predicate = NSPredicate(
+    ///     format: "stockCount < %d AND supplier.name == %@", 5, "Smith")
     /// ```
     open var predicate: NSPredicate?
     /// The order of the results.
@@ -114,10 +118,11 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open var fetchOffset = 0
     /// How many rows to load at a time; 0 for all at once.
     ///
-    /// With a size, the fetch reads only the identities of its matches, and gives faults. The first fault that is used loads
-    /// its row together with those of its neighbours in the result. Rows that were loaded some batches ago are dropped again
-    /// when nothing but the fetched array refers to their objects, which turn into faults. Stores that keep their rows in
-    /// memory, and sorted fetches from several stores, ignore the size.
+    /// With a size, the fetch reads only the identities of its matches, and gives faults. The first
+    /// fault that is used loads its row together with those of its neighbours in the result. Rows
+    /// that were loaded some batches ago are dropped again when nothing but the fetched array
+    /// refers to their objects, which turn into faults. Stores that keep their rows in memory, and
+    /// sorted fetches from several stores, ignore the size.
     ///
     /// ```swift
     /// request.fetchBatchSize = 50
@@ -131,7 +136,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Whether unsaved changes of the context count.
     ///
     /// ```swift
-    /// request.includesPendingChanges = false                  // what is stored, without this context's changes
+    /// request.includesPendingChanges = false      // the stored rows, without this context's changes
     /// ```
     open var includesPendingChanges = true
     /// Whether rows are read with the fetch; otherwise only IDs are.
@@ -139,24 +144,29 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Whether objects come as faults whose rows are cached, or loaded.
     ///
     /// ```swift
-    /// request.returnsObjectsAsFaults = false                  // for results that are all used at once
+    /// request.returnsObjectsAsFaults = false      // for results that are all used at once
     /// ```
     open var returnsObjectsAsFaults = true
-    /// Whether objects that are loaded already and have no changes take over the fetched values.
+    /// Whether objects that are loaded already and have no changes adopt the fetched values.
     open var shouldRefreshRefetchedObjects = false
     /// Relationships to load together with the results, as key paths.
     ///
     /// ```swift
-    /// request.relationshipKeyPathsForPrefetching = ["supplier", "supplier.address"]   // one statement for each
+    /// // one statement for each
+    /// request.relationshipKeyPathsForPrefetching = ["supplier", "supplier.address"]
     /// ```
     open var relationshipKeyPathsForPrefetching: [String]?
-    /// Properties of dictionary results: names or descriptions, attributes, to-one relationships and expressions.
+    /// Properties of dictionary results: names or descriptions, attributes, to-one relationships
+    /// and expressions.
     ///
-    /// A fetch for objects reads all of their properties, whatever is listed here: none of them is left to be read later.
-    /// The name of a property of the request's entity reads as its description once the entity is known.
+    /// A fetch for objects reads all of their properties, whatever is listed here. None of them is
+    /// left to be read later. Once the entity is known, the names of its properties read as their
+    /// descriptions.
     ///
-    /// Aggregates such as `sum:` alone give one dictionary. Beside other columns, and without ``propertiesToGroupBy``, there is a dictionary
-    /// for each object, with the aggregate of all objects that the predicate finds, whatever the limit: two requests to the store.
+    /// Aggregates such as `sum:` alone give one dictionary. Beside other columns, and without
+    /// ``propertiesToGroupBy``, there is one dictionary for each object. It contains the aggregate
+    /// over all objects that match the predicate, whatever the limit. The store gets two requests
+    /// for this.
     ///
     /// ```swift
     /// let request = NSFetchRequest<NSDictionary>(entityName: "Item")
@@ -169,14 +179,17 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         set { givenPropertiesToFetch = newValue }
     }
     private var givenPropertiesToFetch: [Any]?
-    /// Properties that dictionary results are grouped by. The other columns are then aggregates; one over a relationship, such as
-    /// `books.@count`, is that of all objects of the group (but for averages, which are refused). Names read as descriptions, as in
-    /// ``propertiesToFetch``.
+    /// Properties that dictionary results are grouped by.
+    ///
+    /// The other columns are then aggregates. An aggregate over a relationship, such as
+    /// `books.@count`, covers all objects of the group; averages over relationships are refused.
+    /// Names read as descriptions, as in ``propertiesToFetch``.
     ///
     /// ```swift
     /// request.resultType = .dictionaryResultType
     /// request.propertiesToGroupBy = ["supplier.name"]
-    /// request.propertiesToFetch = ["supplier.name", total]    // an NSExpressionDescription of sum:
+    /// // total: an NSExpressionDescription of sum:
+    /// request.propertiesToFetch = ["supplier.name", total]
     /// ```
     open var propertiesToGroupBy: [Any]? {
         get { described(givenPropertiesToGroupBy) }
@@ -184,13 +197,13 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
     private var givenPropertiesToGroupBy: [Any]?
 
-    /// Properties with descriptions in the place of names that the entity has.
+    /// Returns the properties with descriptions in place of names that the entity has.
     private func described(_ properties: [Any]?) -> [Any]? {
         guard let properties, !properties.isEmpty, let entity else { return properties }
         return properties.map { ($0 as? String).flatMap { entity.propertiesByName[$0] } ?? $0 }
     }
 
-    /// Which groups to keep.
+    /// The condition for the groups to keep; nil for all.
     open var havingPredicate: NSPredicate?
     /// Whether equal dictionaries are given once.
     ///
@@ -204,10 +217,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Executes the request in the context whose `perform` block is running.
     ///
     /// ```swift
-    /// let names = try await context.perform { try NSFetchRequest<Item>(entityName: "Item").execute().map(\.name) }
+    /// let names = try await context.perform {
+    ///     try NSFetchRequest<Item>(entityName: "Item").execute().map(\.name)
+    /// }
     /// ```
     ///
-    /// - Throws: what the fetch throws, and code 134060 outside of such a block.
+    /// - Throws: the errors of the fetch, and code 134060 outside of such a block.
     open func execute() throws -> [ResultType] {
         guard let context = CurrentContext.innermost else {
             throw CoreDataErrors.noCurrentContext()
@@ -230,7 +245,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
         return copy
     }
 
-    /// Gives another request of any result type the same description.
+    /// Copies the settings to another request, of any result type.
     func copyValues<Other>(to copy: NSFetchRequest<Other>) {
         copy.affectedStores = affectedStores
         copy.givenEntityName = givenEntityName
@@ -257,13 +272,16 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
 
     // MARK: - Equality
 
-    /// Whether the other request says the same: of what, which, in which order and form. Their types of results may differ.
+    /// Whether the other request has the same settings: the same objects in the same order and
+    /// form.
+    ///
+    /// The result types of the two requests may differ.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? any FetchSettings else { return false }
         return self === other || settings == other.settings
     }
 
-    // Of the entity alone: everything else may change.
+    // The hash covers the entity alone: all other settings may change.
     open override var hash: Int { entityName?.hashValue ?? 0 }
 
     open override var description: String {
@@ -275,14 +293,15 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// What two fetch requests are compared by.
+/// The settings by which two fetch requests are compared.
 private protocol FetchSettings: AnyObject {
     var settings: [AnyHashable?] { get }
 }
 
 extension NSFetchRequest: FetchSettings {
     fileprivate var settings: [AnyHashable?] {
-        // A property of the entity is known by its name, also before the request has been executed.
+        // A property of the entity is compared by its name, also before the request has been
+        // executed.
         func hashable(_ properties: [Any]?) -> AnyHashable? {
             properties.map {
                 $0.map { property in

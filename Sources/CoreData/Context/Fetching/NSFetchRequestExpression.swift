@@ -5,23 +5,27 @@ public let NSFetchRequestExpressionType = NSExpression.ExpressionType.fetchReque
 
 /// An expression whose value is the result of a fetch request.
 ///
-/// It is evaluated on the queue that evaluates it, which must be the context's. In a predicate of a fetch it is evaluated once by
-/// a SQL store, before the statement is made, and for each row by other stores. It cannot be archived.
+/// The fetch runs on the queue that evaluates the expression, which must be the context's. In a
+/// predicate of a fetch, a SQL store evaluates it once, before the statement is made; other stores
+/// evaluate it for each row. It cannot be archived.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsfetchrequestexpression>
 ///
 /// ```swift
 /// let count = NSFetchRequestExpression.expression(
-///     forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context), countOnly: true)
+///     forFetch: NSExpression(forConstantValue: request),
+///     context: NSExpression(forConstantValue: context), countOnly: true)
 /// ```
 open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
-    // Sendable: the properties are constants; what the expressions hold is the caller's to use on its queue.
+    // Sendable: the properties are constants. The caller uses the objects in the expressions on its
+    // queue.
 
     /// Evaluates to the fetch request.
     public let requestExpression: NSExpression
     /// Evaluates to the context that executes it.
     public let contextExpression: NSExpression
-    /// Whether the value is the number of objects, as `count(for:)` gives it, instead of the array that `fetch(_:)` gives.
+    /// Whether the value is the number of objects, as `count(for:)` gives it, instead of the array
+    /// that `fetch(_:)` gives.
     public let isCountOnlyRequest: Bool
 
     /// An expression whose value is the result of a fetch request, nil if it cannot be executed.
@@ -53,7 +57,7 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     public required init?(coder: NSCoder) { nil }
 }
 
-/// Lets a fetch request of any result type be executed.
+/// Executes a fetch request of any result type.
 private protocol ExecutableFetch {
     func result(in context: NSManagedObjectContext, countOnly: Bool) -> Any?
 }
@@ -61,7 +65,8 @@ private protocol ExecutableFetch {
 extension NSFetchRequest: ExecutableFetch {
     fileprivate func result(in context: NSManagedObjectContext, countOnly: Bool) -> Any? {
         do { return countOnly ? try context.count(for: self) : try context.fetch(self) } catch {
-            // As for a fault that cannot be read: an expression cannot throw, so the next save does.
+            // As for a fault that cannot be read: an expression cannot throw, so the next save
+            // does.
             context.readFailure = error
             return nil
         }

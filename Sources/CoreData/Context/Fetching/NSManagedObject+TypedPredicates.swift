@@ -14,7 +14,7 @@ extension NSManagedObjectID: PredicateIdentifiable {
     public var _predicateIdentity: (any Hashable & Sendable)? { self }
 }
 
-/// Stands in predicates for the entities whose objects are of a class.
+/// A constant in predicates that represents the entities whose objects are instances of a class.
 struct EntitiesOfClass: EntityCondition, PredicateComparable, CustomStringConvertible {
     let objectClass: NSManagedObject.Type
 

@@ -10,23 +10,28 @@ extension NSManagedObjectModel {
     /// A stored fetch request, nil when there is none of that name. Each call returns a new object.
     ///
     /// ```swift
-    /// if let few = model.fetchRequestTemplate(forName: "few") { count = try context.count(for: few) }
+    /// if let few = model.fetchRequestTemplate(forName: "few") {
+    ///     count = try context.count(for: few)
+    /// }
     /// ```
     public func fetchRequestTemplate(forName name: String) -> NSFetchRequest<any NSFetchRequestResult>? {
         fetchRequestTemplates[name]?.makeFetchRequest()
     }
 
-    /// A stored fetch request with every `$VARIABLE` of its predicates replaced, nil when there is none of that name.
+    /// A stored fetch request with every `$VARIABLE` of its predicates replaced, nil when there is
+    /// none of that name.
     ///
     /// ```swift
-    /// let few = model.fetchRequestFromTemplate(withName: "below", substitutionVariables: ["limit": 5])
+    /// let few = model.fetchRequestFromTemplate(
+    ///     withName: "below", substitutionVariables: ["limit": 5])
     /// let items = try few.map { try context.fetch($0) } as? [Item] ?? []
     /// ```
     ///
     /// - Parameters:
     ///   - name: the name of the stored request.
-    ///   - variables: the values by variable name without the dollar sign; `NSNull` stands for nil. A variable that is
-    ///     given no value stays in the predicate, and a fetch with the request throws an error that names it.
+    ///   - variables: the values by variable name without the dollar sign; `NSNull` stands for nil.
+    ///     A variable that is given no value stays in the predicate, and a fetch with the request
+    ///     throws an error that names it.
     public func fetchRequestFromTemplate(
         withName name: String, substitutionVariables variables: [String: Any]
     ) -> NSFetchRequest<any NSFetchRequestResult>? {
@@ -35,8 +40,9 @@ extension NSManagedObjectModel {
 
     /// Stores a copy of a fetch request under a name; nil removes it.
     ///
-    /// The copy has all that the request has. Properties of entities in `propertiesToFetch` and `propertiesToGroupBy` are kept by name, so that
-    /// they are those of the model, also in a copy of it. Model files have no place for these two, for `havingPredicate`, prefetched
+    /// The copy has all settings of the request. Entity properties in `propertiesToFetch` and
+    /// `propertiesToGroupBy` are kept by name, so that they are the properties of the model, also
+    /// in a copy of the model. Model files cannot store these two, `havingPredicate`, prefetched
     /// relationships, `shouldRefreshRefetchedObjects` and stores.
     ///
     /// ```swift
@@ -52,7 +58,8 @@ extension NSManagedObjectModel {
 }
 
 extension NSFetchedPropertyDescription {
-    /// The request whose result is the property's value. Reading returns a new object, assigning copies.
+    /// The request whose result is the property's value. Reading returns a new object, assigning
+    /// copies.
     ///
     /// ```swift
     /// similar.fetchRequest = request
@@ -64,7 +71,7 @@ extension NSFetchedPropertyDescription {
 }
 
 extension FetchRequestTemplate {
-    /// Takes over what a model stores of a fetch request.
+    /// Copies the settings of a fetch request that a model stores.
     init(copying request: NSFetchRequest<any NSFetchRequestResult>) {
         self.init(entityName: request.entityName ?? "")
         predicate = request.predicate
@@ -85,7 +92,7 @@ extension FetchRequestTemplate {
         affectedStores = request.affectedStores
     }
 
-    /// Makes the fetch request that the model stores.
+    /// Returns a new fetch request with the stored settings.
     func makeFetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entityName)
         request.predicate = predicate
@@ -101,7 +108,7 @@ extension FetchRequestTemplate {
         request.returnsDistinctResults = returnsDistinctResults
         request.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
         request.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        // Copies: what is done to the request is nothing to the model.
+        // Copies, so that changes to the request do not affect the model.
         request.propertiesToFetch = propertiesToFetch.map(Self.columns)
         request.propertiesToGroupBy = propertiesToGroupBy.map(Self.columns)
         request.havingPredicate = havingPredicate

@@ -1,7 +1,8 @@
 import Foundation
 
-/// A fetch request whose names are found in the model: of which entity, in which stores, and what each of them is asked for when nothing
-/// is unsaved.
+/// A fetch request whose names have been looked up in the model.
+///
+/// It has the entity, the stores, and the fetch that each store executes if nothing is unsaved.
 struct ResolvedRequest {
     var layout: EntityLayout
     var stores: [NSPersistentStore]
@@ -50,7 +51,7 @@ extension NSManagedObjectContext {
         return ResolvedRequest(layout: layout, stores: stores, fetch: fetch)
     }
 
-    /// A description that has nothing but the name of a property stands for the property.
+    /// Returns the property in place of a description that has only the name of a property.
     private static func named(_ column: Any, _ layout: EntityLayout) -> Any {
         guard let description = column as? NSExpressionDescription, description.expression == nil,
             let slot = layout.slotByName[description.name]

@@ -1,6 +1,8 @@
 import Foundation
 
-/// The request of a fetched results controller as its delegate gets it, typed for any result: both have the same settings at all times.
+/// A fetched results controller's request as its delegate gets it, typed for any result.
+///
+/// It reads and writes the settings of the original request.
 final class UntypedRequest<Original>: NSFetchRequest<any NSFetchRequestResult> {
     private let original: NSFetchRequest<Original>
 

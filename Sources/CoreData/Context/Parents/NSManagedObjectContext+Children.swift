@@ -1,7 +1,9 @@
-// What a context is asked by its children: its objects as rows, with what is unsaved.
+// The access of child contexts to this context: its objects as rows, with unsaved values.
 
 extension NSManagedObjectContext {
-    /// The key by which children know an object: that of its row, or a provisional one; 0 for an object that is not in the context.
+    /// The key of an object for child contexts: the key of its row, or a provisional one.
+    ///
+    /// 0 for an object that is not in the context.
     func childKey(of object: NSManagedObject) -> Int64 {
         if object.flags.contains(.inserted) || object.key == 0 {
             let objectID = object.objectID
@@ -10,7 +12,7 @@ extension NSManagedObjectContext {
         return object.key
     }
 
-    /// The registered object that children know by a key.
+    /// The registered object that has a key for child contexts.
     func object(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = registry.object(store: store, root: layout.rootIndex, key: key) { return object }
         guard key < 0 else { return nil }
@@ -18,28 +20,30 @@ extension NSManagedObjectContext {
         return registry.object(withSerial: 0 &- key, root: layout.rootIndex)
     }
 
-    /// The object that children know by a key, or a fault. Nil for a provisional key that nobody has.
+    /// The object that has a key for child contexts, or a fault. Nil for a provisional key without
+    /// object.
     func objectOrFault(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = object(withChildKey: key, of: layout, store: store) { return object }
-        // The child may not have heard yet of the key that the root has given to what it saved.
+        // The child may not know yet the permanent key that the root's save gave to the object.
         let latest = latestKey(key)
         guard latest > 0 || parentContext != nil else { return nil }
         return makeFault(key: latest, of: layout, store: store)
     }
 
-    /// A key that a child may know by an older, provisional one.
+    /// The latest key of an object that a child may know by an older, provisional key.
     func latestKey(_ key: Int64) -> Int64 {
         if key > 0 { return key }
         return registry.identities.permanentKey(ofSerial: 0 &- key, amongFirst: registry.permanentKeyCount)?.key ?? key
     }
 
-    /// The objects of this context that a fetch of a child is not to give, because the child has changed them.
+    /// Returns a condition for objects that a child's fetch leaves out because the child changed
+    /// them.
     func isExcluded(by fetch: StoreFetch) -> (NSManagedObject) -> Bool {
         let keys = fetch.excludedKeys
         return keys.isEmpty ? { _ in false } : { keys.contains(self.childKey(of: $0)) }
     }
 
-    /// Takes back the deletion of an object, which a child has again.
+    /// Takes back the deletion of an object that a child has inserted again.
     func insertFormer(_ object: NSManagedObject) {
         if object.flags.contains(.deletionSaved) {
             revive(object)
@@ -51,18 +55,18 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether an object is no more, or is to be deleted.
+    /// Whether an object no longer exists, or is to be deleted.
     func isGone(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) }
 
-    /// The row that an object has been read from or has yet to be read from, where nothing is unsaved; nil where that is not known.
+    /// The row of an object or fault without unsaved values; nil if the row is not known.
     func knownRow(of object: NSManagedObject) -> Snapshot? {
         object.hasPendingValues ? nil : object.committedRow.map(Snapshot.init(retaining:))
     }
 }
 
-/// Makes rows of a context's objects as they are, with unsaved values.
+/// Makes rows of a context's objects in their present state, with unsaved values.
 struct RowsOfObjects {
-    // unowned(unsafe): lives within a call of the context's.
+    // unowned(unsafe): the value lives only during a call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
     /// By layout index.
     private var builders: [Int: RowPageBuilder] = [:]
@@ -75,7 +79,7 @@ struct RowsOfObjects {
 
     /// The row of an object; nil when it has none any more.
     ///
-    /// - Throws: what keeps a fault's row from being read, or a transformable value from being transformed.
+    /// - Throws: when a fault's row cannot be read, or a transformable value cannot be transformed.
     mutating func row(of object: NSManagedObject) throws -> Snapshot? {
         if context.isGone(object) { return nil }
         if let known = context.knownRow(of: object) { return known }

@@ -1,4 +1,4 @@
-// What a context does as a child of another one.
+// A context in its role as a child of another context.
 
 extension NSManagedObjectContext {
     func updateMergeObserver() {
@@ -20,13 +20,15 @@ extension NSManagedObjectContext {
             "The parent of the context\(nameInMessages) cannot be changed: it has unsaved changes. Save or reset it first.")
     }
 
-    /// Takes over the keys that stores have given to objects which were saved to the parent, as far as the parent has.
+    /// Adopts the keys that stores gave to objects saved to the parent, as far as the parent has
+    /// them.
     func adoptPermanentKeys() {
         guard let parent = parentContext else { return }
         registry.adoptPermanentKeys(parent.registry.permanentKeyCount)
     }
 
-    /// The fault of an object that the parent has under a temporary ID; nil where it cannot have one.
+    /// Returns a fault for an object that the parent has under a temporary ID; nil if it cannot
+    /// have one.
     func faultOfParent(with objectID: NSManagedObjectID) -> NSManagedObject? {
         guard parentContext != nil, let serial = objectID.serial(in: registry.identities) else { return nil }
         if let permanent = registry.identities.permanentKey(ofSerial: serial, amongFirst: registry.permanentKeyCount) {
@@ -37,7 +39,7 @@ extension NSManagedObjectContext {
         return makeFault(key: -serial, of: objectID.layout, store: store.number)
     }
 
-    /// Has the parent obtain permanent IDs for objects that were saved to it.
+    /// Makes the parent obtain permanent IDs for objects that were saved to it.
     func obtainPermanentIDsInParent(for objects: [NSManagedObject]) throws {
         guard let parent = parentContext, !objects.isEmpty else { return }
         let known = objects.map { (key: $0.key, layout: $0.layout, store: Int($0.storeNumber)) }
@@ -50,7 +52,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Keys that objects get later
 
-    /// Notes that an object known by a temporary ID has a permanent key, for those contexts that know it by that ID.
+    /// Records the permanent key of an object, for contexts that know the object by a temporary ID.
     func noteKey(of object: NSManagedObject, inPlaceOf objectID: NSManagedObjectID) {
         guard object.key > 0, !children.isEmpty || parentContext != nil, let serial = objectID.serial(in: registry.identities) else {
             return
@@ -60,13 +62,15 @@ extension NSManagedObjectContext {
                 serial: serial, root: object.layout.rootIndex, store: Int(object.storeNumber), key: object.key))
     }
 
-    /// Has the children take over new permanent keys, each on its queue.
+    /// Makes the children adopt new permanent keys, each on its queue.
     func tellChildrenOfKeys() {
         for child in children.all { child.parentHasPermanentKeys() }
     }
 
-    /// A context on a private queue takes them over with its next block (`catchUpWithKeys`): nothing touches its objects on another
-    /// thread than its user's.
+    /// Adopts the permanent keys that the parent has.
+    ///
+    /// A context on a private queue adopts them with its next block (`catchUpWithKeys`): its
+    /// objects are used on no other thread than its user's.
     func parentHasPermanentKeys() {
         guard registry.permanentKeyCount < registry.identities.count else { return }
         if isOnQueue, !gate.isGivenUp(by: .current) { return adoptAndTell() }
@@ -77,10 +81,10 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes over the permanent keys that are known in the tree by now, as the first thing of a block.
+    /// Adopts the permanent keys that the tree of contexts has by now, at the start of a block.
     func catchUpWithKeys() {
         guard let parent = parentContext, registry.permanentKeyCount < registry.identities.count else { return }
-        // The parent's block catches up first.
+        // A block on the parent makes the parent catch up first.
         parent.run(neededBy: self) {}
         adoptAndTell()
     }

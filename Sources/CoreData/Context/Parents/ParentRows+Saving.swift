@@ -1,9 +1,12 @@
 import Foundation
 
-// A child's changes become changes of its parent.
+// Saving a child: its changes become changes of its parent.
 
 extension ParentRows {
-    /// Applies the changes to the parent's objects: all of them, or none where the parent has other values by now than the child has read.
+    /// Applies the changes to the parent's objects.
+    ///
+    /// Either all changes are applied, or none if the parent's values have changed since the child
+    /// read them.
     func save(_ batch: SaveBatch) throws -> SaveOutcome { try save(batch) {} }
 
     func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
@@ -15,7 +18,8 @@ extension ParentRows {
         }
     }
 
-    /// - Throws: `SaveConflicts` when objects of the parent have changed or are gone since the child has read them.
+    /// - Throws: `SaveConflicts` when objects of the parent have changed or are gone since the
+    ///   child read them.
     private func checkConflicts(_ batch: SaveBatch) throws {
         var conflicts = SaveConflicts()
         var rows = RowsOfObjects(parent, expectedRows: 1)
@@ -34,7 +38,9 @@ extension ParentRows {
         if !conflicts.rows.isEmpty { throw conflicts }
     }
 
-    /// Whether two states of a row have the same values. Those that the store derives are nobody's change: the root's save has made them.
+    /// Whether two states of a row have the same values.
+    ///
+    /// Derived values are not compared: no context changed them, the root's save computed them.
     private func isSame(_ base: Snapshot, _ current: Snapshot) -> Bool {
         base.hasSameValues(as: current, comparesDerived: false) {
             $0.key == $1.key || parent.latestKey($0.key) == parent.latestKey($1.key)
@@ -43,8 +49,9 @@ extension ParentRows {
         }
     }
 
-    /// Whether a transformable attribute has the same value in two rows. One value may be archived in several ways: dictionaries have no
-    /// order.
+    /// Whether a transformable attribute has the same value in two rows.
+    ///
+    /// One value may be archived in several ways, because dictionaries have no order.
     private func isSameArchived(_ base: Snapshot, _ current: Snapshot, _ slot: Int) -> Bool {
         guard let attribute = base.layout.slots[slot].attribute else { return false }
         func value(_ row: Snapshot) -> Any? {
@@ -71,7 +78,7 @@ private struct ChildChanges {
     }
 
     func apply() throws -> SaveOutcome {
-        // All of it is one event of the parent's, whatever methods of its objects fetch.
+        // All changes are one event of the parent, even if methods of its objects fetch.
         let (inserted, updated) = parent.asStep { change() }
         parent.processPendingChanges()
         var outcome = SaveOutcome()
@@ -80,7 +87,7 @@ private struct ChildChanges {
         return outcome
     }
 
-    /// The parent's objects that are new, and those that were there.
+    /// Changes the parent's objects. Returns the inserted objects and the updated ones.
     private func change() -> (inserted: [NSManagedObject], updated: [NSManagedObject?]) {
         let inserted = zip(batch.inserts, origin.insertedObjects).map(insert)
         let updated = batch.updates.map(object)
@@ -88,7 +95,8 @@ private struct ChildChanges {
         for (index, change) in batch.updates.enumerated() {
             if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
         }
-        // All links before any order: the members of an ordered relationship may be linked from their side.
+        // All members are linked before any order is set: members of an ordered relationship may be
+        // linked from their side.
         let ordered = batch.relationshipChanges.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map { ($0, newMembers(of: $0)) }
         for change in batch.relationshipChanges { link(change) }
         for (change, new) in ordered { order(change, new) }
@@ -125,22 +133,25 @@ private struct ChildChanges {
         let object = parent.makeObject(of: change.layout)
         let objectID: NSManagedObjectID
         if change.key > 0, let store = parent.registry.store(number: rows.store) {
-            // The child has obtained a permanent one.
+            // The child has obtained a permanent ID.
             object.take(key: change.key, store: rows.store)
             objectID = NSManagedObjectID(key: change.key, layout: change.layout, store: store)
         } else {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        // The new row must not have a version of the deleted one: other contexts may still hold that.
+        // The new row must not have a version of the deleted row: other contexts may still have
+        // that version.
         object.extras?.deletedRow = source.extras?.deletedRow
         keepStore(of: object, change)
         parent.insertNew(object)
         return object
     }
 
-    /// Has a former object lead nowhere. It remembers where it led, while nothing leads to it any more: what the child says is then new on
-    /// both sides.
+    /// Removes the references to and from an object that comes back.
+    ///
+    /// The object still has its former references, but no other object refers to it any more. After
+    /// this, the child's relationships are new on both sides.
     private func endRelationships(of object: NSManagedObject) {
         object.fireFaultIfNeeded()
         for slot in object.layout.relationshipSlots where !object.layout.slots[slot].isTransient {
@@ -154,7 +165,7 @@ private struct ChildChanges {
         }
     }
 
-    /// Has a new object saved to the child's store where it would come to another one by itself.
+    /// Assigns a new object to the child's store if the coordinator would choose another store.
     private func keepStore(of object: NSManagedObject, _ change: RowChange) {
         guard let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
             (try? coordinator.store(for: change.layout, assigned: nil)) !== store
@@ -164,7 +175,9 @@ private struct ChildChanges {
 
     // MARK: - Values
 
-    /// Gives a new object of the parent all values of the child's, in place of those that its insertion has given it.
+    /// Sets all values of a new object of the parent to those of the child.
+    ///
+    /// They replace the values that the object got when it was inserted.
     private func setAllValues(of object: NSManagedObject, _ change: RowChange, _ source: NSManagedObject) {
         for slot in 0..<change.layout.storedCount {
             let value = change.values.map { $0.has(slot) ? $0[slot] : .null } ?? .null
@@ -208,7 +221,7 @@ private struct ChildChanges {
         return object(reference).flatMap { parent.isGone($0) ? nil : $0 }
     }
 
-    /// Carries transient attributes over, which are in no row.
+    /// Copies transient attributes, which are in no row.
     private func setTransientValues(of object: NSManagedObject, _ source: NSManagedObject) {
         guard let transient = source.extras?.transient else { return }
         for property in object.layout.slots where property.index >= object.layout.storedCount && transient.has(property.index) {
@@ -221,13 +234,14 @@ private struct ChildChanges {
 
     // MARK: - Relationships
 
-    /// Carries transient relationships over, which are in no row either: their destinations are all there now.
+    /// Copies transient relationships, which are in no row either. All of their destinations exist
+    /// by now.
     private func setTransientRelationships(of object: NSManagedObject, _ source: NSManagedObject) {
         guard let extras = source.extras, extras.transient != nil || extras.hasToMany else { return }
         for slot in object.layout.relationshipSlots where object.layout.slots[slot].isTransient {
             if object.layout.slots[slot].kind == .toOne {
                 guard let transient = extras.transient, transient.has(slot) else { continue }
-                // One that was saved before may have been changed above since.
+                // The parent may have changed a relationship of an object that was saved before.
                 guard source.isInserted || source.pending?.tracked.contains(slot) == true else { continue }
                 set(transient.value(slot).destination.flatMap(counterpart), object, slot)
             } else if let state = extras.toMany(slot), state.hasChanges {
@@ -263,7 +277,10 @@ private struct ChildChanges {
         }
     }
 
-    /// The additions without those that the parent's object has already. The values of those with a column have put them there.
+    /// The additions without the members that the parent's object already has.
+    ///
+    /// If the inverse has a column, the members' values have already added them; then all additions
+    /// count.
     private func newMembers(of change: RelationshipChange) -> [RowReference] {
         let property = change.layout.slots[change.slot]
         guard property.inverseSlot < 0 || property.inverseIsToMany, change.order == nil, change.added.count > 1,
@@ -282,7 +299,8 @@ private struct ChildChanges {
         }
     }
 
-    /// Puts members into an order. What others have added meanwhile stays, at the end.
+    /// Puts members into an order. Members that were added elsewhere in the meantime stay, at the
+    /// end.
     private func place(_ order: [NSManagedObject], in owner: NSManagedObject, _ slot: Int) {
         let members = owner.toManyMembers(slot).objects
         let known = Set(members)
@@ -291,7 +309,9 @@ private struct ChildChanges {
         owner.reorder(to: ContiguousArray(ordered) + members.filter { !placed.contains($0) }, slot: slot)
     }
 
-    /// What was added comes last, in its order: the members' own values may have added them in another one before.
+    /// Moves added members to the end, in their order.
+    ///
+    /// The members' own values may have added them in a different order before.
     private func moveToEnd(_ added: [RowReference], of owner: NSManagedObject, _ slot: Int) {
         let members = owner.toManyMembers(slot).objects
         let known = Set(members)
@@ -301,7 +321,7 @@ private struct ChildChanges {
         owner.reorder(to: members.filter { !placed.contains($0) } + last, slot: slot)
     }
 
-    // MARK: - What the child goes on with
+    // MARK: - Rows that the child continues with
 
     /// The rows of the parent's objects as they are now, one for each change.
     private func outcomeRows(_ objects: [NSManagedObject?], _ changes: [RowChange]) throws -> FetchedRows {

@@ -1,11 +1,13 @@
 import Foundation
 
-/// The rows of one store as a parent context has them: where a child's rows come from, and where its changes go.
+/// The rows of one store as a parent context has them. A child reads these rows and saves to them.
 ///
-/// Everything happens on the parent's queue, for which the child's thread waits. Objects that the parent has not saved have negative keys
-/// (see `TemporaryIdentities`). Where the parent has nothing unsaved, its own source of rows answers.
+/// All work runs on the parent's queue, while the child's thread waits. Objects that the parent has
+/// not saved have negative keys (see `TemporaryIdentities`). Where the parent has nothing unsaved,
+/// its own row source answers.
 final class ParentRows: RowSource, @unchecked Sendable {
-    // Sendable: all properties are constants; both contexts are used on the parent's queue only while the child's thread waits for it.
+    // Sendable: all properties are constants. Both contexts are used on the parent's queue only
+    // while the child's thread waits for it.
 
     let parent: NSManagedObjectContext
     /// The child, which owns this.
@@ -19,24 +21,25 @@ final class ParentRows: RowSource, @unchecked Sendable {
         self.store = store
     }
 
-    /// The objects of a save are looked at, and those that get keys.
+    /// Saving and obtaining keys need the objects themselves.
     var needsObjects: Bool { true }
 
     var computesDictionaries: Bool { onParent { source?.computesDictionaries ?? false } }
 
-    /// Runs a block on the parent's queue, after which child and parent know objects by the same keys.
+    /// Runs a block on the parent's queue, with the same keys for objects in child and parent.
     func onParent<Result>(_ body: () throws -> Result) rethrows -> Result {
         try parent.run(neededBy: child) {
             parent.adoptPermanentKeys()
             child.adoptPermanentKeys()
             let result = try body()
-            // While it waited for what is above it, the parent may have taken over more keys: rows may have those.
+            // While the parent waited for contexts above it, it may have adopted more keys, and
+            // rows may have them.
             child.adoptPermanentKeys()
             return result
         }
     }
 
-    /// Where the parent's rows come from.
+    /// The parent's own source of rows.
     private var source: (any RowSource)? { parent.rows(ofStore: store) }
 
     // MARK: - Reading
@@ -70,7 +73,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
                 if let row = try rows.row(of: object) { found.append(row) }
             }
             var read = FetchedRows(found)
-            // A provisional key that the parent does not know may be its own parent's.
+            // A provisional key that the parent does not know may be a key of its own parent.
             if parent.parentContext == nil { unknown.removeAll { $0 < 0 } }
             if !unknown.isEmpty, let more = try source?.readRows(unknown, of: entity) {
                 read.rows += more.rows
@@ -82,7 +85,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
         try onParent {
-            // As a fetch of the parent's own does it. Dictionaries do not see pending changes.
+            // A fetch of the parent itself does the same. Dictionaries do not contain pending
+            // changes.
             if plan.shape != .dictionaries { parent.processChangesBeforeFetch() }
             var plan = plan
             plan.excludedKeys = Set(
@@ -97,7 +101,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
         }
     }
 
-    /// A fetch that the parent's unsaved changes bear on.
+    /// Executes a fetch that the parent's unsaved changes affect.
     private func fetchObjects(_ plan: StoreFetch) throws -> StoreFetchResult {
         guard let persistentStore = parent.registry.store(number: store) else { return .rows(FetchedRows()) }
         let request = NSFetchRequest<NSManagedObject>(entityName: plan.entity.name)
@@ -121,7 +125,9 @@ final class ParentRows: RowSource, @unchecked Sendable {
         return FetchedRows(try objects.compactMap { try rows.row(of: $0) })
     }
 
-    /// Puts the rows that the parent's loaded objects have in the place of those that the store has now: a child sees what its parent sees.
+    /// Replaces rows of the store by the rows of the parent's loaded objects.
+    ///
+    /// A child sees the same values as its parent.
     private func withRegisteredRows(_ answer: StoreFetchResult, of entity: EntityLayout) -> StoreFetchResult {
         guard case .rows(var fetched) = answer else { return answer }
         fetched = withRegisteredRows(fetched, of: entity)
@@ -130,7 +136,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     private func withRegisteredRows(_ fetched: FetchedRows, of entity: EntityLayout) -> FetchedRows {
         var fetched = fetched
-        // Kept until the registry's lock is free again: the last reference to an object must not go under it.
+        // Keeps the objects until the registry's lock is free: the last reference to an object must
+        // not be released under the lock.
         var objects: [NSManagedObject] = []
         parent.registry.withTable(store: store, root: entity.rootIndex) { table in
             if table.count == 0 { return }
@@ -181,9 +188,10 @@ final class ParentRows: RowSource, @unchecked Sendable {
         }
         guard let object = registered ?? parent.objectOrFault(withChildKey: key, of: entity, store: store) else { return FetchedRows() }
         var rows = RowsOfObjects(parent, expectedRows: 1)
-        // One without a row has no relationships, and must not be told that it is gone.
+        // An object without a row has no relationships, and must not be notified that its row is
+        // gone.
         guard try rows.row(of: object) != nil else { return FetchedRows() }
-        // What cannot be read is the child's to know.
+        // A failure to read is reported to the child, not to the parent.
         let formerFailure = parent.readFailure
         parent.readFailure = nil
         defer { parent.readFailure = formerFailure }
@@ -194,7 +202,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     // MARK: - Keys
 
-    /// Provisional keys: no store is asked before the root of the tree saves.
+    /// Returns provisional keys: no store is asked before the root of the tree saves.
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
         -(child.registry.identities.nextSerials(count) + Int64(count) - 1)
     }

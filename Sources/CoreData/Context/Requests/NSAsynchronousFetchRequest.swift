@@ -3,8 +3,8 @@ import Synchronization
 
 /// A fetch that reads from the stores while the context's queue goes on with other work.
 ///
-/// `NSManagedObjectContext.execute(_:)` starts it and returns at once. The completion block is called on the context's
-/// queue, when the objects are ready there.
+/// `NSManagedObjectContext.execute(_:)` starts it and returns at once. The completion block is
+/// called on the context's queue, when the objects are ready there.
 ///
 /// ```swift
 /// let request = NSAsynchronousFetchRequest(fetchRequest: books) { result in
@@ -15,16 +15,17 @@ import Synchronization
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsasynchronousfetchrequest>
 open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
-    /// What is fetched.
+    /// The fetch request that is executed.
     public let fetchRequest: NSFetchRequest<ResultType>
 
     /// Called once on the context's queue, also when the fetch failed or was cancelled.
     public let completionBlock: ((NSAsynchronousFetchResult<ResultType>) -> Void)?
 
-    /// How many objects are expected: the total of the result's `progress`, which is indeterminate without it.
+    /// How many objects are expected: the total of the result's `progress`, which is indeterminate
+    /// without it.
     open var estimatedResultCount = 0
 
-    /// A request that fetches what another one describes.
+    /// An asynchronous request that executes a fetch request.
     ///
     /// - Parameters:
     ///   - request: what to fetch.
@@ -66,7 +67,7 @@ open class NSAsynchronousFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// What is called when an asynchronous fetch of any kind has ended.
+/// The completion block of an asynchronous fetch of any result type.
 public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
     NSAsynchronousFetchResult<any NSFetchRequestResult>
 ) -> Void
@@ -80,7 +81,7 @@ public typealias NSPersistentStoreAsynchronousFetchResultCompletionBlock = (
 /// running?.cancel()                                       // the user went elsewhere
 /// ```
 open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchecked Sendable {
-    // Sendable: what changes lies behind the mutex; subclasses guard their own.
+    // Sendable: the mutable state is behind the mutex. Subclasses guard their own.
 
     private struct State {
         var operationError: (any Error)?
@@ -93,7 +94,8 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     /// The context that the request was given to.
     public let managedObjectContext: NSManagedObjectContext
 
-    /// How far the request is, and a way to cancel it; nil when there was no current `Progress` at its start.
+    /// The progress of the request, which can cancel it; nil if no `Progress` was current at its
+    /// start.
     ///
     /// ```swift
     /// let progress = Progress(totalUnitCount: 1)
@@ -108,7 +110,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
         self.progress = progress
     }
 
-    /// Why the request failed; nil while it runs and when it succeeded.
+    /// The error of a failed request; nil while it runs and when it succeeded.
     open var operationError: (any Error)? { state.withLock { $0.operationError } }
 
     /// Asks the request to end early. It may still finish when it is nearly done.
@@ -120,7 +122,7 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
     /// Whether the result was cancelled here or through its progress.
     var isCancelled: Bool { state.withLock { $0.isCancelled } || progress?.isCancelled == true }
 
-    /// Records why the request failed.
+    /// Records the error of the failed request.
     func fail(with error: any Error) {
         state.withLock { $0.operationError = error }
     }
@@ -137,8 +139,8 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
 /// }
 /// ```
 open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousResult, @unchecked Sendable {
-    // Sendable: the request is constant, and the objects lie behind the mutex. They belong to the context's queue, as the
-    // objects of every fetch do.
+    // Sendable: the request is constant, and the objects are behind the mutex. They belong to the
+    // context's queue, as the objects of every fetch do.
 
     /// The request that this is the result of.
     public let fetchRequest: NSAsynchronousFetchRequest<ResultType>
@@ -151,8 +153,9 @@ open class NSAsynchronousFetchResult<ResultType>: NSPersistentStoreAsynchronousR
         super.init(context: context, progress: progress)
     }
 
-    /// What was fetched, to be used on the context's queue; nil while the fetch runs and when it failed, empty when it was
-    /// cancelled.
+    /// The fetched objects, to be used on the context's queue.
+    ///
+    /// Nil while the fetch runs and when it failed; empty when it was cancelled.
     open var finalResult: [ResultType]? { fetched.withLock { $0 }.value }
 
     func finish(with objects: [ResultType]) {

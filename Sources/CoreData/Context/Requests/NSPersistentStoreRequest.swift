@@ -22,7 +22,8 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
     case batchDeleteRequestType = 7
 }
 
-/// What is asked of the stores of a coordinator: the base class of fetch, save, batch and history requests.
+/// A request to the stores of a coordinator: the base class of fetch, save, batch and history
+/// requests.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorerequest>
 ///
@@ -33,7 +34,8 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The only stores the request goes to; nil for all that can answer it.
     ///
-    /// A store of another coordinator stands for the one with the same UUID, if the request's coordinator has it; others are passed over.
+    /// A store of another coordinator stands for the one with the same UUID, if the request's
+    /// coordinator has it. Otherwise it is ignored.
     open var affectedStores: [NSPersistentStore]?
 
     public required override init() {
@@ -43,7 +45,9 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The kind of the request. Subclasses override it.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// Does what the request asks for, in a context. Each kind of request overrides it; a class of someone else's is refused.
+    /// Executes the request in a context.
+    ///
+    /// Each kind of request overrides this method. Other classes are refused.
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
@@ -51,10 +55,11 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
             recovery: "Use a fetch or a batch request, or save the context.")
     }
 
-    /// The same on behalf of the coordinator, as its `execute(_:with:)` gives it.
+    /// Executes the request for the coordinator. Returns the result of its `execute(_:with:)`.
     func answer(for context: NSManagedObjectContext) throws -> Any { try execute(in: context) }
 
-    /// An independent request with the same settings. A subclass copies its own settings to what `super` returns.
+    /// An independent request with the same settings. A subclass copies its own settings to what
+    /// `super` returns.
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()
         copy.affectedStores = affectedStores

@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a store answered: the base class of results that are more than an array.
+/// An answer of a store: the base class of results that are more than an array.
 ///
 /// ```swift
 /// let result = try context.execute(request) as? NSBatchUpdateResult

@@ -1,15 +1,18 @@
 import Dispatch
 
 extension NSManagedObjectContext {
-    /// A context without a parent reads again what it holds. Its children hear of what it takes over.
+    /// Reloads the rows that a context without a parent holds, if it merges automatically, after
+    /// another program saved.
+    ///
+    /// Its children are notified of the merged changes.
     func storeWasChangedByOthers() {
         guard parentContext == nil, automaticallyMergesChangesFromParent, rereading.begin() else { return }
         readAgain()
     }
 
-    /// Reads again what the context holds, on no queue of its own, and takes over what is different.
+    /// Reads the held rows again, outside the context's queue, and merges the differences.
     ///
-    /// - Parameter pause: seconds until it is tried again where the store cannot be read.
+    /// - Parameter pause: Seconds until the next attempt if the store cannot be read.
     private func readAgain(pause: Double = 0.5) {
         perform {
             let held = self.heldRows
@@ -32,6 +35,6 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Seconds between attempts to read what others have saved.
+    /// The longest pause, in seconds, between attempts to read what another program has saved.
     private static var longestPause: Double { 30 }
 }

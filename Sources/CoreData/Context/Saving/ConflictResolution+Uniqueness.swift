@@ -1,18 +1,19 @@
 import Foundation
 
-// Objects that would have the unique values of others.
+// Conflicts of unique values: two objects have the same values of a uniqueness constraint.
 
 extension ConflictResolution {
     func resolve(_ violation: SaveConflicts.ConstraintViolation, _ type: NSMergePolicyType) {
-        // Other conflicts may have made a new object a changed one since, or taken it out of the context.
+        // Other conflicts may have turned a new object into a changed one, or removed it from the
+        // context.
         let inserts = violation.inserts.map { found.batch.inserted[$0] }
-        // An object that takes the place of its deleted row keeps its identity, as a changed one does.
+        // An object that replaces its deleted row keeps its identity, like a changed one.
         let (replacements, insertedObjects) = split(inserts.filter { $0.flags.contains(.inserted) })
         let updatedObjects =
             violation.updates.map { found.batch.updated[$0] } + replacements + inserts.filter { $0.flags.contains(.updated) }
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {
-            // All in this context: the first one stays.
+            // All objects are in this context: the first one stays.
             let first = updatedObjects.first ?? insertedObjects.first
             for object in insertedObjects.dropFirst(updatedObjects.isEmpty ? 1 : 0) {
                 let stays = type == .rollbackMergePolicyType ? nil : first
@@ -34,7 +35,7 @@ extension ConflictResolution {
         }
         for object in updatedObjects {
             if objectWins {
-                // The other record gives way to this one.
+                // The other object is deleted in favor of this one.
                 if let other = storedObject(existing, found.store), other !== object { context.delete(other) }
             } else {
                 withdraw(object, type)
@@ -43,10 +44,10 @@ extension ConflictResolution {
         context.processPendingChanges()
     }
 
-    /// A new object wins against the row that has its unique values.
+    /// Resolves a conflict in favor of a new object over the row that has its unique values.
     private func replaceRow(_ existing: Snapshot, _ object: NSManagedObject) {
         guard existing.row.rowLayoutIndex == object.layout.index else {
-            // A row keeps its entity: it gives way, as to a changed object.
+            // A row keeps its entity. So this row is deleted, as for a changed object.
             if let other = storedObject(existing, found.store) { context.delete(other) }
             return
         }
@@ -56,7 +57,7 @@ extension ConflictResolution {
             leave(existing, twin)
             return becomeRow(existing, object)
         }
-        // The program has another object of the row, be it from the conflict: it is the one that stays.
+        // The program has another object of the row, perhaps from the conflict. That object stays.
         if past.replaced.insert(twin).inserted {
             twin.fireFaultIfNeeded()
             context.adoptCommitted(existing, twin)
@@ -64,15 +65,17 @@ extension ConflictResolution {
             giveValues(of: object, to: twin)
             moveRelationships(of: object, to: twin, replacing: true)
         } else {
-            // The first new object has won already.
+            // The first new object has already been written over the row.
             moveRelationships(of: object, to: twin, replacing: false)
         }
         if let objectID = object.extras?.objectID { context.noteKey(of: twin, inPlaceOf: objectID) }
         context.discard(object, inFavourOf: twin)
     }
 
-    /// A fault that was made to describe the conflict, and that nobody else has, leaves the row to another object. Who holds the conflict
-    /// reads what was in the store, as of a deleted object.
+    /// Removes a fault that was made only to describe the conflict, and leaves its row to another
+    /// object.
+    ///
+    /// The conflict's holder reads the stored values from it, as from a deleted object.
     private func leave(_ existing: Snapshot, _ fault: NSManagedObject) {
         if fault.flags.contains(.fault) {
             fault.keep(existing.row)
@@ -82,12 +85,14 @@ extension ConflictResolution {
         context.endDeletion(of: fault)
     }
 
-    /// A new object becomes that of a row: all its values are written over the row's, nil too, and what the row is related to many of stays
+    /// Turns a new object into the object of an existing row.
+    ///
+    /// All its values are written over the row's, including nil. The row's to-many members stay
     /// related to it.
     private func becomeRow(_ existing: Snapshot, _ object: NSManagedObject) {
         let layout = object.layout
         past.replaced.insert(object)
-        // A permanent ID that it had obtained is nobody's.
+        // No object has the permanent ID that it had obtained.
         context.registry.unregister(object)
         let formerID = object.extras?.objectID
         object.extras?.objectID = nil
@@ -120,7 +125,7 @@ extension ConflictResolution {
         }
     }
 
-    /// Takes an object out of what the row that it has become led to.
+    /// Removes an object from a former destination of the row that it has adopted.
     private func leaveFormerDestination(_ existing: Snapshot, _ object: NSManagedObject, _ property: PropertySlot) {
         guard property.kind == .toOne, property.inverseSlot >= 0, case .reference(let reference) = existing.value(property.index),
             let former = context.object(for: reference, near: object), former !== object.toOne(property.index)
@@ -135,16 +140,16 @@ extension ConflictResolution {
         }
     }
 
-    /// The object of this context that stands for a row of a store.
+    /// Returns this context's object for a row of a store.
     private func storedObject(_ row: Snapshot, _ store: NSPersistentStore) -> NSManagedObject? {
         guard let store = context.registry.store(number: store.number), let modelLayout = context.modelLayout else { return nil }
         return context.object(with: NSManagedObjectID(key: row.key, layout: modelLayout.layouts[row.row.rowLayoutIndex], store: store))
     }
 
-    /// What the new object was related to is related to the object that stays instead.
+    /// Relates the destinations of a new object to the object that stays instead.
     ///
-    /// - Parameter replacing: whether the destination of a to-one relationship takes the place of the one that `twin` has, also where it is
-    ///   nil.
+    /// - Parameter replacing: Whether the destination of a to-one relationship replaces that of
+    ///   `twin`, even by nil.
     private func moveRelationships(of object: NSManagedObject, to twin: NSManagedObject, replacing: Bool) {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
@@ -164,12 +169,12 @@ extension ConflictResolution {
         }
     }
 
-    /// Objects that take the places of their deleted rows, and really new ones.
+    /// Separates objects that replace their deleted rows from new ones.
     private func split(_ objects: [NSManagedObject]) -> (replacements: [NSManagedObject], new: [NSManagedObject]) {
         (objects.filter { $0.extras?.deletedRow != nil }, objects.filter { $0.extras?.deletedRow == nil })
     }
 
-    /// A changed object gives up its changes.
+    /// Takes back the changes of a changed object.
     private func withdraw(_ object: NSManagedObject, _ type: NSMergePolicyType) {
         if object.flags.contains(.inserted) {
             context.discard(object)

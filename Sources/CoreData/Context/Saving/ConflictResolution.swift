@@ -1,18 +1,21 @@
 import Foundation
 
-/// What the earlier attempts of a save tell the resolution of its conflicts.
+/// The results of a save's earlier attempts that the resolution of its conflicts needs.
 final class PastConflicts {
-    /// Objects that the program has not changed: destinations of what it has changed, which are saved with that.
+    /// Objects without changes by the program: destinations of changed objects, which are saved
+    /// with them.
     var drawnIn: Set<NSManagedObject>
     /// Objects that had a conflict.
     var settled: Set<NSManagedObject> = []
-    /// Objects that are not to be deleted after all, by the conflicts that are being resolved.
+    /// Objects whose deletion the conflicts being resolved have taken back.
     var lostDeletions: Set<NSManagedObject> = []
-    /// Faults that were made for conflicts to name: the program had no object of their rows.
+    /// Faults that were made to describe conflicts: the program had no object of their rows.
     var described: Set<NSManagedObject> = []
-    /// Objects that have got the values of new ones, or were new themselves, in the place of rows with the same unique values.
+    /// Objects that replaced rows with the same unique values: they got the values of new objects,
+    /// or were new themselves.
     var replaced: Set<NSManagedObject> = []
-    /// What conflicting objects had changed in relationships, and whose word counts where the two ends do not agree.
+    /// The relationship changes of conflicting objects, and which end decides if the two ends
+    /// disagree.
     fileprivate(set) var unsettled: [(ends: UnsavedEnds, rule: EndSettlement.Rule)] = []
 
     func settle(_ ends: UnsavedEnds, for type: NSMergePolicyType) {
@@ -24,11 +27,13 @@ final class PastConflicts {
 }
 
 extension NSManagedObjectContext {
-    /// Whether conflicts are told to a merge policy of the program's own, which goes on with the objects that they name.
+    /// Whether the program has a merge policy of its own, which may work with the objects that
+    /// conflicts describe.
     var hasPolicyOfItsOwn: Bool { (mergePolicy as? NSMergePolicy).map { type(of: $0) != NSMergePolicy.self } ?? false }
 }
 
-/// Conflicts of one attempt to save: told to the merge policy, then settled as its type says.
+/// Resolves the conflicts of one attempt to save: the merge policy gets them, then its type decides
+/// those that it left.
 struct ConflictResolution {
     let context: NSManagedObjectContext
     let found: StoreConflicts
@@ -40,11 +45,14 @@ struct ConflictResolution {
         self.context = context
     }
 
-    /// Resolves the conflicts of one attempt to save, so that the next attempt can succeed, or throws.
+    /// Resolves the conflicts of one attempt to save, so that the next attempt can succeed, or
+    /// throws.
     ///
-    /// The policy settles them, so that a subclass can go on from the result; what it leaves is settled afterwards.
+    /// The policy settles the conflicts, so that a subclass can work with the result. Conflicts
+    /// that it leaves are settled afterwards.
     ///
-    /// - Returns: the objects that have a change now, and had none, because the other end of a relationship was settled.
+    /// - Returns: The objects that had no change before and have one now, because the other end of
+    ///   a relationship was settled.
     @discardableResult
     func resolve() throws -> ContiguousArray<NSManagedObject> {
         let policy = context.mergePolicy as? NSMergePolicy ?? .error
@@ -57,7 +65,8 @@ struct ConflictResolution {
         }
         for conflict in found.conflicts.rows {
             if conflict.change == .insert, found.batch.inserted[conflict.index].extras?.deletedRow == nil {
-                // Another writer took the key without asking for it: the object is new, and the row is none of its business.
+                // Another writer used the key without reserving it. The object is new, and
+                // unrelated to that row.
                 giveUpKey(found.batch.inserted[conflict.index])
                 continue
             }
@@ -79,10 +88,11 @@ struct ConflictResolution {
         }
         for conflict in rowConflicts {
             let object = conflict.sourceObject
-            // What was set to the value that it had is not to be saved: others may have changed it, or deleted where it leads. But what
-            // others have set it to meanwhile, too, is what it is to have.
+            // A value that was set to its former value must not be saved: another writer may have
+            // changed it, or deleted its destination. But if another writer has set the same new
+            // value, the object gets that value.
             if past.settled.insert(object).inserted { context.forgetUnchanged(object) }
-            // The cached rows are proven stale: whoever refreshes the objects must get the store's rows.
+            // The cached rows are stale: a refresh of the objects must return the store's rows.
             context.rows(ofStore: found.store.number)?.forgetCachedRow(object.key, of: object.layout)
         }
         if rowConflicts.isEmpty, constraintConflicts.isEmpty { return [] }
@@ -94,12 +104,14 @@ struct ConflictResolution {
             past.lostDeletions = []
         }
         let changed = settleEnds()
-        // Told before the next attempt: what is changed in answer is part of it.
+        // Processed before the next attempt: changes that observers make in response are part of
+        // it.
         context.processPendingChanges()
         return changed
     }
 
-    /// Has both ends of the relationships of objects in conflict agree, now that all have their rows.
+    /// Makes both ends of the relationships of conflicting objects agree, now that all objects have
+    /// their rows.
     private func settleEnds() -> ContiguousArray<NSManagedObject> {
         var settlement = EndSettlement(context)
         for (ends, rule) in past.unsettled { settlement.settle(ends, rule) }
@@ -107,11 +119,12 @@ struct ConflictResolution {
         return settlement.changed
     }
 
-    /// What a merge policy is told about a row.
+    /// Describes the conflict of a row to a merge policy.
     ///
-    /// When the coordinator knows the newer row already, because another context saved it, the conflict is between the
-    /// context and the coordinator's cache and has no persisted snapshot; otherwise it is between that cache and the store.
-    /// A cache without the row has had a newer one than the object's, which went with the context that saved it.
+    /// When the coordinator knows the newer row already, because another context saved it, the
+    /// conflict is between the context and the coordinator's cache and has no persisted snapshot.
+    /// Otherwise it is between that cache and the store. A cache without the row has had a newer
+    /// one than the object's, which was removed with the context that saved it.
     private func mergeConflict(
         _ conflict: SaveConflicts.RowConflict, _ object: NSManagedObject, _ store: NSPersistentStore
     ) -> NSMergeConflict {
@@ -131,7 +144,8 @@ struct ConflictResolution {
             cachedSnapshot: cachedValues, persistedSnapshot: persistedValues)
     }
 
-    /// A row's attributes and to-one destinations (as object IDs), as a merge policy sees them.
+    /// Returns a row's attributes and to-one destinations (as object IDs), in the form that merge
+    /// policies get.
     private func values(of snapshot: Snapshot, near object: NSManagedObject) -> [String: Any] {
         var result: [String: Any] = [:]
         for slot in snapshot.layout.propertySlots where slot.isFetched {
@@ -189,7 +203,7 @@ struct ConflictResolution {
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         past.settle(UnsavedEnds(of: object), for: type)
         guard let current = conflict.current else {
-            // Deleted by others.
+            // Another writer deleted the row.
             switch conflict.change {
             case .insert: break
             case .delete: finishDeletion(object)
@@ -201,7 +215,8 @@ struct ConflictResolution {
             return
         }
         if conflict.change == .insert {
-            // Two contexts gave the deleted row a successor: from here on it is a row that both have changed.
+            // Two contexts replaced the deleted row. The new row is now treated as a row that both
+            // have changed.
             guard current.row.rowLayoutIndex == object.layout.index else { return context.discard(object) }
             context.continueAsUpdate(object)
         }
@@ -214,14 +229,14 @@ struct ConflictResolution {
             if !objectWins {
                 context.changes.takeBackDeletion(of: object)
                 past.lostDeletions.insert(object)
-                // What was changed before the deletion goes with it.
+                // Changes made before the deletion are discarded with it.
                 context.restoreCommittedValues(object)
             } else if let former {
                 forgetDestinations(of: object, former, current)
             }
             context.adoptCommitted(current, object)
         case .update where !object.flags.contains(.updated):
-            // A destination of what was changed.
+            // The object is a destination of a changed object.
             context.adoptCommitted(current, object)
         case .insert, .update:
             mergeRow(current, former, object, type)
@@ -229,7 +244,9 @@ struct ConflictResolution {
         object.awake(fromSnapshotEvents: .mergePolicy)
     }
 
-    /// Values of others have come into an object: they are told, and are what later changes are undone to.
+    /// Notes that an object got stored values of another writer.
+    ///
+    /// Observers are notified, and undo of later changes returns to these values.
     func noteReread(_ object: NSManagedObject) {
         context.changes.noteRefreshed(object)
         context.journal?.reread(object)
@@ -252,7 +269,7 @@ struct ConflictResolution {
                 }
             }
         case .overwriteMergePolicyType where !past.drawnIn.contains(object) && !isOnlyNullified(object):
-            // The whole object as it is in memory is written.
+            // Writes the whole object as it is in memory.
             if let former {
                 for slot in 0..<layout.storedCount where object.pending?.has(slot) != true {
                     let value = existing(.stored(former.value(slot)), object)
@@ -268,7 +285,8 @@ struct ConflictResolution {
         context.adoptCommitted(current, object)
     }
 
-    /// Leaves relationships as others have set them that were to end only because what they led to before is deleted.
+    /// Keeps relationships that another writer has set, if they would end only because their former
+    /// destination is deleted.
     private func forgetNullification(of object: NSManagedObject, _ former: Snapshot, _ current: Snapshot) {
         guard let pending = object.pending else { return }
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
@@ -279,7 +297,7 @@ struct ConflictResolution {
         }
     }
 
-    /// Has the delete rules of an object that is still to be deleted look at where others have led it.
+    /// Lets the delete rules of a deleted object find the destinations that another writer has set.
     private func forgetDestinations(of object: NSManagedObject, _ former: Snapshot, _ current: Snapshot) {
         guard let pending = object.pending else { return }
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
@@ -287,14 +305,17 @@ struct ConflictResolution {
         }
     }
 
-    /// The row is gone, and so is the object.
+    /// Removes an object whose row was deleted.
     private func finishDeletion(_ object: NSManagedObject) {
         if !object.flags.contains(.deleted) { context.leaveNewRelationships(of: object) }
         context.endDeletion(of: object)
         context.changes.noteMergedDeletion(of: object)
     }
 
-    /// A value that a row had, or nil for a destination whose own row is gone since: it must not be written again.
+    /// Returns the former value of a row, or nil in place of a destination whose row was deleted
+    /// since.
+    ///
+    /// Such a reference must not be written again.
     private func existing(_ value: PropertyValue, _ object: NSManagedObject) -> PropertyValue {
         guard let reference = value.reference, let modelLayout = context.modelLayout,
             modelLayout.layouts.indices.contains(reference.layoutIndex),
@@ -304,7 +325,7 @@ struct ConflictResolution {
         if let destination = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
             !destination.flags.isDisjoint(with: [.inserted, .updated])
         {
-            // The same save writes it, again if need be.
+            // The same save writes the destination, as a new row if necessary.
             return value
         }
         do {
@@ -315,7 +336,9 @@ struct ConflictResolution {
         }
     }
 
-    /// Whether nothing was changed but that relationships to what is deleted ended. That is no reason to have a deleted row again.
+    /// Whether all changes are relationships that ended because their destinations were deleted.
+    ///
+    /// Such changes are no reason to recreate a deleted row.
     private func isOnlyNullified(_ object: NSManagedObject) -> Bool {
         let layout = object.layout
         for slot in 0..<layout.storedCount where object.differsFromCommitted(layout.slots[slot]) {
@@ -333,7 +356,7 @@ struct ConflictResolution {
         !object.flags.isDisjoint(with: [.deleted, .deletionSaved])
     }
 
-    /// Whether the destination of an object is deleted in this context or has no row any more.
+    /// Whether the destination of an object is deleted in this context or has no row.
     private func isBeingDeleted(_ reference: RowReference, _ object: NSManagedObject) -> Bool {
         if let layout = context.modelLayout?.layouts[reference.layoutIndex],
             let destination = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
@@ -348,7 +371,8 @@ struct ConflictResolution {
     private func recreate(_ object: NSManagedObject) {
         let values = (0..<object.layout.storedCount).map { existing(object.currentValue($0), object) }
         context.changes.becomeNew(object, values: values)
-        // The deletion took the row out of all its relationships; what was added since is left.
+        // The deletion removed the row from all its relationships. Only members added since are
+        // left.
         for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
             let added = state.added.objects
             state.changesWereSaved()
@@ -358,7 +382,7 @@ struct ConflictResolution {
         }
     }
 
-    /// Has a new object take another key at the next attempt.
+    /// Makes a new object get another key at the next attempt.
     private func giveUpKey(_ object: NSManagedObject) {
         context.registry.unregister(object)
         object.giveUpKey()

@@ -1,19 +1,19 @@
 import Foundation
 
-/// Takes over what other contexts have saved, in one turn of a context.
+/// Merges changes that other contexts have saved into a context, in one turn.
 final class ContextMerge {
     private let context: NSManagedObjectContext
     private let changes: SavedObjectIDs
     private let newest: NewestRows
-    /// Whether somebody hears that the context has merged.
+    /// Whether an observer may be notified of the merge.
     private let tellsMerge: Bool
-    /// Whether somebody hears of rows that the context has not read.
+    /// Whether a listener needs rows that the context has not read.
     private let tellsUnread: Bool
     private let journal: ChangeJournal?
     /// The objects whose values were read again.
     private var refreshedIDs: [NSManagedObjectID] = []
     private var deleted: [NSManagedObject] = []
-    /// What the objects that have newer rows now have changed in relationships.
+    /// The relationship changes of the objects that got newer rows.
     private var unsettled: [UnsavedEnds] = []
 
     private init(_ changes: SavedObjectIDs, in context: NSManagedObjectContext, tellsMerge: Bool) {
@@ -26,13 +26,15 @@ final class ContextMerge {
     }
 
     /// - Parameters:
-    ///   - keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
-    ///   - found: what was found of the updated rows that are sorted by table; nil where nobody has looked.
+    ///   - keepingDeletions: Whether deleted objects stay until the next save. Otherwise they leave
+    ///     the context at once.
+    ///   - found: The objects and rows found for the updated rows that are sorted by table; nil if
+    ///     none were looked up.
     static func run(
         _ changes: SavedObjectIDs, keepingDeletions: Bool, _ found: [FoundObjects]?, in context: NSManagedObjectContext
     ) {
         if context.journal != nil { context.processPendingChanges() }
-        // What others did is not undone here.
+        // Undo in this context does not revert changes of other contexts.
         context.absorbing { merge(changes, keepingDeletions: keepingDeletions, found, in: context) }
     }
 
@@ -64,7 +66,7 @@ final class ContextMerge {
     // MARK: Insertions
 
     private func takeInsertions() {
-        // Objects that nobody hears of and nothing keeps would go at once.
+        // Objects that are neither reported nor retained would be released at once.
         guard
             tellsUnread || context.retainsRegisteredObjects
                 || ContextNotification.didChange.isWanted(forObjects: changes.inserted.count)
@@ -95,7 +97,8 @@ final class ContextMerge {
 
     private func takeUpdates(_ objectIDs: [NSManagedObjectID]) {
         for objectID in objectIDs {
-            // One that is to be saved as a new row meets the row that is there now in its save.
+            // An object that is to be saved as a new row runs into the conflict with the current
+            // row in its own save.
             if let object = context.registeredObject(for: objectID), !object.flags.contains(.inserted),
                 newest.withRow(of: object, { takeUpdate(objectID, object, $0) })
             {
@@ -108,7 +111,7 @@ final class ContextMerge {
 
     private func takeUpdates(_ rows: SavedObjectIDs.RowsOfTable, _ found: FoundObjects) {
         var reread: ContiguousArray<NSManagedObject> = []
-        /// How many have been looked at, while all of them were read again.
+        /// The number of objects examined while all of them were read again.
         var count = 0
         newest.forEachRow(of: found) { place, row in
             let object = found.objects[place]
@@ -123,7 +126,7 @@ final class ContextMerge {
         context.changes.noteReread(count == found.objects.count ? found.objects : found.objects[..<count] + reread)
     }
 
-    /// Whether the values of an object were read again.
+    /// Gives an updated object its newest row. Returns whether its values were read again.
     private func takeUpdate(_ objectID: @autoclosure () -> NSManagedObjectID, _ object: NSManagedObject, _ row: RowPointer?) -> Bool {
         let wasLoaded = !object.flags.contains(.fault)
         newest.keepReplacedPage(of: object)
@@ -133,9 +136,10 @@ final class ContextMerge {
         return wasLoaded
     }
 
-    /// Gives an object the newest committed row under its pending changes; relationships are read again when needed.
+    /// Gives an object the newest committed row under its pending changes. Relationships are read
+    /// again when needed.
     ///
-    /// - Parameter row: nil where it is not known.
+    /// - Parameter row: Nil if the row is not known.
     private func take(_ row: RowPointer?, _ object: NSManagedObject) {
         if object.hasChanges { unsettled.append(UnsavedEnds(of: object)) }
         if object.flags.contains(.fault) {
@@ -150,7 +154,7 @@ final class ContextMerge {
         }
     }
 
-    /// Has both ends of relationships agree that are changed here and have been changed by others.
+    /// Makes both ends agree of relationships that this context and another one have changed.
     private func settleEnds() {
         var settlement = EndSettlement(context)
         for ends in unsettled { settlement.settle(ends, .merging) }
@@ -174,22 +178,23 @@ final class ContextMerge {
     private func takeDeletion(_ object: NSManagedObject) {
         if object.flags.contains(.inserted) { return }
         if object.flags.contains(.updated) { context.leaveNewRelationships(of: object) }
-        // Whoever is told of its end finds it in the context.
+        // Observers of the deletion find the object in the context.
         context.changes.markDeletedElsewhere(object)
         context.changes.noteMergedDeletion(of: object)
         deleted.append(object)
     }
 
-    /// Has objects leave the context that are still deleted, now that whoever wanted to has heard of it.
+    /// Removes the objects from the context that are still deleted, after observers were notified.
     private func endDeletions() {
         let gone = deleted.filter { $0.registry === context.registry && $0.flags.contains(.deletedElsewhere) }
         for object in gone { context.endDeletion(of: object) }
         context.endReferences(to: gone)
     }
 
-    // MARK: Telling
+    // MARK: Notifying
 
-    /// - Parameter changes: those that were merged, with what was found to have changed besides.
+    /// - Parameter changes: The changes that were merged, including those that were found in
+    ///   addition.
     private func tell(_ changes: SavedObjectIDs) {
         if tellsMerge {
             NotificationCenter.default.post(

@@ -1,20 +1,24 @@
-/// The objects that a context has of the rows of one table which a large save has changed, and those rows.
+/// A context's objects for the rows of one table that a large save has changed, and those rows.
 ///
-/// They are looked for on the thread that has saved, so that the context's queue has only to take the rows over.
+/// They are looked up on the thread that has saved, so that the context's queue only has to adopt
+/// the rows.
 final class FoundObjects: @unchecked Sendable {
-    // Sendable: constants. Where the objects are looked for, only references to them are counted, under the registry's lock; the context's
-    // queue alone uses them. Rows do not change, and their pages are kept here.
+    // Sendable: constants. The look-up only counts references to the objects, under the registry's
+    // lock. The context's queue alone uses the objects. Rows do not change, and their pages are
+    // kept here.
 
     let objects: ContiguousArray<NSManagedObject>
-    /// As many: where each is among the rows.
+    /// The index among the rows of each object.
     let places: ContiguousArray<Int>
-    /// Where the rows were looked for; nil where that is not known, or where later rows cannot be told from earlier ones.
+    /// The cache in which the rows were looked up; nil if it is unknown, or if it cannot order
+    /// versions of rows.
     let cache: RowCache?
     private let chunks: ContiguousArray<CachedRows>
-    /// How many objects had been registered then.
+    /// The registration count of the table at the look-up.
     private let registrationCount: Int
 
-    /// How many objects, or rows, are looked up under one lock: whoever reads meanwhile waits for these only.
+    /// The number of objects, or rows, that are looked up under one lock. Other readers wait only
+    /// for these.
     private static let chunk = 512
 
     init(_ rows: SavedObjectIDs.RowsOfTable, in registry: ObjectRegistry, _ cache: RowCache?) {
@@ -27,7 +31,7 @@ final class FoundObjects: @unchecked Sendable {
             let found = registry.objects(store: rows.store, root: rows.root, keys: keys)
             objects += found.objects
             places += found.places
-            // What is registered between two of them may have been looked for already.
+            // An object registered between two look-ups may have a key that was looked up before.
             if registrationCount == nil { registrationCount = found.registrationCount }
         }
         self.objects = objects
@@ -38,19 +42,19 @@ final class FoundObjects: @unchecked Sendable {
         if let cache = self.cache {
             cache.prepareLookUps()
             for start in stride(from: 0, to: places.count, by: Self.chunk) {
-                // Not the objects' keys, which are their queue's to read.
+                // Not the objects' own keys: only their queue may read them.
                 chunks.append(cache.rows(for: places[start..<min(start + Self.chunk, places.count)].lazy.map { rows.keys[$0] }))
             }
         }
         self.chunks = chunks
     }
 
-    /// Whether no other object can have come to the table since.
+    /// Whether no object can have been registered in the table since.
     func isComplete(_ rows: SavedObjectIDs.RowsOfTable, in registry: ObjectRegistry) -> Bool {
         registry.withTable(store: rows.store, root: rows.root) { $0.registrationCount } == registrationCount
     }
 
-    /// Calls a block with the place of each object, and the row that was found for it.
+    /// Calls a block with the index of each object and the row that was found for it.
     func forEachRow(_ body: (Int, RowPointer?) -> Void) {
         var place = 0
         for chunk in chunks {
@@ -64,7 +68,10 @@ final class FoundObjects: @unchecked Sendable {
 }
 
 extension SavedObjectIDs {
-    /// What a context without a parent has of the updated rows that are sorted by table, in their order; nil for none.
+    /// Looks up the objects of a context without a parent for the updated rows that are sorted by
+    /// table, in their order.
+    ///
+    /// Returns nil if there are none.
     func foundUpdates(in registry: ObjectRegistry) -> [FoundObjects]? {
         updatedRows?.map { rows in
             let first = rows.places.first.map { updated[$0] }

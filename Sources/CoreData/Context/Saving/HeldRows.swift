@@ -1,8 +1,10 @@
-/// What a context has read of the rows of its stores, to be compared with what is in the stores now.
+/// The rows that a context has read from its stores, for comparison with the stores' current rows.
 ///
-/// The context is asked on its queue, and the stores anywhere else, so that a context of the main queue is not held up by reading.
+/// The context is read on its queue, and the stores on another, so that reading does not block a
+/// main-queue context.
 package struct HeldRows: @unchecked Sendable {
-    // Sendable: snapshots are immutable and keep their pages, layouts and stores' row sources are shared by all threads.
+    // Sendable: snapshots are immutable and keep their pages. All threads share layouts and the
+    // stores' row sources.
 
     private struct Row {
         let key: Int64
@@ -15,42 +17,42 @@ package struct HeldRows: @unchecked Sendable {
         let owner: Int64
         let layout: EntityLayout
         let slot: Int
-        /// In order, where the relationship has one.
+        /// The keys of the members, in order if the relationship is ordered.
         let keys: [Int64]
     }
 
-    /// What was read of one table of one store.
+    /// The rows that were read of one table of one store.
     private struct Group {
         let rows: any RowSource
         let store: NSPersistentStore
         let root: EntityLayout
         var held: [Row] = []
         var members: [Members] = []
-        /// Faults of which nothing is known but that they were there.
+        /// Faults: only the existence of their rows is known.
         var unread: [(key: Int64, layout: EntityLayout)] = []
     }
 
     private var groups: [Group] = []
 
-    /// How the stores differ from what a context has.
+    /// The differences between the stores and the rows that a context holds.
     package struct Differences: Sendable {
         fileprivate(set) var changes = SavedObjectIDs()
-        /// Keep rows that were read in the stores' caches, where the context finds them.
+        /// Keeps the rows in the stores' caches, where the context finds them.
         fileprivate var rows: [FetchedRows] = []
 
         package var isEmpty: Bool { changes.updated.isEmpty && changes.deleted.isEmpty }
     }
 
-    /// What of an object is to be compared.
+    /// The part of an object that is compared.
     enum Part {
         case nothing
-        /// Whether its row is there.
+        /// Whether its row exists.
         case existence
-        /// Whether its row is there and, where that is known, the same.
+        /// Whether its row exists and, if its values are known, has the same values.
         case row
     }
 
-    /// - Parameter part: says what of an object of the context is to be compared.
+    /// - Parameter part: Returns the part of an object of the context that is compared.
     fileprivate init(of context: NSManagedObjectContext, _ part: (NSManagedObject) -> Part) {
         var places: [Int: [Int: Int]] = [:]
         for object in context.registry.allObjects() {
@@ -81,7 +83,7 @@ package struct HeldRows: @unchecked Sendable {
         }
     }
 
-    /// The objects whose rows are held.
+    /// The IDs of the objects whose rows are held.
     var objectIDs: [NSManagedObjectID] {
         groups.flatMap { group in group.held.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: group.store) } }
     }
@@ -92,12 +94,13 @@ package struct HeldRows: @unchecked Sendable {
         return members + state.removed.objects
     }
 
-    /// How many rows are read at once.
+    /// The number of rows that one statement reads.
     private static let chunk = 1000
 
-    /// Reads the rows again and compares them. O(number of rows that are held), and a statement for a thousand of them.
+    /// Reads the rows again and compares them. O(number of held rows), with one statement for each
+    /// thousand rows.
     ///
-    /// - Throws: errors of the stores.
+    /// - Throws: Errors of the stores.
     package func differences() throws -> Differences {
         var result = Differences()
         for group in groups {
@@ -168,14 +171,14 @@ package struct HeldRows: @unchecked Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// What the context has read of its stores. On its queue.
+    /// The rows that the context has read from its stores. On its queue.
     package final var heldRows: HeldRows { HeldRows(of: self) { $0.committedRow == nil ? .nothing : .row } }
 
-    /// What the context has read of some of its objects. On its queue.
+    /// Returns the rows that the context has read for some of its objects. On its queue.
     final func heldRows(_ part: (NSManagedObject) -> HeldRows.Part) -> HeldRows { HeldRows(of: self, part) }
 
-    /// Takes over what was found to be different, and has those that follow results look for rows that are new in them. On the context's
-    /// queue.
+    /// Merges the differences, and lets listeners look for rows that are new in their results. On
+    /// the context's queue.
     package final func takeOver(_ differences: HeldRows.Differences) {
         var changes = differences.changes
         if !listeners.isEmpty {

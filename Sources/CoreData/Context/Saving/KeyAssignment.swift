@@ -1,13 +1,14 @@
 import Foundation
 
-/// Gives new objects their places in stores.
+/// Assigns stores and keys to new objects.
 struct KeyAssignment {
-    // unowned(unsafe): an assignment lives within a call of the context's.
+    // unowned(unsafe): an assignment exists only within one call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let isPermanent: Bool
 
-    /// - Parameter isPermanent: whether keys come from stores also where the objects are to be saved to a parent.
+    /// - Parameter isPermanent: Whether the keys come from stores even if the objects are saved to
+    ///   a parent.
     init(_ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext, isPermanent: Bool = false) {
         self.coordinator = coordinator
         self.context = context
@@ -18,14 +19,15 @@ struct KeyAssignment {
     private struct KeyGroup {
         let store: NSPersistentStore
         let root: EntityLayout
-        /// Owned by the list of all objects.
+        /// Unmanaged: the list of all objects owns them.
         var members: ContiguousArray<Unmanaged<NSManagedObject>> = []
     }
 
-    /// Gives every new object a store and a permanent key.
+    /// Gives every new object a store and a key, which is provisional where a parent gives it one.
     func assign(to objects: ContiguousArray<NSManagedObject>) throws {
         defer { withExtendedLifetime(objects) {} }
-        // The coordinator came to a parent when objects were here already, so that the context could not follow it.
+        // A parent got the coordinator after these objects were inserted, so the context could not
+        // adopt it.
         if !objects.isEmpty, context.modelLayout == nil {
             throw CoreDataErrors.insertedWithoutCoordinator(Array(objects), context.nameInMessages)
         }

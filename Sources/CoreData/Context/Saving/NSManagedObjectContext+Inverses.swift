@@ -1,16 +1,19 @@
-// Changed relationships whose other side was taken back since, by a refresh, a merge policy or a deletion by others.
+// Changed relationships whose other end was taken back since: by a refresh, a merge policy or a
+// deletion by another writer.
 
 extension NSManagedObjectContext {
-    /// Gives the destinations of relationships that are about to be saved their side again, where they have lost it.
+    /// Restores the missing ends of relationships in destinations, before the relationships are
+    /// saved.
     ///
-    /// A destination gains an object when a relationship to it is set, and is saved with that object: of two contexts that save a
-    /// way to a row and the deletion of the row, the later one meets a conflict then. Relationships to what is known to be gone end. What
-    /// changed relationships have led to before lets go of the objects again.
+    /// A destination gains an object when a relationship to it is set, and is saved with that
+    /// object: if one context saves a reference to a row and another one saves the deletion of the
+    /// row, the later save has a conflict. Relationships to objects that are known to be gone end.
+    /// Former destinations of changed relationships release the objects again.
     ///
-    /// Cost: O(changed relationships); rows are read for destinations that are faults.
+    /// Cost: O(changed relationships). Rows are read for destinations that are faults.
     ///
-    /// - Returns: the destinations that had no changes before.
-    /// - Throws: what prevents a destination's row from being read.
+    /// - Returns: The destinations that had no changes before.
+    /// - Throws: The error of reading a destination's row.
     func completeInverses(of objects: SavedObjects) throws -> ContiguousArray<NSManagedObject> {
         var changed: ContiguousArray<NSManagedObject> = []
         let hasOneSided = try completeOneSided(objects, &changed)
@@ -29,11 +32,13 @@ extension NSManagedObjectContext {
         return changed
     }
 
-    /// Tells the other sides of relationships what primitive setters have done to them in objects that are about to be saved: a side that
-    /// has no column is saved with the other one, or not at all.
+    /// Applies the changes of primitive setters to the other ends of relationships, before the
+    /// objects are saved.
     ///
-    /// - Parameter changed: gets the destinations that had no changes before.
-    /// - Returns: whether there were any such relationships.
+    /// An end without a column is saved with the other end, or not at all.
+    ///
+    /// - Parameter changed: Gets the destinations that had no changes before.
+    /// - Returns: Whether there were any such relationships.
     func completeOneSided(_ objects: SavedObjects, _ changed: inout ContiguousArray<NSManagedObject>) throws -> Bool {
         var waiting: [NSManagedObject] = []
         for list in [objects.inserted, objects.updated] {
@@ -46,7 +51,8 @@ extension NSManagedObjectContext {
                 try object.maintainInverse(slot) { destination in
                     guard destination.registry === registry,
                         destination.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .invalid]),
-                        // Not by firing the fault: that it has no row is no reason to delete it, or to stop the program.
+                        // The fault is not fired: a missing row is no reason to delete it, or to
+                        // stop the program.
                         try load(destination)
                     else { return false }
                     if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
@@ -66,7 +72,8 @@ extension NSManagedObjectContext {
             guard property.inverseSlot >= 0, lacksSide(destination, property, of: object), object.differsFromCommitted(property) else {
                 return
             }
-            // One that was set since to lead elsewhere, after a refresh, is not this object's any more.
+            // A destination that was set to another object after a refresh is no longer related to
+            // this one.
             let isTaken =
                 !property.inverseIsToMany && destination.flags.contains(.updated)
                 && destination.differsFromCommitted(destination.layout.slots[property.inverseSlot(in: destination.layout)])
@@ -89,11 +96,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether a destination's side may be missing. A look at each changed relationship: it must be quick where nothing is.
+    /// Whether a destination may lack its end. Called for each changed relationship: it must be
+    /// fast if nothing is missing.
     private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot, of object: NSManagedObject) -> Bool {
         let flags = destination.flags
         if flags.isDisjoint(with: .known) || !flags.isDisjoint(with: .rowIsGone) { return true }
-        // What is new has no row that others could delete.
+        // A new object has no row that another writer could delete.
         guard flags.contains(.updated) else { return false }
         let slot = property.inverseSlot(in: destination.layout)
         if property.inverseIsToMany {
@@ -103,22 +111,23 @@ extension NSManagedObjectContext {
         return destination.toOne(slot) !== object
     }
 
-    /// - Returns: false when the destination has no row any more.
+    /// - Returns: False if the destination has no row.
     private func complete(
         _ destination: NSManagedObject, _ property: PropertySlot, with object: NSManagedObject,
         _ changed: inout ContiguousArray<NSManagedObject>
     ) throws -> Bool {
         if !destination.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) { return false }
-        // What cannot be a destination is refused when the object is written.
+        // An invalid destination is rejected when the object is written.
         guard destination.registry === registry, destination.storeNumber >= 0, !destination.flags.contains(.invalid) else { return true }
-        // Not by firing the fault: that it has no row is no reason to delete it, or to stop the program.
+        // The fault is not fired: a missing row is no reason to delete it, or to stop the program.
         guard try load(destination) else { return false }
         let slot = property.inverseSlot(in: destination.layout)
         let state = destination.extras?.toMany(slot)
         if state?.added.contains(object) == true { return true }
         if !destination.hasChangesToSave { changed.append(destination) }
         if let state, state.isLoaded, state.members.contains(object) {
-            // Read after others had made the same change: it is saved with the object all the same, for others may delete it since.
+            // It was read after another writer had made the same change. It is saved with the
+            // object all the same, because another writer may have deleted it since.
             destination.prepareForChange()
             state.added.append(object)
             destination.noteChange(slot)

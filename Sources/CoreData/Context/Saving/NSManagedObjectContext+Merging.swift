@@ -1,6 +1,6 @@
 import Foundation
 
-// Taking over what other contexts saved.
+// Merging changes that other contexts saved.
 
 extension NSManagedObjectContext {
     func mergeSave(_ notification: Notification) {
@@ -27,7 +27,7 @@ extension NSManagedObjectContext {
                         NSUpdatedObjectsKey, NSUpdatedObjectIDsKey, NSRefreshedObjectsKey, NSRefreshedObjectIDsKey),
                     deleted: ids(NSDeletedObjectsKey, NSDeletedObjectIDsKey), unnamed: .aroundDeletions
                 ).translated(for: context)
-                // A batch insertion names the rows that it changed among those that it inserted.
+                // A batch insertion lists the rows that it changed among those that it inserted.
                 let known = changes.inserted.partition { context.registeredObject(for: $0) != nil }
                 changes.updated += changes.inserted[known...]
                 changes.inserted.removeSubrange(known...)
@@ -36,7 +36,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Contexts and those above them, which are where their rows come from.
+    /// Returns the contexts and their ancestors, ancestors first, because a context reads its rows
+    /// from its parent.
     private static func withParentsFirst(_ contexts: [NSManagedObjectContext]) -> [NSManagedObjectContext] {
         var ordered: [NSManagedObjectContext] = []
         for context in contexts {
@@ -47,7 +48,7 @@ extension NSManagedObjectContext {
         return ordered
     }
 
-    /// Has the rows read anew that were changed behind the caches.
+    /// Makes rows that were changed behind the caches be read again.
     func forgetCachedRows(_ changes: SavedObjectIDs) {
         for objectID in [changes.inserted, changes.updated, changes.deleted].joined() {
             guard let key = objectID.key, let store = objectID.persistentStore else { continue }
@@ -56,8 +57,10 @@ extension NSManagedObjectContext {
     }
 
     /// - Parameters:
-    ///   - keepingDeletions: whether deleted objects stay until the next save, or leave the context at once.
-    ///   - found: what was found of the updated rows that are sorted by table; nil where nobody has looked.
+    ///   - keepingDeletions: Whether deleted objects stay until the next save. Otherwise they leave
+    ///     the context at once.
+    ///   - found: The objects and rows found for the updated rows that are sorted by table; nil if
+    ///     none were looked up.
     func merge(_ changes: SavedObjectIDs, keepingDeletions: Bool = false, found: [FoundObjects]? = nil) {
         asOperation { asStep { ContextMerge.run(changes, keepingDeletions: keepingDeletions, found, in: self) } }
     }
@@ -87,7 +90,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Takes over what another context saved, on the queue of this one.
+    /// Merges changes that another context saved, on the queue of this context.
     func takeOver(_ changes: SavedObjectIDs) {
         var changes = changes
         changes.sortLargeChanges()
@@ -99,9 +102,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Has those contexts take over what this one saved that are to: its children, and those that work on the same stores or parent.
+    /// Passes this context's saved changes to its children, and to the contexts with the same
+    /// stores or parent.
     ///
-    /// - Parameter changes: called only if there are any.
+    /// Only contexts that merge automatically get them.
+    ///
+    /// - Parameter changes: Called only if there are such contexts.
     func tellOthers(_ changes: () -> SavedObjectIDs) {
         let others = (mergingContexts?.all ?? []) + mergingChildren.all
         if !others.contains(where: { $0 !== self }) { return }

@@ -19,7 +19,7 @@ extension NSManagedObjectContext {
         try obtainPermanentIDsInParent(for: objects.filter { $0.registry === registry && !$0.flags.contains(.inserted) && $0.key < 0 })
     }
 
-    /// Gives a new object that has got its key the ID that goes with it.
+    /// Gives a new object that has got its key the ID for that key.
     func adoptPermanentID(_ object: NSManagedObject, in store: NSPersistentStore) {
         let former = object.extras?.objectID
         object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)

@@ -1,6 +1,7 @@
 import Foundation
 
-// Saving: hooks -> validation -> permanent keys -> one transaction per store -> snapshots -> hooks and notifications.
+// Saving: hooks -> validation -> permanent keys -> one transaction per store -> snapshots -> hooks
+// and notifications.
 
 extension NSManagedObjectContext {
     private static let maximumWillSaveRounds = 1000
@@ -31,14 +32,16 @@ extension NSManagedObjectContext {
         releaseDeparted()
     }
 
-    /// Throws what an accessor could not: what was changed since may rest on values that were not the store's.
+    /// Throws the error that an accessor could not throw: changes since then may be based on values
+    /// that the store does not have.
     private func throwReadFailure() throws {
         guard let failure = readFailure else { return }
         readFailure = nil
         throw failure
     }
 
-    /// Writes exactly the changes that a request names, without hooks before it and without validation.
+    /// Writes exactly the changes that a request names, without hooks before it and without
+    /// validation.
     func write(_ request: NSSaveChangesRequest) throws {
         if isSaving {
             throw CoreDataErrors.recursiveSave(nameInMessages)
@@ -53,7 +56,7 @@ extension NSManagedObjectContext {
             return list.objects.filter { objects.contains($0) }
         }
         var completed: ContiguousArray<NSManagedObject> = []
-        // A new object may become that of a row with its unique values.
+        // A new object may become the object of a row with its unique values.
         let updates = (request.updatedObjects ?? []).union(request.insertedObjects ?? [])
         func objects(_ settled: ContiguousArray<NSManagedObject> = []) throws -> SavedObjects {
             var objects = SavedObjects(
@@ -71,7 +74,8 @@ extension NSManagedObjectContext {
         SaveCompletion(self).finish(outcome)
     }
 
-    /// The changed objects that have the other halves of changed one-to-one relationships: both are saved, or none.
+    /// Returns the changed objects with the other ends of changed one-to-one relationships: both
+    /// ends are saved, or neither.
     private func otherHalves(of objects: SavedObjects) -> ContiguousArray<NSManagedObject> {
         var waiting = objects.inserted + objects.updated
         var known = Set(waiting)
@@ -100,7 +104,7 @@ extension NSManagedObjectContext {
             var called = false
             for list in [changes.inserted.objects, changes.updated.objects, changes.deleted.objects] {
                 list.forEachUnretained { object in
-                    // Nothing is saved of a new object that was deleted.
+                    // A save writes nothing for a deleted new object.
                     guard object.flags.intersection([.changedInSave, .discarded]) == .changedInSave else { return }
                     object.unmarkChangedInSave()
                     guard object.accessorTable.hooks.contains(.willSave) else { return }
@@ -135,7 +139,7 @@ extension NSManagedObjectContext {
         objects.updated.forEachUnretained { object in
             if object.accessorTable.hooks.contains(.validation) { collect { try object.validateForUpdate() } }
         }
-        // A failed save leaves the hooks to be called again.
+        // After a failed save the hooks must be called again.
         if errors.isEmpty { return }
         markUnsaved(objects)
         if errors.count == 1 { throw errors[0] }
@@ -149,9 +153,9 @@ extension NSManagedObjectContext {
     }
 
     /// - Parameters:
-    ///   - drawnIn: the objects that take part only as destinations of what others have changed.
-    ///   - remaining: the objects to write after a merge policy has changed what is pending, given those that have a change because of
-    ///     that; nil for all of them.
+    ///   - drawnIn: The objects that are saved only as destinations of other changed objects.
+    ///   - remaining: Returns the objects to write after a merge policy has changed the pending
+    ///     changes, given the objects that have a change because of that; nil to write all of them.
     private func write(
         _ initial: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, drawnIn: ContiguousArray<NSManagedObject>,
         remaining: ((ContiguousArray<NSManagedObject>) throws -> SavedObjects)? = nil

@@ -1,17 +1,23 @@
 import Foundation
 
-/// The changes that one save asks a store to write. Custom incremental stores see this class, and callers of the
-/// coordinator's `execute(_:with:)`.
+/// The changes that one save asks a store to write.
 ///
-/// A request in which all sets are nil asks only to write the store's metadata.
+/// Custom incremental stores get it, and callers of the coordinator's `execute(_:with:)` create it.
+///
+/// A request in which all sets are nil only asks the store to write its metadata.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nssavechangesrequest>
 ///
 /// ```swift
-/// try coordinator.execute(NSSaveChangesRequest(inserted: [item], updated: nil, deleted: nil, locked: nil), with: context)
+/// try coordinator.execute(
+///     NSSaveChangesRequest(inserted: [item], updated: nil, deleted: nil, locked: nil),
+///     with: context)
 /// ```
 open class NSSaveChangesRequest: NSPersistentStoreRequest {
-    /// Objects that are not in the store yet. A save gives incremental stores empty sets for none; nil is what was given to the initializer.
+    /// Objects that are not in the store yet.
+    ///
+    /// If there are none, a save passes empty sets to incremental stores; nil is the value given to
+    /// the initializer.
     open private(set) var insertedObjects: Set<NSManagedObject>?
     /// Objects with changed values.
     open private(set) var updatedObjects: Set<NSManagedObject>?
@@ -20,7 +26,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
     /// Unchanged objects whose rows must not have changed either (`detectConflicts(for:)`).
     open private(set) var lockedObjects: Set<NSManagedObject>?
 
-    /// A request to write these objects; nil stands for none.
+    /// Creates a request to write these objects; nil stands for none.
     public init(
         inserted insertedObjects: Set<NSManagedObject>?, updated updatedObjects: Set<NSManagedObject>?,
         deleted deletedObjects: Set<NSManagedObject>?, locked lockedObjects: Set<NSManagedObject>?
@@ -32,7 +38,7 @@ open class NSSaveChangesRequest: NSPersistentStoreRequest {
         super.init()
     }
 
-    /// A request to write the metadata only.
+    /// Creates a request to write the metadata only.
     public required init() {
         super.init()
     }

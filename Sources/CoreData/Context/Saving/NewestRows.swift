@@ -1,14 +1,14 @@
 import Dispatch
 
-/// What a merge replaces the rows of a context's objects by: the newest committed ones.
+/// The newest committed rows, with which a merge replaces the rows of a context's objects.
 final class NewestRows {
     private let context: NSManagedObjectContext
-    /// Where rows came from last: many objects in a row have the same source.
+    /// The last source of rows: consecutive objects often have the same source.
     private var last: (number: Int32, source: (any RowSource)?)?
-    /// The pages of rows that were replaced, each once where it was that of objects in a row.
+    /// The pages of replaced rows. A page of consecutive objects is in the list once.
     private var replacedPages: ContiguousArray<RowPage> = []
 
-    /// How many pages are too many to be freed on the context's queue.
+    /// The largest number of pages that are freed on the context's queue.
     private static let manyPages = 16
 
     init(of context: NSManagedObjectContext) { self.context = context }
@@ -21,13 +21,13 @@ final class NewestRows {
         return source
     }
 
-    /// Calls a block with the row of an object; nil where nobody uses it, and for a fault.
+    /// Calls a block with the row of an object; nil if no row is cached, and for a fault.
     func withRow<Value>(of object: NSManagedObject, _ body: (RowPointer?) -> Value) -> Value {
         let snapshot = object.flags.contains(.fault) ? nil : source(near: object)?.cachedRow(object.key, of: object.layout)
         return withExtendedLifetime(snapshot) { body(snapshot?.row) }
     }
 
-    /// Calls a block with the place and the row of each of the objects of a table that are the context's still.
+    /// Calls a block with the index and the row of each found object that is still in the context.
     func forEachRow(of found: FoundObjects, _ body: (Int, RowPointer?) -> Void) {
         guard let first = found.objects.first, let cache = source(near: first)?.rowCache(of: first.layout), cache === found.cache else {
             for place in found.objects.indices where isHere(found.objects[place]) {
@@ -38,25 +38,28 @@ final class NewestRows {
         found.forEachRow { place, row in
             let object = found.objects[place]
             if !isHere(object) { return }
-            // Since it was found, a later one may have been read.
+            // A later row may have been read since the object was found.
             if let row, object.committedRow.map(row.isSameOrLater) != false { return body(place, row) }
             withRow(of: object) { body(place, $0) }
         }
     }
 
-    /// Whether an object that was found has not left the context since.
+    /// Whether a found object is still in the context.
     private func isHere(_ object: NSManagedObject) -> Bool {
         object.heldRegistry?.toOpaque() == Unmanaged.passUnretained(context.registry).toOpaque() && object.storeNumber >= 0
             && object.flags.isDisjoint(with: [.invalid, .deletionSaved])
     }
 
-    /// Keeps the page of an object's row, which is about to be replaced, alive until `releaseReplacedPages`.
+    /// Keeps the page of a row that is about to be replaced alive until `releaseReplacedPages`.
     func keepReplacedPage(of object: NSManagedObject) {
         guard let page = object.page, page !== replacedPages.last else { return }
         replacedPages.append(page)
     }
 
-    /// Lets go of the pages whose rows were replaced: of many on no queue of the program's, for freeing them takes their rows out of the cache.
+    /// Releases the pages of replaced rows.
+    ///
+    /// Many pages are released outside the program's queues, because freeing them removes their
+    /// rows from the cache.
     func releaseReplacedPages() {
         let pages = replacedPages
         replacedPages = []

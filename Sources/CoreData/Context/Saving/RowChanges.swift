@@ -1,8 +1,8 @@
 import Foundation
 
-/// Makes the changes of rows that a store is given of the changes of objects.
+/// Creates the row changes for a store from the changes of objects.
 struct RowChanges {
-    // unowned(unsafe): lives within a call of the context's.
+    // unowned(unsafe): exists only within one call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -10,7 +10,7 @@ struct RowChanges {
     func insertion(of object: NSManagedObject, takesAPlace: Bool) throws -> RowChange {
         object.fireFaultIfNeeded()
         let layout = object.layout
-        // Retained: transformers of the program run meanwhile.
+        // Retained: value transformers of the program run during the call.
         let pending = object.withPending { $0 }
         if layout.hasDefaults {
             for slot in 0..<layout.storedCount where !pending.has(slot) { pending.set(slot, layout.defaultValue(slot)) }
@@ -21,24 +21,28 @@ struct RowChanges {
         return change
     }
 
-    /// The version of a row that takes the place of a deleted one.
+    /// Returns the version of a row that replaces a deleted one.
     ///
-    /// Others may still hold any version that the deleted row had, and must not take the new row for theirs. No one knows the
-    /// last of these versions, so that the new one is far from all of them, and from those of other rows that took this place.
+    /// Other contexts may still hold any version that the deleted row had, and must not mistake the
+    /// new row for theirs. The last of these versions is unknown, so the new one is far from all of
+    /// them, and from the versions of other rows that replaced this one.
     private static func version(after row: Snapshot) -> Int64 {
         let (version, overflow) = row.version.addingReportingOverflow(Int64.random(in: 1 << 10..<1 << 24))
         return overflow ? 2 : version
     }
 
-    /// The destinations that an object has again because the resolution of a conflict wrote its former values over others', with
-    /// the slot of the inverse. They gain a member, as if it had been added to them, so that who deletes them meanwhile meets a conflict.
+    /// Returns the destinations that an object has again after a conflict, with the slot of the
+    /// inverse.
     ///
-    /// What is gone, or belongs to another object, becomes nil.
+    /// The resolution of the conflict wrote the object's former values over those of another
+    /// writer. The destinations gain a member, as if it had been added to them, so that a context
+    /// that deletes them meanwhile has a conflict. A reference to a destination that is gone, or
+    /// that belongs to another object, becomes nil.
     func restoredDestinations(of object: NSManagedObject) throws -> [(object: NSManagedObject, slot: Int)] {
         guard let pending = object.pending else { return [] }
         var restored: [(object: NSManagedObject, slot: Int)] = []
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
-            // What was set by anyone is an object.
+            // A value that the program set is an object, not a reference.
             guard let reference = pending.value(slot).reference, let layout = context.modelLayout?.layouts[reference.layoutIndex],
                 let store = context.registry.store(number: Int(object.storeNumber))
             else { continue }
@@ -52,7 +56,7 @@ struct RowChanges {
             guard property.inverseSlot >= 0 else { continue }
             let inverse = property.inverseSlot(in: current.layout)
             if !property.inverseIsToMany {
-                // Both sides have a column, and only one of them is this object's.
+                // Both ends have a column, and only one of them belongs to this object.
                 if destination.differsFromCommitted(destination.layout.slots[inverse]) {
                     if destination.toOne(inverse) !== object { pending.set(slot, .null) }
                     continue
@@ -75,9 +79,10 @@ struct RowChanges {
         return restored
     }
 
-    /// The row of an object without changed values: to be deleted, to be looked at, or to get a new version.
+    /// Returns the row of an object without changed values: to be deleted or checked, or to get a
+    /// new version.
     ///
-    /// - Parameter relationships: the slots of the to-many relationships through which it has changed.
+    /// - Parameter relationships: The slots of its changed to-many relationships.
     func row(of object: NSManagedObject, touching relationships: [Int] = []) -> RowChange {
         RowChange(
             layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil,
@@ -94,7 +99,7 @@ struct RowChanges {
         return RowChange(layout: row.layout, key: row.key, base: row.base, values: values)
     }
 
-    /// Nil when no persistent value differs from the store.
+    /// Returns the change of an object; nil if no persistent value differs from the store.
     func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout
         let base = object.committedRow.map(Snapshot.init(retaining:))
@@ -110,7 +115,8 @@ struct RowChanges {
         return changedToMany.isEmpty ? nil : row(of: object, touching: changedToMany)
     }
 
-    /// The change of an object of which only transient values differ: none for a store, but one for a parent context.
+    /// Returns the change of an object with only transient changes: nil for a store, a change for a
+    /// parent context.
     func transientUpdate(of object: NSManagedObject) -> RowChange? {
         guard context.parentContext != nil, object.extras != nil, let tracked = object.pending?.tracked else { return nil }
         let slots = object.layout.slots
@@ -118,7 +124,8 @@ struct RowChanges {
         return isChanged ? row(of: object) : nil
     }
 
-    /// Gives a store the rows and the bytes that destinations and transformable values stand for.
+    /// Replaces destinations and transformable values by the references and bytes that a store
+    /// writes.
     private func fillIn(_ pending: PendingValues, _ object: NSManagedObject) throws {
         try pending.forEachObject { slot, value in
             if let destination = value.destination { try checkSaved(destination, from: object, slot) }
@@ -126,7 +133,7 @@ struct RowChanges {
         }
     }
 
-    /// The pending values that differ from the committed ones; the same object when all do.
+    /// Returns the pending values that differ from the committed ones; the same object if all do.
     private func changedValues(_ pending: PendingValues, _ object: NSManagedObject) throws -> RowValues {
         try fillIn(pending, object)
         let layout = object.layout
@@ -143,7 +150,7 @@ struct RowChanges {
         return copy ?? pending
     }
 
-    /// A to-one destination must be a row of the same store by the end of this save.
+    /// Checks that a to-one destination will be a row of the same store at the end of this save.
     @inline(__always)
     private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
         if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 {
@@ -153,8 +160,10 @@ struct RowChanges {
         throw destination.flags.contains(.discarded) ? deleted(destination, of: object, slot) : unsaved(destination, of: object, slot)
     }
 
-    /// Refuses a destination that the program led an object to although it deletes it, or has deleted it. What delete rules led away from
-    /// it leads there no more, and what others have deleted is met as a conflict.
+    /// Rejects a deleted destination that the program has set.
+    ///
+    /// Delete rules have removed the references that they cover. A deletion by another writer
+    /// causes a conflict instead.
     @inline(never)
     private func checkThere(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
         let property = object.layout.slots[slot]
@@ -212,13 +221,15 @@ struct RowChanges {
         }
     }
 
-    /// The other ends of a row's changed one-to-one relationships whose own rows are not written.
+    /// Returns the other ends of a row's changed one-to-one relationships whose own rows are not
+    /// written.
     ///
-    /// Both ends have a column. A row that is not written, because the context's copy is right already, may be outdated: the save checks its
-    /// version.
+    /// Both ends have a column. If a row is not written because the context's copy has the right
+    /// value already, that copy may be outdated: the save checks its version.
     ///
-    /// - Parameter values: what is written of the row; nil for a deletion, which ends all its relationships.
-    /// - Throws: what prevents an end's row from being read.
+    /// - Parameter values: The written values of the row; nil for a deletion, which ends all its
+    ///   relationships.
+    /// - Throws: The error of reading an end's row.
     func unwrittenEnds(of object: NSManagedObject, _ values: RowValues?) throws -> [NSManagedObject] {
         var ends: [NSManagedObject] = []
         for slot in object.layout.oneToOneSlots where values?.has(slot) ?? true {
@@ -227,7 +238,7 @@ struct RowChanges {
                 guard let end, end !== object, end.storeNumber == object.storeNumber, end.registry === context.registry,
                     end.flags.isDisjoint(with: [.inserted, .deleted, .deletionSaved, .discarded]),
                     !end.differsFromCommitted(end.layout.slots[property.inverseSlot(in: end.layout)]),
-                    // One that is gone leads nowhere.
+                    // A missing row refers to nothing.
                     try context.load(end)
                 else { return }
                 ends.append(end)
@@ -238,11 +249,13 @@ struct RowChanges {
         return ends
     }
 
-    /// Appends a row to the ordered relationships of its new owners that do not list it, so that no key is written without a position.
+    /// Appends a row to the ordered relationships of new owners that do not list it, so that no key
+    /// is written without a position.
     ///
-    /// An owner does not list it after a merge policy has reverted the owner, or after the owner was recreated.
+    /// An owner does not list it after a merge policy has reverted the owner, or after the owner
+    /// was recreated.
     ///
-    /// - Parameter values: what is written of the row.
+    /// - Parameter values: The written values of the row.
     func collectPlaces(of object: NSManagedObject, _ values: RowValues?, into batch: SaveBatch) {
         guard let values else { return }
         for slot in object.layout.placedSlots where values.has(slot) {

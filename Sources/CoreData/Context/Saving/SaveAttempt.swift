@@ -1,14 +1,16 @@
 import Foundation
 
-/// One attempt to write changes to their stores: keys for new objects, a batch for each store, one transaction each.
+/// One attempt to write changes to their stores: keys for new objects, a batch for each store, one
+/// transaction each.
 ///
-/// Leaves the objects as they are, but for their keys; `SaveCompletion` tells them of what was written.
+/// It changes nothing in the objects except their keys; `SaveCompletion` then updates them and
+/// notifies observers.
 struct SaveAttempt {
-    // unowned(unsafe): an attempt lives within a call of the context's.
+    // unowned(unsafe): an attempt exists only within one call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let objects: SavedObjects
-    /// By the store's number.
+    /// The batches, by the store's number.
     private var batches: [Int: ObjectBatch] = [:]
     /// The numbers of the stores, in the order in which they are saved.
     private var order: [Int] = []
@@ -20,14 +22,15 @@ struct SaveAttempt {
         self.context = context
     }
 
-    /// - Throws: `StoreConflicts` where other writers were first; whatever else keeps the changes from being saved.
+    /// - Throws: `StoreConflicts` if other writers were first; any other error that prevents the
+    ///   save.
     mutating func run() throws -> WrittenChanges {
         try KeyAssignment(coordinator, context).assign(to: objects.inserted)
         try collect()
         return try save()
     }
 
-    /// The batch of an object's store.
+    /// Returns the batch of an object's store.
     private mutating func batch(for object: NSManagedObject) -> ObjectBatch {
         if let last, last.number == object.storeNumber { return last.batch }
         let number = Int(object.storeNumber)
@@ -90,12 +93,14 @@ struct SaveAttempt {
         check(unwrittenEnds, changes)
     }
 
-    /// Has the store check the versions of rows that this save does not write.
+    /// Makes the store check the versions of rows that this save does not write.
     ///
-    /// - Parameter unwrittenEnds: objects to check besides those in `conflictChecks`.
+    /// - Parameter unwrittenEnds: Objects to check in addition to those in `conflictChecks`.
     private mutating func check(_ unwrittenEnds: [NSManagedObject], _ changes: RowChanges) {
-        // Of another context: the number of its store may mean another one here. A fault has no values that could be outdated. A row that
-        // the resolution of a conflict has found to be gone is settled: checked again, it would be a conflict without end.
+        // Some objects are not checked. The store number of another context's object may denote
+        // another store here. A fault has no values that could be outdated. A row that the
+        // resolution of a conflict has found deleted is settled: checking it again would cause an
+        // endless conflict.
         let named = context.conflictChecks.filter {
             $0.registry === context.registry && $0.storeNumber >= 0 && $0.committedRow != nil
                 && $0.flags.isDisjoint(with: [.rowIsGone, .deletionSaved])
@@ -125,18 +130,18 @@ struct SaveAttempt {
         if let values = change.values { unwrittenEnds += try changes.unwrittenEnds(of: object, values) }
     }
 
-    /// A store and what is to be written to it.
+    /// A store and the batch to write to it.
     private struct Target {
         let store: NSPersistentStore
         let rows: any RowSource
         let batch: ObjectBatch
-        /// Whether only metadata of the store were changed.
+        /// Whether only the store's metadata was changed.
         var isMetadataAlone = false
     }
 
-    /// What kept a store from being saved, other than conflicts.
+    /// The error that kept a store from being saved, other than conflicts.
     private struct StoreFailure: Error, @unchecked Sendable {
-        // Sendable: thrown and caught within one call of the context's.
+        // Sendable: thrown and caught within one call of the context.
         let target: Target
         let error: any Error
     }
@@ -157,14 +162,15 @@ struct SaveAttempt {
         return written
     }
 
-    /// The stores in the order in which they are to be committed.
+    /// Returns the stores in the order in which they are committed.
     private func targets() throws -> [Target] {
         var targets = try order.compactMap { number -> Target? in
             guard let batch = batches[number] else { return nil }
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
                 throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
             }
-            // What is saved to a parent is its business.
+            // Whether a store is read-only concerns only the context that writes to it, not a
+            // child.
             if store.isReadOnly, context.parentContext == nil {
                 throw CoreDataErrors.storeIsReadOnly(
                     [store],
@@ -183,15 +189,16 @@ struct SaveAttempt {
         }
         targets += metadataTargets()
         if targets.count < 2 || context.parentContext != nil { return targets }
-        // Each store is locked while the others are written: everybody locks them in one order. Those of the program's own come last, for
-        // the program must not be called while others are locked.
+        // Each store is locked while the others are written, so every save locks them in the same
+        // order. Stores of the program's own classes come last: the program must not be called
+        // while other stores are locked.
         return targets.sorted { first, second in
             if first.rows.needsObjects != second.rows.needsObjects { return second.rows.needsObjects }
             return first.store.identifier ?? "" < second.store.identifier ?? ""
         }
     }
 
-    /// The stores of which nothing but metadata were changed.
+    /// Returns the stores of which only the metadata was changed.
     private func metadataTargets() -> [Target] {
         if context.parentContext != nil { return [] }
         return coordinator.addedStores.compactMap { added in
@@ -201,8 +208,10 @@ struct SaveAttempt {
         }
     }
 
-    /// Saves stores so that none is committed before all are written: each waits with its commit for those before it, so that a conflict in
-    /// one leaves all as they are.
+    /// Saves stores so that none is committed before all are written.
+    ///
+    /// The commit of each store waits for those before it, so that a conflict in one leaves all as
+    /// they are.
     private static func save(_ targets: ArraySlice<Target>, _ written: inout WrittenChanges) throws {
         guard let target = targets.last else { return }
         do {
@@ -220,7 +229,8 @@ struct SaveAttempt {
         }
     }
 
-    /// Some stores have saved, one has not: what is saved is finished, the rest stays pending.
+    /// Handles a partial save: some stores have saved, one has not. Finishes the saved changes; the
+    /// rest stays pending.
     private func incomplete(
         _ written: WrittenChanges, failed store: NSPersistentStore, _ batch: ObjectBatch, reason: String
     ) -> NSError {

@@ -1,8 +1,8 @@
 import Foundation
 
-/// Tells the objects of a save, the context and its observers of what was written.
+/// Updates the objects of a save and the context after the write, and notifies observers.
 struct SaveCompletion {
-    // unowned(unsafe): lives within a call of the context's.
+    // unowned(unsafe): exists only within one call of the context.
     private unowned(unsafe) let context: NSManagedObjectContext
 
     init(_ context: NSManagedObjectContext) { self.context = context }
@@ -61,7 +61,8 @@ struct SaveCompletion {
     }
 
     private func callDidSave(_ objects: SavedObjects) {
-        // Before the first of them: what one does there makes others changed again that were saved all the same.
+        // Collected before the first call: a `didSave` may change other objects again that this
+        // save has written.
         var saved: ContiguousArray<NSManagedObject> = []
         objects.inserted.forEachUnretained { object in
             if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { saved.append(object) }
@@ -80,7 +81,7 @@ struct SaveCompletion {
         context.noteKey(of: object, inPlaceOf: objectID)
     }
 
-    /// The saved row becomes the object's committed row, and its pending changes are done.
+    /// Makes the saved row the object's committed row, and ends its pending changes.
     private func adopt(_ row: RowPointer, _ object: NSManagedObject) {
         keepObjects(of: object)
         object.adoptSavedRow(row)
@@ -90,13 +91,14 @@ struct SaveCompletion {
             guard extras.hasToMany else { return }
             for (slot, state) in extras.allToMany {
                 state.changesWereSaved()
-                // Members that led to the deleted row may lead here again: the store knows.
+                // Members that referred to the deleted row may refer to this one again: they are
+                // read from the store.
                 if tookAPlace, !object.layout.slots[slot].isTransient { extras.setToMany(slot, nil) }
             }
         }
     }
 
-    /// Destinations stay reachable without a look-up, and transformable values keep their identity.
+    /// Keeps destinations reachable without a look-up, and the identity of transformable values.
     private func keepObjects(of object: NSManagedObject) {
         object.pendingReference?._withUnsafeGuaranteedRef { pending in
             pending.forEachObject { slot, value in
@@ -148,7 +150,7 @@ struct SaveCompletion {
         return set
     }
 
-    /// What both notifications of a save have.
+    /// The common entries of both notifications of a save.
     private var commonUserInfo: [AnyHashable: Any] {
         var userInfo = [AnyHashable: Any](minimumCapacity: 5)
         userInfo[NSManagedObjectContext.NotificationKey.sourceContext.rawValue] = context
@@ -156,13 +158,13 @@ struct SaveCompletion {
         return userInfo
     }
 
-    /// Has other contexts merge what was saved, and tells observers and listeners.
+    /// Makes other contexts merge the saved changes, and notifies observers and listeners.
     private func tell(
         _ savedSets: (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?),
         _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
         _ deletedObjects: ContiguousArray<NSManagedObject>
     ) {
-        // First, so that what an observer enqueues finds the contexts that merge up to date.
+        // First, so that blocks that an observer enqueues find merging contexts up to date.
         context.tellOthers {
             SavedObjectIDs(
                 inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID), deleted: deletedObjects.map(\.objectID))

@@ -3,12 +3,12 @@ struct SavedObjects {
     var inserted: ContiguousArray<NSManagedObject>
     var updated: ContiguousArray<NSManagedObject>
     var deleted: ContiguousArray<NSManagedObject>
-    /// Objects whose row was gone already: nothing to write.
+    /// Objects whose row was deleted already: the save writes nothing for them.
     var inaccessible: ContiguousArray<NSManagedObject> = []
-    /// New objects that were deleted: nothing to write, and they leave the context.
+    /// Deleted new objects: the save writes nothing for them, and they leave the context.
     var discarded: ContiguousArray<NSManagedObject> = []
 
-    /// - Parameter deletions: those of all kinds.
+    /// - Parameter deletions: The deleted objects of all three kinds.
     init(
         inserted: ContiguousArray<NSManagedObject>, updated: ContiguousArray<NSManagedObject>, deletions: ContiguousArray<NSManagedObject>
     ) {
@@ -26,7 +26,7 @@ struct SavedObjects {
     }
 }
 
-/// What was written, by store.
+/// The written changes, by store.
 struct WrittenChanges {
     var objects: SavedObjects
     var stores: [(store: NSPersistentStore, batch: ObjectBatch, outcome: SaveOutcome)] = []

@@ -1,10 +1,10 @@
-// Changes that nobody names: what batches have done to rows besides those that their results tell of.
+// Changes that no result lists: a batch request may change more rows than its result contains.
 
-/// Objects of a context that have changed besides those that are named.
+/// A context's objects that have changed, but are not in the given list of changes.
 struct OtherChanges {
     fileprivate(set) var updated: [NSManagedObjectID] = []
     fileprivate(set) var deleted: [NSManagedObjectID] = []
-    /// Keep rows that were read in the stores' caches, where the context finds them.
+    /// Keeps the rows in the stores' caches, where the context finds them.
     private var differences: [HeldRows.Differences] = []
 
     fileprivate mutating func add(_ differences: HeldRows.Differences) {
@@ -25,10 +25,14 @@ struct OtherChanges {
 }
 
 extension NSManagedObjectContext {
-    /// The objects that have changed besides those that are named: what the context has read of rows that may be concerned is compared
-    /// with what is in the stores. Has named rows read anew.
+    /// Finds objects that have changed but are not in the given changes. Makes the listed rows be
+    /// read again.
     ///
-    /// Cost: a look at each object of the entities that may be concerned, and a statement for a thousand of those that are.
+    /// Compares the rows that the context has read, and that may be affected, with the stores'
+    /// current rows.
+    ///
+    /// Cost: a look at each object of the entities that may be affected, and a statement for each
+    /// thousand affected objects.
     func otherChanges(than changes: SavedObjectIDs) -> OtherChanges {
         var others = OtherChanges()
         switch changes.unnamed {
@@ -51,7 +55,8 @@ extension NSManagedObjectContext {
         return others
     }
 
-    /// Adds what led to objects that were deleted: relationships that delete rules have nullified, and objects that they have deleted.
+    /// Adds the objects that referred to deleted objects: delete rules have nullified their
+    /// relationships, or deleted them.
     private func findWhatLed(to deleted: [NSManagedObjectID], _ others: inout OtherChanges) {
         var gone = deleted
         var earlier: Set<RowPlace> = []
@@ -63,7 +68,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// - Returns: nil where a store cannot be read: then what is held is read anew by whoever asks for it, who meets the error.
+    /// - Returns: Nil if a store cannot be read. The held rows are then read again when they are
+    ///   next used, and the error occurs there.
     private func compare(_ held: HeldRows, _ others: inout OtherChanges) -> SavedObjectIDs? {
         do {
             let differences = try held.differences()
@@ -82,7 +88,7 @@ extension NSManagedObjectContext {
     }
 }
 
-/// The place of a row among the stores of a coordinator.
+/// A row's store, table and key within a coordinator.
 private struct RowPlace: Hashable {
     let store: Int
     let root: Int
@@ -99,15 +105,17 @@ extension RowPlace {
     }
 }
 
-/// Rows that are gone, and what leads to them. They are sorted when the first object is met that may lead to one: a context that holds
-/// none does not pay for many deletions.
+/// Deleted rows, and the relationships that refer to them.
+///
+/// The rows are put into sets when the first object is found that may refer to one: a context
+/// without such objects does not pay for many deletions.
 private final class Deletions {
     private let objectIDs: [NSManagedObjectID]
     private let context: NSManagedObjectContext
-    /// Rows that were found to be gone before.
+    /// Rows that earlier rounds have found deleted.
     private let earlier: Set<RowPlace>
     private let roots: Set<Int>
-    /// The relationships of an entity that lead to those tables, by layout index.
+    /// The relationships of an entity that refer to those tables, by layout index.
     private var leading: [Int: [PropertySlot]] = [:]
     private lazy var places = Set(objectIDs.compactMap(RowPlace.init))
     private lazy var objects = objectIDs.compactMap { context.registeredObject(for: $0) }
@@ -133,7 +141,7 @@ private final class Deletions {
         return slots
     }
 
-    /// What of an object has to be compared, as it leads to rows that are gone.
+    /// Returns the part of an object to compare because it refers to deleted rows.
     func part(of object: NSManagedObject) -> HeldRows.Part {
         let layout = object.layout
         let slots = slots(of: layout)
@@ -141,14 +149,14 @@ private final class Deletions {
         let place = RowPlace(object)
         if places.contains(place) || earlier.contains(place) { return .nothing }
         guard let row = object.committedRow.map(Snapshot.init(retaining:)) else {
-            // What leads on from it is not known: it may have been reached by a delete rule.
+            // The references of an unread object are unknown: a delete rule may have deleted it.
             let isReached = slots.contains { slot in
                 let destination = layout.model.layouts[slot.destinationIndex]
                 return slot.inverseSlot >= 0 && destination.slots[slot.inverseSlot].deleteRule == .cascadeDeleteRule
             }
             return isReached ? .existence : .nothing
         }
-        // What is derived from rows that are gone may have changed.
+        // Values derived from deleted rows may have changed.
         if layout.slots.contains(where: \.isDerived) { return .row }
         return slots.contains { leads(object, row, $0) } ? .row : .nothing
     }

@@ -1,15 +1,18 @@
-/// What the changes of an event were, so that they can be undone.
+/// The record of the changes of an event, from which they can be undone.
 ///
-/// It exists in contexts that have an undo manager. What an object was is kept with its unsaved values while the event lasts
-/// (`PendingValues.former`). Values that are not tracked (set by primitive setters, read again, taken over from others) are part of what
-/// was there before.
+/// It exists in contexts that have an undo manager. The former state of an object is kept with its
+/// unsaved values while the event lasts (`PendingValues.former`). Values that are not tracked (set
+/// by primitive setters, read again, merged from another context) count as part of the former
+/// state.
 final class ChangeJournal {
-    /// What was set without being tracked since the event began: it is as if it had been there before, unless it turns out to be a change.
+    /// Values that were set without being tracked since the event began.
+    ///
+    /// They count as former values, unless they turn out to be changes.
     private var untracked: [ObjectIdentifier: (object: NSManagedObject, values: FormerState)] = [:]
-    /// Whether what changes now is none of the program's changes: it is as if it had been there before.
+    /// Whether present changes are not made by the program. They count as part of the former state.
     private var isAbsorbing = false
 
-    /// Keeps what leads to deleted objects until their deletion is saved.
+    /// Objects that refer to deleted objects, kept until the deletion is saved.
     var ownersOfDeleted: [NSManagedObject] = []
 
     /// Forgets everything but the present event.
@@ -18,10 +21,12 @@ final class ChangeJournal {
         ownersOfDeleted.removeAll()
     }
 
-    /// An object has got other values without the program having changed it: from here on it is what it is now.
+    /// Makes the present state of an object its former state.
+    ///
+    /// The object has got other values that the program has not set.
     func reread(_ object: NSManagedObject) {
         untracked[ObjectIdentifier(object)] = nil
-        // Any other is remembered when it changes.
+        // The state of any other object is recorded when it changes.
         if object.flags.contains(.inEvent) { object.pending?.former = FormerState(of: object) }
     }
 
@@ -31,16 +36,16 @@ final class ChangeJournal {
         for object in objects { reread(object) }
     }
 
-    /// A value was set without being tracked.
+    /// Notes that a value was set without being tracked.
     func noteUntracked(_ object: NSManagedObject, slot: Int) {
-        // What is set there is remembered with the object when it changes.
+        // The pending values keep the former state of the object when it changes.
         object.makePending()
         let values = untracked[ObjectIdentifier(object)]?.values ?? FormerState()
         note(object, slot: slot, in: values)
         untracked[ObjectIdentifier(object)] = (object, values)
     }
 
-    /// What was set without being tracked is a change after all.
+    /// Notes that a value that was set without being tracked is a change after all.
     func noteTracked(_ object: NSManagedObject, slot: Int) {
         guard let values = untracked[ObjectIdentifier(object)]?.values else { return }
         values.pending?.remove(slot)
@@ -48,7 +53,7 @@ final class ChangeJournal {
         values.toMany.removeAll { $0.slot == slot }
     }
 
-    /// What was set without being tracked was no change.
+    /// Adds untracked values to the former states of their objects: they were no changes.
     private func takeUntracked() {
         if untracked.isEmpty { return }
         let taken = untracked.values
@@ -65,7 +70,7 @@ final class ChangeJournal {
         }
     }
 
-    /// Remembers a value as it is now.
+    /// Records the present value of a slot.
     private func note(_ object: NSManagedObject, slot: Int, in former: FormerState) {
         let property = object.layout.slots[slot]
         if property.kind.isToMany {
@@ -80,7 +85,7 @@ final class ChangeJournal {
         }
     }
 
-    /// The value of a transient slot is about to change, which is nowhere else to be found.
+    /// Records the value of a transient slot that is about to change. It is stored nowhere else.
     func willChangeTransient(_ object: NSManagedObject, slot: Int) {
         object.withPending { pending in
             let former = pending.former ?? FormerState()
@@ -96,10 +101,13 @@ final class ChangeJournal {
         former.transient = transient
     }
 
-    // MARK: - What has changed
+    // MARK: - Changes
 
-    /// Objects by the names of changed relationships that are not read, where nobody knows what they were: those that have got members that
-    /// they may have had before, and ordered ones that have lost members.
+    /// The owners of changed, unread relationships whose former members are unknown, by
+    /// relationship name.
+    ///
+    /// These owners have added members that may have been there before, or have lost members of an
+    /// ordered relationship.
     func unreadMembers(of objects: ContiguousArray<NSManagedObject>) -> [String: [NSManagedObject]] {
         takeUntracked()
         var owners: [String: [NSManagedObject]] = [:]
@@ -116,14 +124,15 @@ final class ChangeJournal {
         return owners
     }
 
-    /// Whether an object that was added to a relationship without reading it may have been a member before.
+    /// Whether an object that was added to a relationship without reading it may have been a member
+    /// before.
     private func mayHaveBeen(_ object: NSManagedObject, in property: PropertySlot) -> Bool {
         if object.isNewOrUnmanaged || property.inverseSlot >= 0 && !property.inverseIsToMany { return false }
         guard property.inverseSlot >= 0 else { return true }
         return object.extras?.toMany(property.inverseSlot(in: object.layout))?.isLoaded != true
     }
 
-    /// Takes all that a body changes, and has processed, as having been there before.
+    /// Runs a body whose changes, made and processed, count as part of the former state.
     func absorbing<Value>(_ body: () throws -> Value) rethrows -> Value {
         let wasAbsorbing = isAbsorbing
         isAbsorbing = true
@@ -131,7 +140,7 @@ final class ChangeJournal {
         return try body()
     }
 
-    /// What has changed in the objects of an event that is about to end, in its order.
+    /// The changes to the objects of an event that is about to end, in its order.
     func record(_ objects: ContiguousArray<NSManagedObject>) -> [UndoneChange] {
         takeUntracked()
         if isAbsorbing { return [] }
@@ -146,7 +155,7 @@ final class ChangeJournal {
                 if wasPresent { changes.append(change(of: object, former, wasPresent: true, isPresent: false)) }
                 continue
             }
-            // What others deleted is not to be undone here.
+            // Deletions by another context or program are not undone here.
             if object.flags.isDisjoint(with: [.deletedElsewhere, .inaccessible, .invalid]), wasPresent || isPresent {
                 let change = change(of: object, former, wasPresent: wasPresent, isPresent: isPresent)
                 if !change.isEmpty { changes.append(change) }
@@ -174,17 +183,17 @@ final class ChangeJournal {
     }
 }
 
-/// What undoing does to one object: the way back to what it was before an event.
+/// The changes that return one object to its state before an event.
 struct UndoneChange {
     let object: NSManagedObject
-    /// Whether the context had the object before, not deleted.
+    /// Whether the context had the object, not deleted, before the event.
     let wasPresent: Bool
-    /// Whether it has it since.
+    /// Whether the context has had it since the event.
     let isPresent: Bool
     /// Former values by slot; destinations as objects.
     var values: [(slot: Int, value: PropertyValue)] = []
     var toMany: [ChangedMembers] = []
-    /// The store that a new object was assigned to, which has left its context.
+    /// The store that was assigned to a new object which has left its context.
     var assignedStore: NSPersistentStore?
     /// The references of an object that has left its context.
     var references: KeptReferences?

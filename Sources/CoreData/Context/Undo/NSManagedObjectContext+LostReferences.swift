@@ -1,10 +1,11 @@
-// Relationships without an inverse to objects that are deleted. No other side tells them: they end when the deletion is saved, and come back
-// when it is undone.
+// Relationships without an inverse to deleted objects. No inverse updates them: they end when the
+// deletion is saved, and come back when it is undone.
 
 extension NSManagedObjectContext {
-    /// Ends what the context has read of relationships without an inverse to objects whose deletion was saved.
+    /// Ends loaded references, without an inverse, to objects whose deletion was saved.
     ///
-    /// Cost: a look at the objects of the entities that have such relationships to the objects' entities.
+    /// Cost: a check of the objects of the entities that have such relationships to the objects'
+    /// entities.
     func endReferences(to gone: some Collection<NSManagedObject>) {
         let leading = slotsLeading(to: gone)
         if leading.isEmpty { return }
@@ -22,7 +23,8 @@ extension NSManagedObjectContext {
         journal?.ownersOfDeleted.removeAll()
     }
 
-    /// The relationships without an inverse that lead to the entities of some objects, by the layout that has them.
+    /// The relationships without an inverse that refer to the entities of some objects, by their
+    /// layout.
     private func slotsLeading(to objects: some Collection<NSManagedObject>) -> [Int: [PropertySlot]] {
         guard !objects.isEmpty, let layouts = modelLayout?.layouts else { return [:] }
         let roots = Set(objects.lazy.map(\.layout.rootIndex))
@@ -38,7 +40,8 @@ extension NSManagedObjectContext {
         return leading
     }
 
-    /// Has a to-one relationship lead to the object that may come back, and not to another one of the same ID.
+    /// Makes a to-one relationship keep the object that may come back, not another one with the
+    /// same ID.
     private func keepIdentity(of owner: NSManagedObject, _ slot: PropertySlot, among gone: Set<NSManagedObject>) {
         guard journal != nil, owner.pending?.has(slot.index) != true, case .reference(let reference) = owner.committedValue(slot.index),
             let layout = modelLayout?.layouts[reference.layoutIndex]
@@ -58,7 +61,9 @@ extension NSManagedObjectContext {
 
     // MARK: - Undo
 
-    /// Reads where relationships without an inverse lead to deleted objects, and where these lead: the store forgets it with their rows.
+    /// Reads the references without an inverse to and from deleted objects.
+    ///
+    /// The store forgets these references when it deletes the rows.
     func keepReferences(around deleted: some Collection<NSManagedObject>) {
         let stored = deleted.filter { $0.storeNumber >= 0 && $0.flags.isDisjoint(with: [.discarded, .inaccessible, .deletedElsewhere]) }
         for object in stored {
@@ -75,19 +80,21 @@ extension NSManagedObjectContext {
                 request.predicate = NSPredicate(format: "ANY %K IN %@", slot.name, stored.filter { $0.layout.rootIndex == root })
                 request.relationshipKeyPathsForPrefetching = [slot.name]
                 request.includesPendingChanges = false
-                // What cannot be read does not come back.
+                // References that cannot be read do not come back.
                 journal?.ownersOfDeleted += (try? fetch(request)) ?? []
             }
         }
     }
 
-    /// Remembers a relationship without an inverse that led to an object whose deletion was saved, as long as that can be undone.
+    /// Records a reference without an inverse to an object whose deletion was saved.
+    ///
+    /// The record exists as long as the deletion can be undone.
     func noteLost(_ reference: LostReference, to object: NSManagedObject) {
         guard reference.owner.layout.slots[reference.slot].inverseSlot < 0 else { return }
         object.extras?.kept?.lost.append(reference)
     }
 
-    /// Has an object that is there again lead to nothing that is not.
+    /// Removes references of an object that has come back to objects that are gone.
     func loseReferences(of object: NSManagedObject) {
         for index in object.layout.relationshipSlots where object.layout.slots[index].inverseSlot < 0 {
             if object.layout.slots[index].kind == .toOne {
@@ -101,7 +108,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Has relationships lead to an object again whose saved deletion is undone, where nothing has taken its place.
+    /// Restores references to an object whose saved deletion is undone, where no other has replaced
+    /// it.
     func bringBackReferences(to object: NSManagedObject) {
         guard let kept = object.extras?.kept else { return }
         defer { kept.lost = [] }
@@ -121,12 +129,14 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether an object is gone for good, by others or because its deletion was saved: nothing is to lead to it again.
+    /// Whether an object is gone for good: deleted elsewhere, or its deletion was saved.
+    ///
+    /// No reference to it may be restored.
     func isNoMore(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) }
 }
 
 extension ToManyState {
-    /// Takes objects out that no store has any more.
+    /// Removes objects that are no longer in any store.
     fileprivate func forget(where isGone: (NSManagedObject) -> Bool) {
         func take(_ list: inout ObjectList) {
             if list.objects.contains(where: isGone) { list.replaceAll(list.objects.filter { !isGone($0) }) }

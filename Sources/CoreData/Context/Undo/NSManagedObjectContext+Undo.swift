@@ -1,6 +1,6 @@
 import Foundation
 
-// Undo: an action of the undo manager for each event, made of what has changed in its objects.
+// Undo: one action of the undo manager for each event, made of the changes to its objects.
 
 extension NSManagedObjectContext {
     func undoGroup() {
@@ -13,7 +13,7 @@ extension NSManagedObjectContext {
         undoManager?.redo()
     }
 
-    /// Begins, or ends, to keep what it takes to undo changes.
+    /// Begins or ends keeping the data that undoing changes needs.
     func undoManagerChanged(from former: UndoManager?) {
         if former === undoManager { return }
         if eventStage == nil { processPendingChanges() }
@@ -28,19 +28,19 @@ extension NSManagedObjectContext {
             return
         }
         let journal = ChangeJournal()
-        // What is changed already is not to be undone.
+        // Changes made before this are not undone.
         journal.reread(changes.eventObjects)
         self.journal = journal
         checkpointObserver = NotificationCenter.default.addObserver(
             forName: .NSUndoManagerCheckpoint, object: undoManager, queue: nil
         ) { [weak self] _ in
-            // The group that ends, or is to be undone, has what was changed until now.
+            // The group that ends, or is about to be undone, contains the changes made until now.
             guard let self, self.isOnQueue || self.concurrencyType != .mainQueueConcurrencyType else { return }
             self.processPendingChanges()
         }
     }
 
-    /// Registers what has changed in the event that is about to end.
+    /// Registers the changes of the event that is about to end with the undo manager.
     func registerUndo() {
         guard let journal, let undoManager else { return }
         if undoManager.isUndoRegistrationEnabled {
@@ -57,35 +57,38 @@ extension NSManagedObjectContext {
         undoManager.registerUndo(withTarget: self) { context in context.asStep { context.undo(changes) } }
     }
 
-    /// Does what a save changes by itself, which nobody can undo: it is what other changes are undone to.
+    /// Runs changes that a save itself makes. They cannot be undone: an undo returns to a state
+    /// with them.
     func absorbing<Value>(_ body: () throws -> Value) rethrows -> Value {
         guard let journal else { return try body() }
         return try journal.absorbing(body)
     }
 
-    /// Reads relationships whose former members, or their order, nobody else knows.
+    /// Reads relationships whose former members, or their order, are recorded nowhere else.
     ///
     /// - Parameter owners: objects by the name of the relationship.
     private func readMembers(_ owners: [String: [NSManagedObject]]) {
         for (name, owners) in owners {
-            // Where they cannot be read, what was added was new, and what comes back comes to the end.
+            // If a relationship cannot be read, added members count as new, and restored members
+            // come last.
             do { try prefetch([name], of: owners) } catch { continue }
         }
     }
 
-    /// Forgets what could be undone: the objects are as they were, or none of the context's any more.
+    /// Removes all undo actions: the objects are as they were, or have left the context.
     func forgetUndoneChanges() {
         guard let journal else { return }
         journal.forget()
         undoManager?.removeAllActions(withTarget: self)
     }
 
-    /// Ends the group of an event on a private queue: what one block has changed is undone as a whole.
+    /// Ends the undo group of an event on a private queue: the changes of one block are undone
+    /// together.
     func endUndoEvent() { undoManager?.endEvent() }
 
     // MARK: - Undoing
 
-    /// Takes back the changes of one event. What it takes to do them again is registered at the end.
+    /// Takes back the changes of one event, and registers an action that makes them again.
     private func undo(_ undone: [UndoneChange]) {
         for change in undone.reversed() { changePresence(change) }
         let returned = undone.filter { $0.wasPresent && !$0.isPresent && isPresent($0.object) }.map(\.object)
@@ -101,7 +104,7 @@ extension NSManagedObjectContext {
             object.silently { object.awake(fromSnapshotEvents: event) }
         }
         processPendingChanges()
-        // Only now: what it takes to do the changes again has been registered.
+        // Only now: the action that makes the changes again has been registered.
         for change in undone where change.wasPresent {
             let object = change.object
             if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues { object.dropPendingValues() }
@@ -113,13 +116,14 @@ extension NSManagedObjectContext {
         if change.wasPresent == change.isPresent { return }
         if !change.wasPresent {
             guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return }
-            // One that is gone meanwhile, as a fault finds out, is not to be deleted again.
+            // An object that turns out to be gone when its fault fires is not deleted again.
             object.fireFaultIfNeeded()
             guard object.flags.isDisjoint(with: .rowIsGone) else { return }
             if object.extras?.isRevived != true { continueAsUpdate(object) }
-            // When it comes back, the store has no members of it any more.
+            // Reads the members now: the store no longer has them when the object comes back.
             for slot in object.layout.relationshipSlots where object.layout.slots[slot].kind.isToMany { _ = object.toManyMembers(slot) }
-            // Of an insertion that is undone nothing is left; a deletion that is done again is pending, unless it was saved.
+            // An undone insertion leaves nothing. A repeated deletion is pending, unless it was
+            // saved.
             let isPending = undoManager?.isRedoing == true && object.extras?.deletedRow == nil
             changes.delete(object, propagating: false, keepsNew: isPending)
         } else if object.flags.contains(.deletionSaved) {
@@ -130,7 +134,8 @@ extension NSManagedObjectContext {
             if wasChanged { changes.undelete(object) } else { changes.takeBackDeletion(of: object) }
             changes.noteUndoneDeletion(of: object)
         } else if isPresent(object) {
-            // A refresh has taken the deletion back, and is not registered: it is to be done again all the same.
+            // A refresh has taken back the deletion without an undo action. A redo must repeat it
+            // all the same.
             changes.noteDeletionTakenBack(of: object)
         } else if object.registry == nil || object.registry === registry {
             insertAgain(object)
@@ -140,7 +145,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether an object that is not being deleted is new in this context, or has a row that the context knows it by.
+    /// Whether an object that is not being deleted is new in this context, or registered for its
+    /// row.
     func isPresent(_ object: NSManagedObject) -> Bool {
         guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return false }
         return object.flags.contains(.inserted)
@@ -148,10 +154,11 @@ extension NSManagedObjectContext {
                 && registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key) === object
     }
 
-    /// An object whose deletion was saved is saved again, under its former key.
+    /// Makes an object whose deletion was saved a new one, to be saved again under its former key.
     func revive(_ object: NSManagedObject) {
         if object.key < 0, registry.hasProvisionalKeys {
-            // Known in this tree by a temporary ID, under which it is new again.
+            // This tree of contexts knows the object by a temporary ID, under which it is new
+            // again.
             let objectID = registry.identities.objectID(ofSerial: 0 &- object.key, object.layout)
             object.makeExtras().objectID = objectID
             registry.noteTemporaryID(objectID, of: object)
@@ -172,7 +179,8 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// What a relationship of an object whose deletion was saved leads to, if that has a row still.
+    /// The former destination of an object whose deletion was saved, if the destination still has a
+    /// row.
     private func formerDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         if let destination = object.toOne(slot) { return destination }
         guard let reference = object.currentValue(slot).reference, let layouts = modelLayout?.layouts,
@@ -216,12 +224,12 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// An object that has nothing to be saved any more does not count as changed.
+    /// Makes an object unchanged that has nothing left to save.
     private func leaveUnchanged(_ object: NSManagedObject) {
         guard object.flags.contains(.updated), let pending = object.pending, !object.hasPersistentChanges,
             object.extras?.allToMany.contains(where: { $0.state.hasChanges }) != true
         else { return }
-        // Values that were set without being tracked stay, to be saved when the object is.
+        // Values that were set without being tracked stay, and are saved with the object.
         for slot in 0..<object.layout.storedCount where pending.has(slot) {
             if object.differsFromCommitted(object.layout.slots[slot]) { return }
         }
@@ -230,7 +238,7 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Gives an ordered relationship the order that it had, as far as it has the same members.
+    /// Restores the former order of an ordered relationship, for members that it still has.
     final func restoreOrder(_ order: ContiguousArray<NSManagedObject>, slot: Int) {
         let members = toManyMembers(slot).objects
         let current = Set(members)

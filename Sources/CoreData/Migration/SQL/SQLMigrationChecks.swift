@@ -1,13 +1,14 @@
 import Foundation
 
-/// What only the objects can tell: whether they fit the new model.
+/// Checks whether the objects of a store fit the new model.
 ///
-/// Statements and errors; whoever carries the migration out asks the database.
+/// The checks are statements and errors; the code that carries the migration out runs them in the
+/// database.
 package struct SQLMigrationChecks {
     let plan: SQLMigrationPlan
-    /// What errors call the store, for example `at /folder/file`.
+    /// The description of the store in errors, for example `at /folder/file`.
     let store: String
-    /// The entries of every error.
+    /// The user info entries of every error.
     let userInfo: [String: Any]
 
     package init(plan: SQLMigrationPlan, store: String, userInfo: [String: Any]) {
@@ -22,22 +23,23 @@ package struct SQLMigrationChecks {
     /// A count that must be 0.
     package struct Count {
         package let statement: SQLStatement
-        /// The error for any other.
+        /// Returns the error for any other count.
         package let error: (Int64) -> NSError
     }
 
     /// Values that several objects share although they must be unique.
     package struct Uniqueness {
-        /// Gives, for some of the values, the number of objects and then the values.
+        /// A query whose rows have, for some of the values, the number of objects and then the
+        /// values.
         package let statement: String
         package let columnCount: Int
-        /// The error for a list of examples.
+        /// Returns the error for a list of examples.
         package let error: (String) -> NSError
     }
 
     // MARK: Before
 
-    /// Rows of numbers that mean nothing would be lost.
+    /// Returns the checks for rows with unknown entity numbers, which would be lost.
     package func unknownEntities() -> [Count] {
         plan.source.tables.filter { $0.family.count > 1 && !plan.keptTables.contains($0.name) }.map { table in
             let numbers = SQLMigrationPlan.list(table.family.map(\.number))
@@ -55,7 +57,8 @@ package struct SQLMigrationChecks {
         }
     }
 
-    /// Objects of entities that can have none any more, and those without a value that a new attribute requires.
+    /// Returns the checks for objects of entities that cannot have any now, and for objects without
+    /// a value that a new attribute requires.
     package func unfittingObjects() -> [Count] {
         plan.members.values.sorted(by: { $0.target.number < $1.target.number }).filter { !$0.source.layout.isAbstract }.flatMap { member in
             let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.source.table.name))")
@@ -70,9 +73,9 @@ package struct SQLMigrationChecks {
                 ]
             }
             let unset = attributesWithoutValues(of: member)
-            // One stands for all: what the objects lack is counted once.
+            // One attribute represents all, so objects that lack several values are counted once.
             guard let slot = layout.slots.first(where: { Self.needsValue($0) && member.sourceNames[$0.name] == nil }) else { return unset }
-            // An inherited attribute is named where it is declared.
+            // An inherited attribute is reported at the entity that declares it.
             let owner = slot.property.owningEntity?.name ?? layout.name
             return [
                 Count(statement: statement) { count in
@@ -84,7 +87,8 @@ package struct SQLMigrationChecks {
         }
     }
 
-    /// Objects without a value of an attribute that was optional and is required now.
+    /// Returns the checks for objects without a value of an attribute that was optional and is
+    /// required now.
     private func attributesWithoutValues(of member: SQLMigrationPlan.Member) -> [Count] {
         let (layout, source) = (member.target.layout, member.source.layout)
         return layout.slots.compactMap { slot in
@@ -103,7 +107,8 @@ package struct SQLMigrationChecks {
         }
     }
 
-    /// Whether rows that do not have an attribute lack what it requires. What elements of composite attributes require is inferred.
+    /// Whether an attribute requires a value that rows without it do not get. The inference checks
+    /// elements of composite attributes.
     private static func needsValue(_ slot: PropertySlot) -> Bool {
         guard let attribute = slot.attribute, slot.isStored, !slot.isOptional, !slot.isElement, !slot.isDerived else { return false }
         return attribute.defaultValue == nil && attribute.valueForExistingRows == nil
@@ -138,14 +143,17 @@ package struct SQLMigrationChecks {
         return checks
     }
 
-    /// One example of shared values.
+    /// Returns one example of shared values, as text.
     package static func example(_ values: [String?], count: Int64) -> String {
         "\(values.map { "'\($0 ?? "")'" }.joined(separator: ", ")) (\(count) objects)"
     }
 
     // MARK: Objects
 
-    /// A to-many relationship without an inverse is kept as one key in each destination's row: nil where it may lose all owners but one.
+    /// Returns the check for objects with several owners; nil where the copy may remove all owners
+    /// but one.
+    ///
+    /// A to-many relationship without an inverse is stored as one key in each destination's row.
     package func owners(_ copy: SQLHiddenKeyCopy) -> Count? {
         if copy.mayLoseOwners { return nil }
         return Count(statement: copy.sharedRows) { count in
@@ -157,14 +165,14 @@ package struct SQLMigrationChecks {
         }
     }
 
-    /// Objects that lack what a relationship requires now.
+    /// Returns the checks for objects without the objects that a relationship requires now.
     package func requiredRelationships() -> [Count] {
         let key = dialect.identifier(naming.key)
         var checks: [Count] = []
         for case let entity? in plan.target.entities where !entity.layout.isAbstract {
             for slot in entity.layout.slots {
                 guard let relationship = slot.relationship, !slot.isOptional, !slot.isTransient else { continue }
-                // A save takes an empty to-many relationship too that asks for no objects.
+                // A save also accepts an empty to-many relationship without a minimum count.
                 if slot.kind.isToMany, relationship.minCount == 0 { continue }
                 if keepsObjects(relationship, of: entity) { continue }
                 let missing: String
@@ -195,7 +203,8 @@ package struct SQLMigrationChecks {
         return checks
     }
 
-    /// Whether a relationship was required of an entity's objects before, and loses none of those that it led to.
+    /// Whether a relationship was already required of an entity's objects, and loses none of its
+    /// destinations.
     private func keepsObjects(_ relationship: NSRelationshipDescription, of entity: SQLEntity) -> Bool {
         guard case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)], !former.isOptional,
             !former.isToMany || former.minCount > 0, let source = plan.members[entity.layout.index]?.source,
@@ -205,7 +214,7 @@ package struct SQLMigrationChecks {
         return !SQLMigrationPlan.Ends(destination, newDestination, plan).losesObjects
     }
 
-    /// The condition of an entity's own rows; nil where its table has no others.
+    /// Returns the condition of an entity's own rows; nil where its table has no other rows.
     private func own(_ entity: SQLEntity, alias: String?) -> SQLText? {
         guard let column = entity.table.entityColumn else { return nil }
         return SQLText((alias.map { $0 + "." } ?? "") + dialect.identifier(column) + " = ")

@@ -1,6 +1,6 @@
 /// Composite attributes: their elements are copied column by column.
 extension SQLMigrationPlan {
-    /// The former value of an attribute or element.
+    /// Returns the former value of an attribute or element.
     ///
     /// - Parameter path: its name or path in the source.
     func formerValue(_ path: String, _ source: SQLEntity) -> SQLRowCopy.Value? {
@@ -14,9 +14,10 @@ extension SQLMigrationPlan {
         return .sql(dialect.archivedElement(SQLRowCopy.Value.column(archive.name).text(target), path: String(names[1])))
     }
 
-    /// What rows get for an element of a composite attribute.
+    /// Returns the value of rows for an element of a composite attribute.
     ///
-    /// A composite attribute that is nil stays so, unless it is required now: then it is made of the defaults.
+    /// A composite attribute that is nil stays nil, unless it is required now. Then it is made from
+    /// the defaults.
     func element(_ slot: PropertySlot, _ column: SQLColumn, _ member: Member) throws -> SQLRowCopy.Value {
         let layout = member.target.layout
         let owner = layout.slots[slot.compositeSlot]

@@ -2,7 +2,8 @@ import Foundation
 
 // To-many relationships: pairs from join tables or key columns.
 extension SQLMigrationPlan {
-    /// What fills a join table, from a join table or a key column; nil when it starts empty.
+    /// Returns the copy that fills a join table from a join table or a key column; nil when it
+    /// starts empty.
     func pairs(of join: SQLJoinTable) -> SQLRowCopy? {
         guard let former = formerPairs(of: join.firstRelationship) else { return nil }
         let storage = former.storage
@@ -10,7 +11,8 @@ extension SQLMigrationPlan {
         copy.isJoin = true
         copy.add(join.firstColumn, .column(storage.owner))
         copy.add(join.secondColumn, .column(storage.destination))
-        // In the order of the table's columns, so that a table that stays is known for one.
+        // The positions are added in the order of the table's columns, so that an unchanged table
+        // is recognized.
         if let column = join.secondOrderColumn, let position = storage.inversePosition {
             copy.add(column, .column(position))
         }
@@ -20,8 +22,10 @@ extension SQLMigrationPlan {
         return copy
     }
 
-    /// What sets the hidden keys of a to-many relationship without an inverse, from a join table or a to-one column; nil when
-    /// they start empty or lie in the rows that are copied.
+    /// Returns the copy that sets the hidden keys of a to-many relationship without an inverse,
+    /// from a join table or a to-one column.
+    ///
+    /// - Returns: nil when the keys start empty or are in the rows that are copied.
     func hiddenKeys(_ key: SQLHiddenKey) -> SQLHiddenKeyCopy? {
         guard let relationship = key.slot.relationship, let former = formerPairs(of: relationship),
             !liesInRows(of: key.destination.table, former.storage)
@@ -39,8 +43,10 @@ extension SQLMigrationPlan {
             formerPosition: former.storage.position, condition: former.all)
     }
 
-    /// What sets the columns of new to-one relationships whose inverses had several objects on their other side: of these the one with the
-    /// lowest key.
+    /// Returns the copies that set the columns of new to-one relationships whose inverses had
+    /// several objects on their other side.
+    ///
+    /// The object with the lowest key is used.
     func keysOfFormerPairs(_ entity: SQLEntity) -> [SQLHiddenKeyCopy] {
         entity.layout.slots.compactMap { slot in
             guard slot.kind == .toOne, let relationship = slot.relationship, relationship.owningEntity === entity.layout.entity,
@@ -55,7 +61,7 @@ extension SQLMigrationPlan {
         }
     }
 
-    /// What a hidden key column gets from the row that is copied.
+    /// Returns the values that a hidden key column gets from the row that is copied.
     func hiddenLink(_ column: SQLColumn, in table: SQLTable) -> Link {
         guard let relationship = column.property as? NSRelationshipDescription, let former = formerPairs(of: relationship),
             liesInRows(of: table, former.storage)
@@ -69,20 +75,20 @@ extension SQLMigrationPlan {
             key: limited(former.storage.owner), position: former.storage.position.map(limited) ?? .null)
     }
 
-    /// Whether a relationship's pairs are a key in the rows that become a table's.
+    /// Whether a relationship's pairs are stored as a key in the rows that are copied to a table.
     private func liesInRows(of table: SQLTable, _ storage: Storage) -> Bool {
         storage.destination == naming.key && storage.table == members(of: table).first?.source.table.name
     }
 
-    /// The former pairs of a relationship, and what they must fulfil to stay pairs.
+    /// The former pairs of a relationship, and the conditions under which they stay pairs.
     private struct FormerPairs {
         let storage: Storage
-        /// In terms of a row `s`.
+        /// The conditions on a row `s`.
         let conditions: [SQLText]
 
         let dialect: any SQLDialect
 
-        /// The conditions, and that both ends are there.
+        /// The conditions, and the condition that both ends exist.
         var all: SQLText? {
             var conditions = conditions
             if !storage.isJoin {

@@ -8,7 +8,8 @@ extension SQLMigrationPlan {
         var position = SQLRowCopy.Value.null
     }
 
-    /// The former column of a to-one relationship that the member's rows have.
+    /// Returns the former column of a to-one relationship in the member's rows; nil where there is
+    /// none.
     private func formerColumn(_ slot: PropertySlot, _ member: Member) -> (SQLColumn, NSRelationshipDescription)? {
         guard let relationship = slot.relationship,
             case .relationship(let former)? = inference.links[ObjectIdentifier(relationship)],
@@ -48,7 +49,7 @@ extension SQLMigrationPlan {
         return link
     }
 
-    /// Whether a to-one column's positions are those of an ordered relationship of the source.
+    /// Whether a to-one column's positions come from an ordered relationship of the source.
     func keepsPositions(_ column: SQLColumn, of table: SQLTable) -> Bool {
         if column.isHiddenKey {
             if case .null = hiddenLink(column, in: table).position {} else { return true }
@@ -60,13 +61,13 @@ extension SQLMigrationPlan {
         }
     }
 
-    /// The rows at one end of a relationship: those that have become rows of the new end.
+    /// The rows at one end of a relationship that became rows of the new end.
     struct Ends {
-        /// New entity numbers by former ones.
+        /// The new entity numbers by former ones.
         var kept: [Int: Int] = [:]
-        /// How many entities there were.
+        /// The number of former entities.
         var members = 0
-        /// Whether there may be objects that have not.
+        /// Whether there may be objects that did not become objects of the new end.
         var losesObjects = false
         var table: SQLTable?
         private let mapping: SQLMapping
@@ -89,7 +90,7 @@ extension SQLMigrationPlan {
             }
         }
 
-        /// What a key must fulfil; nil when all do.
+        /// Returns the condition that a key must satisfy; nil where all keys satisfy it.
         func condition(on key: String) -> SQLText? {
             guard kept.count < members, let table else { return nil }
             if kept.isEmpty { return SQLText(mapping.dialect.truth(false)) }

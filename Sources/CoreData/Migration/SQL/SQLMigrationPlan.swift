@@ -1,8 +1,8 @@
-/// The statements that bring the tables of one model's mapping into those of another's.
+/// The statements that convert the tables of one model's mapping to those of another's.
 ///
-/// Rows keep their primary keys and versions: hierarchies are never merged, so that each new table takes the rows of one
-/// former table at most. A table that would come out as it is stays where it is; the others are put aside under another
-/// name, and their rows are copied.
+/// Rows keep their primary keys and versions. Hierarchies are never merged, so each new table gets
+/// the rows of at most one former table. A table that does not change is kept. The others are
+/// renamed, and their rows are copied.
 package struct SQLMigrationPlan {
     package let source: SQLMapping
     package let target: SQLMapping
@@ -11,18 +11,20 @@ package struct SQLMigrationPlan {
     package var naming: any TableNaming { target.naming }
     /// The former tables that stay in use.
     package private(set) var keptTables: Set<String> = []
-    /// The former tables that become new ones without their rows being copied, where the database can do that.
+    /// The former tables that are altered in place, without copying their rows, where the database
+    /// supports it.
     package private(set) var alterations: [SQLTableAlteration] = []
     package private(set) var copies: [SQLRowCopy] = []
-    /// Hidden keys that were not in the rows before. Set when the rows are there.
+    /// Hidden keys that were not in the rows before. They are set after the rows are copied.
     package private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
     /// Positions of ordered relationships that were not ordered before.
     package private(set) var positions: [SQLPositions] = []
-    /// The target's entity with the source's, by the target's layout index.
+    /// The entities of both mappings, by the target's layout index.
     let members: [Int: Member]
     private let classValues = ClassValues()
 
-    /// What the classes give for attributes that rows do not have yet, each asked for once in a migration.
+    /// The values from classes for attributes that rows do not have yet. Each is evaluated once in
+    /// a migration.
     private final class ClassValues {
         private var values: [ObjectIdentifier: StoredValue] = [:]
 
@@ -43,11 +45,11 @@ package struct SQLMigrationPlan {
         let sourceNames: [String: String]
     }
 
-    /// Where a table stands while its rows are copied.
+    /// Returns the name of a former table while its rows are copied.
     package static func formerName(_ table: String) -> String { "FORMER_" + table }
 
     /// - Parameters:
-    ///   - source: fitted to the store.
+    ///   - source: the mapping of the former model, fitted to the store.
     ///   - columns: the store's tables, each with its columns in order.
     package init(from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]) throws {
         self.source = source
@@ -62,7 +64,8 @@ package struct SQLMigrationPlan {
         }
         self.members = members
         hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys) + target.entities.compactMap { $0 }.flatMap(keysOfFormerPairs)
-        // Those are set when tables are altered already.
+        // Hidden keys are set when tables are altered already, so the tables that they read are
+        // copied instead.
         let readLater = Set(hiddenKeys.map(\.source))
         for table in target.tables {
             guard let copy = try rows(of: table), let former = self.members(of: table).first?.source.table else { continue }
@@ -113,35 +116,35 @@ package struct SQLMigrationPlan {
         hiddenKeys = hiddenKeys.map { $0.reading { altered[$0] ?? name($0) } }
     }
 
-    /// Whether a former table is a new one already.
+    /// Whether a former table already equals the new one.
     private func isAsItWas(_ columns: [String]?, _ wanted: [String], _ statements: [String], _ former: [String]) -> Bool {
         dialect.altersTables ? statements == former : columns == wanted
     }
 
-    /// The former tables and join tables that do not stay as they are.
+    /// The former tables and join tables that are not kept as they are.
     package var tablesPutAside: [String] {
         (source.tables.map(\.name) + source.joinTables.map(\.name)).filter { !keptTables.contains($0) }
     }
 
-    /// The former tables and join tables that are put aside and dropped in the end.
+    /// The former tables and join tables that are renamed and finally dropped.
     package var droppedTables: [String] {
         let altered = Set(alterations.map(\.source))
         return tablesPutAside.filter { !altered.contains($0) }
     }
 
-    /// The new tables that have to be made, with the statements that make them; nil for a table of pairs.
+    /// The new tables to create, with their statements; nil for a join table.
     package var createdTables: [(table: SQLTable?, statement: String)] {
         let there = keptTables.union(alterations.map(\.target.name))
         return target.tables.filter { !there.contains($0.name) }.flatMap { table in dialect.createTable(table).map { (table, $0) } }
             + target.joinTables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0).map { (nil, $0) } }
     }
 
-    /// The new number of each former entity; those of removed entities are missing.
+    /// The new number of each former entity; removed entities have none.
     var entityNumbers: [Int: Int] {
         Dictionary(members.values.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The members whose rows lie in a target's table.
+    /// Returns the members whose rows are in a target's table.
     package func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
 
     // MARK: Rows
@@ -162,7 +165,7 @@ package struct SQLMigrationPlan {
             }
         }
         copy.add(naming.version, .column(naming.version))
-        // Where all rows are of one entity, none is left behind for a wrong number.
+        // Where all rows are of one entity, no row is left out because of a wrong number.
         if former.family.count > 1 {
             copy.condition = .init("s.\(dialect.identifier(naming.entity)) IN (\(Self.list(numbers.keys)))")
         }
@@ -201,12 +204,12 @@ package struct SQLMigrationPlan {
         return copy
     }
 
-    /// What a member's rows get in a column; nil where the member has no such property.
+    /// The value of a member's rows in a column; nil where the member has no such property.
     private struct MemberValue {
         let member: Member
         var value: SQLRowCopy.Value?
 
-        /// Whether the former rows of the member may have something in a former column.
+        /// Whether the member's former rows may have a value in a former column.
         func hasFormerColumn(_ name: String) -> Bool {
             member.source.columns.contains { column in
                 column.map { $0.name == name || $0.entityColumn == name || $0.orderColumn == name } ?? false
@@ -225,12 +228,13 @@ package struct SQLMigrationPlan {
         return .choice(values.map { ($0.member.source.number, $0.value ?? .null) })
     }
 
-    /// An attribute's value: the former one, a default for nil where it is required now, or a default.
+    /// Returns an attribute's value: the former value, a default for nil if it is required now, or
+    /// a default.
     private func attribute(_ slot: PropertySlot, _ column: SQLColumn, _ member: Member) throws -> SQLRowCopy.Value {
         if slot.isElement { return try element(slot, column, member) }
         let layout = member.source.layout
         let former = member.sourceNames[slot.name].flatMap { layout.slotByPath[$0] }
-        // Asked for only where rows need it, as a class may evaluate an expression for it.
+        // Evaluated only where rows need it, because a class may evaluate an expression for it.
         func standard() throws -> StoredValue? {
             slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
         }
@@ -244,7 +248,8 @@ package struct SQLMigrationPlan {
             return try standard().map { .constant($0, column.kind(of: slot)) } ?? .null
         }
         keepJSON(of: formerColumn, in: column)
-        // What is derived from something else now is computed anew; nothing of another type may be left until then.
+        // A derived attribute is computed again later. Until then, no value of another type may
+        // remain.
         if slot.isDerived, formerColumn.type != column.type || dialect.altersTables && formerColumn.kind != column.kind { return .null }
         var value = SQLRowCopy.Value.column(formerColumn.name)
         switch (formerColumn.allowsExternalStorage, column.allowsExternalStorage) {
@@ -257,13 +262,13 @@ package struct SQLMigrationPlan {
         return self.value(value, orElse: standard, column.kind(of: slot))
     }
 
-    /// Has a column of bytes keep the type that it had.
+    /// Makes a column of bytes keep its former type.
     func keepJSON(of former: SQLColumn?, in column: SQLColumn) {
         let kinds: Set<ValueKind> = [.data, .json]
         if let former, kinds.contains(former.kind), kinds.contains(column.kind) { column.kind = former.kind }
     }
 
-    /// A former number as one of the type that its attribute has now.
+    /// Returns a former number converted to the present type of its attribute.
     func widened(_ value: SQLRowCopy.Value, _ former: PropertySlot, _ now: PropertySlot) -> SQLRowCopy.Value {
         guard former.kind != now.kind, !now.isDerived else { return value }
         return dialect.number(value.text(target), of: former.kind, as: now.kind).map { .sql($0) } ?? value
@@ -274,7 +279,8 @@ package struct SQLMigrationPlan {
         return .sql(dialect.value(value.text(target), orElse: SQLText(value: standard, kind: kind)))
     }
 
-    /// The default of a new attribute, or else what its class gives, in the store's form; nil for none.
+    /// Returns the default of a new attribute, or else the value from its class, in the store's
+    /// form; nil for none.
     func defaultValue(_ slot: PropertySlot, _ column: SQLColumn, _ layout: EntityLayout) throws -> StoredValue? {
         var value = try PropertyConversion.storeValue(layout.defaultsBySlot[slot.index], slot: slot)
         if case .null = value { value = try classValues.value(of: slot) }
@@ -290,9 +296,9 @@ package struct SQLMigrationPlan {
 
     static func list(_ numbers: some Sequence<Int>) -> String { numbers.sorted().map(String.init).joined(separator: ", ") }
 
-    /// A column of entity numbers with the new ones.
+    /// Returns a column of entity numbers, with the former numbers replaced by new ones.
     ///
-    /// - Parameter alone: whether all rows are of one entity, whatever number stands there.
+    /// - Parameter alone: whether all rows are of one entity, whatever number is stored in them.
     func renumbered(
         _ column: String, _ numbers: [Int: Int], alone: Bool, alias: String = "s"
     ) -> SQLRowCopy.Value {

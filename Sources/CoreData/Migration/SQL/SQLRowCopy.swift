@@ -1,6 +1,6 @@
 /// One statement that copies rows of a former table into a new one.
 package struct SQLRowCopy {
-    /// What a column of the new table gets, in terms of a row `s` of the former one.
+    /// The value of a column of the new table, in terms of a row `s` of the former one.
     enum Value {
         case null
         /// A column of the former table.
@@ -9,10 +9,10 @@ package struct SQLRowCopy {
         case columnOrElse(String, StoredValue, ValueKind)
         case constant(StoredValue, ValueKind)
         case sql(SQLText)
-        /// By the former entity number.
+        /// A value for each former entity number.
         indirect case choice([(number: Int, value: Value)])
 
-        /// The value in terms of the tables of a mapping.
+        /// Returns the value as SQL in terms of the tables of a mapping.
         func text(_ mapping: SQLMapping) -> SQLText {
             switch self {
             case .null: SQLText("NULL")
@@ -28,13 +28,14 @@ package struct SQLRowCopy {
         private static func text(of values: [(number: Int, value: Value)], _ mapping: SQLMapping) -> SQLText {
             guard let first = values.first else { return SQLText("NULL") }
             let texts = values.map { $0.value.text(mapping) }
-            // Bound values cannot be compared; without any the texts say everything.
+            // Texts with bound values cannot be compared. Texts without any are compared
+            // completely.
             if values.count == 1 || texts.allSatisfy({ $0.isSame(as: texts[0]) }) { return first.value.text(mapping) }
             let cases = zip(values, texts).map { value, text in SQLText(" WHEN \(value.number) THEN ") + text }
             return "CASE s.\(mapping.dialect.identifier(mapping.naming.entity))" + SQLText.joined(cases, by: "") + " END"
         }
 
-        /// The former column that the value is, whatever the row.
+        /// The former column that supplies the value in every row; nil if there is none.
         var column: String? {
             switch self {
             case .column(let name): return name
@@ -48,15 +49,16 @@ package struct SQLRowCopy {
     }
 
     let target: String
-    /// The former table, by its own name.
+    /// The former table, by its original name.
     let source: String
     private(set) var targetColumns: [String] = []
     private(set) var values: [Value] = []
-    /// Which rows are copied; nil for all.
+    /// The condition of the rows that are copied; nil for all rows.
     var condition: SQLText?
-    /// Whether there are no others.
+    /// Whether the condition leaves no rows out.
     var takesAllRows = true
-    /// Whether the rows are pairs of a join table: written in the order of its index, and one that is there already is no error.
+    /// Whether the rows are pairs of a join table. They are written in the order of its index, and
+    /// a pair that exists already is no error.
     var isJoin = false
     private var name: (String) -> String = { $0 }
     private let mapping: SQLMapping
@@ -73,29 +75,31 @@ package struct SQLRowCopy {
         values.append(value)
     }
 
-    /// Whether the new table comes out exactly as the former one.
+    /// Whether the new table equals the former one.
     var changesNothing: Bool {
         target == source && takesAllRows
             && zip(targetColumns, values).allSatisfy { column, value in value.column == column }
     }
 
-    /// The same copy, reading former tables under other names.
+    /// Returns the same copy, reading former tables under other names.
     func reading(_ name: @escaping (String) -> String) -> SQLRowCopy {
         var copy = self
         copy.name = name
         return copy
     }
 
-    /// The former table under the name it has while its rows are copied.
+    /// The name of the former table while its rows are copied.
     package var sourceName: String { name(source) }
 
-    /// How many rows to copy between two reports of progress; more where sorting them in parts would cost.
+    /// The number of rows to copy between two progress reports; larger where sorting the rows in
+    /// parts would be costly.
     package var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
 
-    /// What numbers the former table's rows, in the order in which they lie.
+    /// The SQL that numbers the former table's rows in the order in which they are stored.
     package var rowNumber: String { dialect.rowNumber(key: values.first?.column ?? mapping.naming.key) }
 
-    /// Copies the rows whose numbers lie above the first of two bounds and not above the second, which are bound last.
+    /// Copies the rows whose numbers are greater than the first of two bounds and not greater than
+    /// the second. The bounds are bound last.
     package var statement: SQLStatement {
         let columns = targetColumns.map { dialect.identifier($0) }.joined(separator: ", ")
         var rows = "SELECT " + SQLText.joined(values.map { $0.text(mapping) }, by: ", ") + " FROM " + SQLText(table: source) + " s WHERE "
@@ -109,25 +113,27 @@ package struct SQLRowCopy {
     }
 }
 
-/// Sets the hidden keys of a to-many relationship without an inverse from pairs that were kept elsewhere.
+/// Sets the hidden keys of a to-many relationship without an inverse from pairs that were stored
+/// elsewhere.
 ///
-/// A row keeps one owner. Where several had it, it stays with the one of the lowest key.
+/// A row keeps one owner. Of several owners, it keeps the one with the lowest key.
 package struct SQLHiddenKeyCopy {
     /// The relationship, as `Entity.name`.
     let relationship: String
-    /// Whether rows may lose owners: of a relationship without an inverse, whose rows should have had one owner before.
+    /// Whether rows may lose owners, as in a relationship without an inverse, whose rows should
+    /// have had one owner before.
     let mayLoseOwners: Bool
     let target: String
     let key: String
-    /// The column beside the key with the number of the entity that it leads to, and the table of that.
+    /// The column for the entity number of the key's destination, and the destination's table.
     let number: (column: String, table: SQLTable)?
     let position: String?
-    /// The former table, by its own name, and its columns.
+    /// The former table, by its original name, and its columns.
     let source: String
     let owner: String
     let destination: String
     let formerPosition: String?
-    /// In terms of a row `s` of the former table.
+    /// The condition on a row `s` of the former table.
     let condition: SQLText?
     private var name: (String) -> String = { $0 }
     private let mapping: SQLMapping
@@ -152,7 +158,7 @@ package struct SQLHiddenKeyCopy {
         self.condition = condition
     }
 
-    /// The same, reading former tables under other names.
+    /// Returns the same copy, reading former tables under other names.
     func reading(_ name: @escaping (String) -> String) -> SQLHiddenKeyCopy {
         var copy = self
         copy.name = name
@@ -191,15 +197,15 @@ package struct SQLHiddenKeyCopy {
     }
 }
 
-/// Gives the rows of a relationship that is ordered now their positions, in the order of their keys.
+/// Assigns positions to the rows of a newly ordered relationship, in the order of their keys.
 package struct SQLPositions {
     package let table: String
     /// The column by which rows belong together.
     package let owner: String
-    /// The column of the keys in whose order they stand.
+    /// The column of the keys that decide the order.
     package let key: String
     package let position: String
 
-    /// The distance between neighbours, which is that of the first position from 1024.
+    /// The distance between neighbouring positions, and between 1024 and the first position.
     package static let step = 1024
 }

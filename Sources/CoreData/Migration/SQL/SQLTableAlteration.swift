@@ -1,6 +1,6 @@
 import Foundation
 
-/// How a former table becomes a new one where it stands: no row is copied.
+/// The alteration of a former table in place, without copying rows.
 package struct SQLTableAlteration {
     package enum Table {
         case entities(SQLTable)
@@ -14,11 +14,11 @@ package struct SQLTableAlteration {
         }
     }
 
-    /// Where the values of a column come from.
+    /// The source of a column's values.
     package enum Origin {
         case nothing
         case former(String)
-        /// A former column, and a constant where that is nil.
+        /// A former column, or a constant where that is nil.
         case formerOrElse(String, StoredValue, ValueKind)
         case constant(StoredValue, ValueKind)
 
@@ -31,19 +31,19 @@ package struct SQLTableAlteration {
         }
     }
 
-    /// The former table, by its own name.
+    /// The former table, by its original name.
     package var source: String { former.name }
     package let former: Table
     package let target: Table
     /// Each column of the new table.
     package let columns: [(name: String, origin: Origin)]
 
-    /// Nil where rows have to be left out, or values have to be computed.
+    /// Creates the alteration; nil where rows have to be left out, or values have to be computed.
     init?(_ copy: SQLRowCopy, from former: SQLTable, to table: SQLTable) {
         self.init(copy, .entities(former), .entities(table))
     }
 
-    /// Nil also where the pairs stand the other way round.
+    /// Creates the alteration; nil also where the two sides of the pairs are exchanged.
     init?(_ copy: SQLRowCopy, from former: SQLJoinTable, to join: SQLJoinTable) {
         guard copy.values.first?.column == former.firstColumn else { return nil }
         self.init(copy, .join(former), .join(join))

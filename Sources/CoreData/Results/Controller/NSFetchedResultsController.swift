@@ -1,9 +1,9 @@
 import Foundation
 
-/// What fetched results controllers of all types share.
+/// The base class of fetched results controllers of all types.
 ///
-/// A delegate gets the controller typed for any result, which off Apple's platforms is another object: `===` and `==` compare what both
-/// stand for.
+/// A delegate gets the controller typed for any result. Off Apple's platforms this is another
+/// object: `===` and `==` compare the results behind both.
 open class FetchedResultsControllerBase: NSObject {
     let results: FetchedResults
     let announcer: ResultsAnnouncer
@@ -18,21 +18,24 @@ open class FetchedResultsControllerBase: NSObject {
     open override var hash: Int { ObjectIdentifier(results).hashValue }
 }
 
-/// Whether both stand for the same results.
+/// Whether both controllers have the same results.
 public func === (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool { left?.results === right?.results }
 
-/// Whether both stand for different results.
+/// Whether both controllers have different results.
 public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool { !(left === right) }
 
-/// Keeps the results of a fetch, in order and in sections, and tells its delegate what changes in them.
+/// Keeps the results of a fetch, in order and in sections, and notifies its delegate of changes.
 ///
-/// The results follow the objects of their context, saved or not, with every `didChangeObjectsNotification`, while there is a delegate that has a method
-/// for changes. What other contexts save counts when it is merged into the context. Changes of objects that the predicate, the order or the
-/// sections reach through relationships are not noticed until the objects themselves change, as on a Mac.
+/// The results follow the objects of their context, saved or not, with every
+/// `didChangeObjectsNotification`, while there is a delegate that has a method for changes. Saves
+/// of other contexts count when they are merged into the context. Changes of objects that the
+/// predicate, the order or the sections reach through relationships are not noticed until the
+/// objects themselves change, as on a Mac.
 ///
-/// One change costs time for the objects that changed and for the logarithm of the number of results. With a `fetchLimit` or a
-/// `fetchOffset` the request is executed again for each event that concerns its entity, so that the results are always its first ones.
-/// Requests for IDs and dictionaries work, but do not follow changes.
+/// One change costs time for the objects that changed and for the logarithm of the number of
+/// results. With a `fetchLimit` or a `fetchOffset` the request is executed again for each event
+/// that concerns its entity, so that the results are always its first ones. Requests for IDs and
+/// dictionaries work, but do not follow changes.
 ///
 /// Use it on the queue of its context.
 ///
@@ -46,27 +49,30 @@ public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsContr
 /// let first = controller.object(at: IndexPath(item: 0, section: 0))
 /// ```
 open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase {
-    // `ResultType` has no constraint for the reason that `NSFetchRequest` has none.
+    // `ResultType` has no constraint, for the same reason as in `NSFetchRequest`.
 
-    /// The request. Its changes count with the next `performFetch()`.
+    /// The request. Changes of it take effect with the next `performFetch()`.
     public let fetchRequest: NSFetchRequest<ResultType>
     /// The name of the cache.
     ///
-    /// No cache is kept: sections are found while rows are read. The name only has the meaning that entity, predicate and sort
-    /// descriptors of the request must not change between two fetches without `deleteCache(withName:)`.
+    /// No cache is kept: sections are found while rows are read. The name has only one effect:
+    /// entity, predicate and sort descriptors of the request must not change between two fetches
+    /// without `deleteCache(withName:)`.
     public let cacheName: String?
     private var cached: CachedRequest?
-    /// The same controller for the delegate; nil where it is of that type itself.
+    /// The controller typed for any result, for the delegate; nil if it has that type itself.
     private var anyResult: NSFetchedResultsController<any NSFetchRequestResult>?
     private var listed: (version: Int, replacementCount: Int, objects: [ResultType])?
 
-    /// Makes a controller; `performFetch()` fetches.
+    /// Creates a controller; `performFetch()` fetches.
     ///
     /// - Parameters:
-    ///   - fetchRequest: what to fetch, with at least one sort descriptor.
-    ///   - context: where to fetch; the controller follows its changes while it has a delegate, and works on its queue.
-    ///   - sectionNameKeyPath: the property, or the path to it, whose value is the name of an object's section; nil for one section. The first sort
-    ///     descriptor must bring objects into the order of their sections.
+    ///   - fetchRequest: the request, with at least one sort descriptor.
+    ///   - context: the context to fetch in. The controller follows its changes while it has a
+    ///     delegate, and works on its queue.
+    ///   - sectionNameKeyPath: the property, or the path to it, whose value is the name of an
+    ///     object's section; nil for one section. The first sort descriptor must bring objects into
+    ///     the order of their sections.
     ///   - name: see ``cacheName``.
     public init(
         fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
@@ -78,14 +84,15 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         results.titles = self
     }
 
-    /// A place for another one: it has a request without an entity, so that `performFetch()` throws.
+    /// A placeholder for another controller. Its request has no entity, so that `performFetch()`
+    /// throws.
     public convenience init() {
         self.init(
             fetchRequest: NSFetchRequest(), managedObjectContext: NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType),
             sectionNameKeyPath: nil, cacheName: nil)
     }
 
-    /// Another face of a controller.
+    /// Creates a form of a controller for another result type, with the same results.
     private init(of request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults, _ announcer: ResultsAnnouncer) {
         fetchRequest = request
         self.cacheName = cacheName
@@ -97,7 +104,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// The path to the name of an object's section.
     open var sectionNameKeyPath: String? { results.sectionNameKeyPath }
 
-    /// Who hears of changes; not kept alive.
+    /// The delegate, which is notified of changes; not kept alive.
     ///
     /// ```swift
     /// controller.delegate = list                              // keep it elsewhere; nil ends following
@@ -112,7 +119,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
 
     /// Fetches, and follows changes from now on. On an error the results stay as they were.
     ///
-    /// Pending changes of the context are processed first. Without any sort descriptor objects are in the order of their keys.
+    /// Pending changes of the context are processed first. Without any sort descriptor objects are
+    /// in the order of their keys.
     ///
     /// Cost: a fetch, and O(n) for the places and sections of its results.
     ///
@@ -121,10 +129,11 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// let count = controller.fetchedObjects?.count ?? 0
     /// ```
     ///
-    /// - Throws: what the fetch throws; code 134060 for a request without sort descriptors, objects that are not in the order of their
-    ///   sections, results that are not of the controller's type, and a request that has changed under its cache.
+    /// - Throws: the errors of the fetch; code 134060 for a request without sort descriptors,
+    ///   objects that are not in the order of their sections, results that are not of the
+    ///   controller's type, and a request that has changed under its cache.
     open func performFetch() throws {
-        // What the delegate got fetches by the controller, whose class may override this.
+        // The form for the delegate calls the original controller, whose class may override this.
         if let controller = results.titles, controller !== self { return try controller.performFetch() }
         let request = NSFetchRequest<any NSFetchRequestResult>()
         fetchRequest.copyValues(to: request)
@@ -136,7 +145,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         announcer.announceFetch(results, facade)
     }
 
-    /// What the delegate gets.
+    /// The form of the controller that the delegate gets.
     fileprivate var facade: NSFetchedResultsController<any NSFetchRequestResult> {
         if let same = self as? NSFetchedResultsController<any NSFetchRequestResult> { return same }
         if let anyResult { return anyResult }
@@ -148,7 +157,9 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
 
     // MARK: Results
 
-    /// The results, in order; nil before the first fetch. Takes time for each of them when they have changed.
+    /// The results, in order; nil before the first fetch.
+    ///
+    /// Takes time for each of them when they have changed.
     ///
     /// ```swift
     /// let total = controller.fetchedObjects?.reduce(0) { $0 + $1.stockCount } ?? 0
@@ -165,7 +176,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
 
     /// The object at a place.
     ///
-    /// There is none before the first fetch or outside of the sections: to ask for it is a programming error.
+    /// Asking for an object before the first fetch, or outside of the sections, is a programming
+    /// error.
     ///
     /// ```swift
     /// let item = controller.object(at: IndexPath(item: row, section: section))    // O(log n)
@@ -193,7 +205,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         guard let contents = results.contents, let object = object as? NSObject else { return nil }
         if let path = contents.path(of: object) { return path.indexPath }
         if object is NSManagedObject { return nil }
-        // IDs and dictionaries are the same when they are equal.
+        // IDs and dictionaries are found by equality.
         for (section, info) in contents.sections.array.enumerated() {
             if let row = info.items.array.firstIndex(where: { SameValues.areSame($0, object) }) {
                 return IndexPath(item: row, section: section)
@@ -202,7 +214,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         return nil
     }
 
-    /// Whether results are of the controller's type. Asks once for each run of objects of one class.
+    /// Checks that results are of the controller's type, once for each run of objects of one class.
     private func checkTypes(_ objects: [NSObject]) throws {
         var known: AnyClass?
         for (place, object) in objects.enumerated() where type(of: object) != known {
@@ -238,9 +250,10 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         return (sections ?? []).compactMap(\.indexTitle).filter { seen.insert(LiteralText($0)).inserted }
     }
 
-    /// The title of a section in an index: what the delegate says, or the first letter of the name as a capital.
+    /// The title of a section in an index: the delegate's title, or the first letter of the name as
+    /// a capital.
     open func sectionIndexTitle(forSectionName sectionName: String) -> String? {
-        // What the delegate got asks the controller, whose class may override this.
+        // The form for the delegate asks the original controller, whose class may override this.
         if let titles = results.titles, titles !== self { return titles.indexTitle(ofSection: sectionName) }
         guard let delegate else { return FetchedSection.defaultIndexTitle(sectionName) }
         return delegate.controller(facade, sectionIndexTitleForSectionName: sectionName)

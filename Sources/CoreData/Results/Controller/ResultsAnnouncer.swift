@@ -1,6 +1,6 @@
 import Foundation
 
-/// Tells a controller's delegate of changes.
+/// Notifies a controller's delegate of changes.
 final class ResultsAnnouncer {
     /// Methods of the delegate.
     struct Methods: OptionSet {
@@ -29,16 +29,18 @@ final class ResultsAnnouncer {
 
     private func has(_ method: Methods) -> Bool { !absent.contains(method) }
 
-    /// Whether the delegate was found to have no method that tells of changes.
+    /// Whether the delegate is known to have no method for changes.
     var hasNoListener: Bool { absent == .all }
 
-    /// Tells of the results of a fetch.
+    /// Notifies the delegate of the results of a fetch.
     func announceFetch(_ results: FetchedResults, _ controller: Controller) {
         guard let delegate, let contents = results.contents, results.query != nil else { return }
         announceSnapshot(contents, reloaded: [], delegate, controller)
     }
 
-    /// - Parameter changes: what has been done to the results.
+    /// Notifies the delegate of changes.
+    ///
+    /// - Parameter changes: the changes that have been made to the results.
     func announce(_ changes: ResultsChanges, _ results: FetchedResults, _ controller: Controller) {
         guard let delegate, let contents = results.contents else { return }
         if announceSnapshot(contents, reloaded: changes.objects.lazy.filter { $0.kind == .update }.map(\.object), delegate, controller) {
@@ -48,7 +50,7 @@ final class ResultsAnnouncer {
             delegate.controller(controller, didChangeContentWith: difference)
             if has(.difference) { return }
         }
-        // Before its changes a delegate finds the former results.
+        // Before the changes are reported, a delegate finds the former results.
         if has(.willChange) {
             results.withFormerContents(changes) { delegate.controllerWillChangeContent(controller) }
         }
@@ -81,7 +83,7 @@ final class ResultsAnnouncer {
             return storage
         }
         delegate.controller(controller, didChangeContentWith: snapshot)
-        // Whoever keeps it keeps these results, not those to come.
+        // A delegate that keeps the snapshot keeps these results, not later ones.
         if !isKnownUniquelyReferenced(&snapshot) { snapshot.fill() }
         return has(.snapshot)
     }

@@ -3,13 +3,14 @@ import Synchronization
 
 /// The names of caches that controllers use.
 ///
-/// Nothing is kept in them, in memory or in files: sections are found while rows are read, so there is nothing to save and nothing that could
-/// be out of date. What stays of a cache is its rule: the request of a controller with a cache must not change until the cache is deleted.
+/// Caches contain nothing, in memory or in files: sections are found while rows are read, so there
+/// is nothing to save and nothing that could be out of date. One rule of caches remains: the
+/// request of a controller with a cache must not change until the cache is deleted.
 enum ResultsCaches {
-    /// How often each cache was deleted, and all of them. Guards the numbers.
+    /// The numbers of deletions: of all caches, and of each. The mutex guards them.
     private static let deletions = Mutex<(all: Int, byName: [String: Int])>((0, [:]))
 
-    /// A number that a deletion changes.
+    /// A number that changes when the cache is deleted.
     static func generation(of name: String) -> Int { deletions.withLock { $0.all + $0.byName[name, default: 0] } }
 
     static func delete(_ name: String?) {
@@ -19,7 +20,7 @@ enum ResultsCaches {
     }
 }
 
-/// What a cache was made for.
+/// The settings of the request that a cache was made for.
 struct CachedRequest: Equatable {
     private let entity: String?
     private let predicate: LiteralText?

@@ -3,15 +3,17 @@ import Observation
 import Synchronization
 
 extension _ReadObservation {
-    /// Is told before a property of an object is read: has the object note its reads, if `withObservationTracking` runs on this thread
-    /// and the object belongs to the main queue.
+    /// Called before a property of an object is read.
     ///
-    /// The reads are found where the object makes them: a key path that has to be looked at costs more than the read of the property it
-    /// stands for. Nothing is told afterwards, as the object would then be retained and released for each read; an object notes its reads
-    /// until the first one that nobody tracks.
+    /// Makes the object report its reads, if `withObservationTracking` runs on this thread and the
+    /// object belongs to the main queue.
+    ///
+    /// Reads are found where the object makes them: examining a key path costs more than reading
+    /// its property. There is no call after a read, because the object would be retained and
+    /// released for each read. An object reports its reads until the first one that is not tracked.
     @inline(never)
     public static func willRead(_ object: NSManagedObject) {
-        // Without counting references: every read of a main queue's object comes here.
+        // This counts no references: every read of a main queue's object comes here.
         let isOnMainQueue = object.heldRegistry?._withUnsafeGuaranteedRef { $0.isOnMainQueue } ?? false
         guard isOnMainQueue, isTracking else { return }
         object.fireFaultIfNeeded()
@@ -24,8 +26,10 @@ extension _ReadObservation {
         if context.listeners.owned(ReadObservers.self) == nil { context.listeners.own(ReadObservers()) }
     }
 
-    /// Whether `withObservationTracking` runs on this thread, which no function tells: it keeps key paths that are read, and hashes them
-    /// for that.
+    /// Whether `withObservationTracking` runs on this thread.
+    ///
+    /// No function returns this. Tracking keeps key paths that are read, and hashes them for that:
+    /// the probe notices the hashing.
     fileprivate static var isTracking: Bool {
         Probe.wasHashed.store(false, ordering: .relaxed)
         Probe.registrar.access(Probe.subject, keyPath: Probe.keyPath)
@@ -46,9 +50,11 @@ extension _ReadObservation {
     }
 }
 
-/// The properties of a context's objects that were read under observation, with the values that were read.
+/// The properties of a context's objects that were read under observation, with the values that
+/// were read.
 ///
-/// A change is one of the value: whatever changed an object, only readers of other values than there are now are told.
+/// Only a different value counts as a change: readers are notified if the value that they read
+/// differs from the present one, whatever changed the object.
 private final class ReadObservers: ContextListener {
     private struct Entry {
         let object: WeakObject
@@ -56,11 +62,11 @@ private final class ReadObservers: ContextListener {
         var values: [String: AnyHashable?]
     }
 
-    /// Nobody has read what is in no object.
+    /// A row that is in no object has no readers.
     var hearsOfUnreadRows: Bool { false }
 
     private var entries: [ObjectIdentifier: Entry] = [:]
-    /// How many entries are looked through for objects that are gone.
+    /// The number of entries at which those of released objects are removed.
     private var limit = 64
     private let registrar = ObservationRegistrar()
     private let subject = Subject()
@@ -74,7 +80,7 @@ private final class ReadObservers: ContextListener {
         subscript(property: Property) -> Int { 0 }
     }
 
-    /// While the value of a property is read to be noted.
+    /// Whether the value of a property is being read to be recorded.
     private var isNoting = false
 
     func willRead(_ slot: Int, of object: NSManagedObject) {
@@ -103,13 +109,13 @@ private final class ReadObservers: ContextListener {
         registrar.access(subject, keyPath: \Subject.[Subject.Property(object: identity, name: name)])
     }
 
-    /// The value of a property as one that can be compared.
+    /// The value of a property in a form that can be compared.
     private static func value(of object: NSManagedObject, _ name: String) -> AnyHashable? {
         guard let value = object.value(forKey: name) else { return nil }
         if let comparable = value as? AnyHashable { return comparable }
         // Composite attributes.
         if let elements = value as? [String: Any] { return NSDictionary(dictionary: elements) }
-        // What cannot be compared may have changed: no two objects are equal.
+        // A value that cannot be compared may have changed: no two objects are equal.
         return NSObject()
     }
 

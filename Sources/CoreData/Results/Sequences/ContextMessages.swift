@@ -1,8 +1,8 @@
 import Foundation
 
-/// Notifications of a context as values of a type, one after the other.
+/// The notifications of a context as a sequence of typed values.
 ///
-/// Those that are posted while nobody waits are kept.
+/// Notifications that are posted while no task waits are kept.
 ///
 /// ```swift
 /// for await message in context.notifications(of: .didSaveObjectIDs) { print(message.insertedIDs) }
@@ -45,7 +45,7 @@ extension NSManagedObjectContext {
         fileprivate let make: (Notification) -> Message?
     }
 
-    /// The context's notifications of a kind, from the time on that somebody begins to wait for them.
+    /// The context's notifications of a kind, from the time when iteration begins.
     ///
     /// ```swift
     /// for await message in context.notifications(of: .didSave) {
@@ -53,20 +53,21 @@ extension NSManagedObjectContext {
     /// }
     /// ```
     ///
-    /// Messages with managed objects are to be used on the context's queue; those with IDs are `Sendable`.
+    /// Messages with managed objects are to be used on the context's queue; those with IDs are
+    /// `Sendable`.
     public func notifications<Message>(of kind: MessageKind<Message>) -> ContextMessages<Message> {
         ContextMessages(notifications: NotificationCenter.default.notifications(named: kind.name, object: self), make: kind.make)
     }
 
     /// A save is about to begin.
     public struct WillSaveMessage: Sendable {
-        /// Whose notification it is.
+        /// The context that posted the notification.
         public let context: NSManagedObjectContext
     }
 
     /// Changes were saved.
     public struct DidSaveMessage {
-        /// Whose notification it is.
+        /// The context that posted the notification.
         public let context: NSManagedObjectContext
         /// New objects.
         public let inserted: Set<NSManagedObject>
@@ -78,7 +79,7 @@ extension NSManagedObjectContext {
 
     /// Pending changes were processed.
     public struct ObjectsDidChangeMessage {
-        /// Whose notification it is.
+        /// The context that posted the notification.
         public let context: NSManagedObjectContext
         /// New objects.
         public let inserted: Set<NSManagedObject>
@@ -88,7 +89,7 @@ extension NSManagedObjectContext {
         public let deleted: Set<NSManagedObject>
         /// Objects whose values were read again.
         public let refreshed: Set<NSManagedObject>
-        /// Objects that the context has let go of.
+        /// Objects that the context has released.
         public let invalidated: Set<NSManagedObject>
         /// Whether the context was reset.
         public let invalidatedAll: Bool
@@ -96,7 +97,7 @@ extension NSManagedObjectContext {
 
     /// Changes were saved: the IDs of their objects.
     public struct DidSaveObjectIDsMessage: Sendable {
-        /// Whose notification it is.
+        /// The context that posted the notification.
         public let context: NSManagedObjectContext
         /// The IDs of new objects.
         public let insertedIDs: Set<NSManagedObjectID>
@@ -106,9 +107,9 @@ extension NSManagedObjectContext {
         public let deletedIDs: Set<NSManagedObjectID>
     }
 
-    /// What others saved was taken over.
+    /// Changes that another context or program saved were merged.
     public struct DidMergeChangesMessage: Sendable {
-        /// Whose notification it is.
+        /// The context that posted the notification.
         public let context: NSManagedObjectContext
         /// The IDs of new objects.
         public let insertedIDs: Set<NSManagedObjectID>

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The changes of one object, as they happen from the time on at which the sequence was made. For one iteration.
+/// The changes of one object, from the creation of the sequence on. It can be iterated once.
 ///
 /// Ends when the context is reset or deallocated, and when the iterating task is cancelled.
 ///
@@ -20,7 +20,7 @@ public struct ObjectChanges<Element: Sendable>: AsyncSequence, Sendable {
 
     /// Waits for one change after the other.
     public struct Iterator: AsyncIteratorProtocol {
-        // Observes as long as it lives.
+        // The object is observed as long as the observer lives.
         fileprivate let observer: ObjectObserver<Element>
         fileprivate var base: AsyncStream<Element>.Iterator
 
@@ -30,14 +30,16 @@ public struct ObjectChanges<Element: Sendable>: AsyncSequence, Sendable {
 }
 
 extension ObjectChanges where Element == Void {
-    /// Tells the reader of a change that the context does not know of, such as that of a computed property.
+    /// Reports a change that the context does not know of, such as that of a computed property.
     public func send() { observer.send(()) }
 }
 
 extension NSManagedObject {
-    /// Tells once for each event in which the object changes: at its first change, or when its values are read again.
+    /// One element for each event that changes the object.
     ///
-    /// Ask for it on the queue of the object's context; iterate it anywhere. Changes that come while nobody waits are one element.
+    /// The element comes at the first change, or when the object's values are read again. Ask for
+    /// the sequence on the queue of the object's context; iterate it anywhere. Changes that happen
+    /// while no task waits are one element.
     ///
     /// ```swift
     /// for await _ in item.objectWillChange { redraw() }
@@ -46,10 +48,13 @@ extension NSManagedObject {
         changes(.bufferingNewest(1)) { observer in observer.willChange = { () } }
     }
 
-    /// Tells at the end of each event in which the object changed, or was deleted, the names of the properties that changed here; none where
-    /// its values were read again, so that any may have changed.
+    /// The names of the changed properties, at the end of each event that changed or deleted the
+    /// object.
     ///
-    /// Ask for it on the queue of the object's context; iterate it anywhere. Changes of primitive values are not told.
+    /// The names are those of properties that changed in this context. There are none where the
+    /// object's values were read again, so that any may have changed. Ask for the sequence on the
+    /// queue of the object's context; iterate it anywhere. Changes of primitive values are not
+    /// reported.
     ///
     /// ```swift
     /// let changes = item.objectDidChange                      // on the queue of the item's context
@@ -70,18 +75,18 @@ extension NSManagedObject {
     }
 }
 
-/// Watches one object for one reader.
+/// Observes one object for one reader.
 private final class ObjectObserver<Element: Sendable>: ContextListener, @unchecked Sendable {
-    // Sendable: the continuation may be used anywhere, the rest is used on the context's queue.
+    // Sendable: the continuation may be used anywhere. The rest is used on the context's queue.
 
-    /// It follows one object.
+    /// The observer follows one object.
     var hearsOfUnreadRows: Bool { false }
 
     private let object: NSManagedObject
     private let continuation: AsyncStream<Element>.Continuation
-    /// What is told of the first change of an event.
+    /// The element for the first change of an event.
     var willChange: (() -> Element)?
-    /// What is told of an event.
+    /// The element for an event.
     var didChange: ((Set<String>) -> Element)?
     private var hasToldEvent = false
 

@@ -1,9 +1,11 @@
 import Foundation
 import Synchronization
 
-/// Carries the results of a request from the queue of their context to one reader, who always finds the last state.
+/// Carries the results of a request from the queue of their context to one reader.
+///
+/// The reader always finds the last state.
 package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
-    // Sendable: what is guarded says so; the rest belongs to the queue of the context.
+    // Sendable: comments name the guarded properties; the rest belongs to the queue of the context.
 
     private struct Waiting {
         var objectIDs: [NSManagedObjectID]
@@ -12,16 +14,17 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
         var updated: Set<NSManagedObjectID>
     }
 
-    /// What the reader has not seen yet. Guards it.
+    /// The state that the reader has not read yet. The mutex guards it.
     private let waiting = Mutex<Result<Waiting, any Error>?>(nil)
-    /// Tells the reader that there is something; a second signal that finds the first is of no use.
+    /// Signals to the reader that there is a state. A second signal before the first is read is of
+    /// no use.
     private let signal: AsyncStream<Void>.Continuation
 
     // On the context's queue.
     private var results: FetchedResults?
     private var value: ((NSManagedObject) throws -> Value)?
     private var values: [ObjectIdentifier: Value] = [:]
-    /// Objects whose values are to be made anew.
+    /// Objects whose values have to be made again.
     private var stale: [NSManagedObject] = []
     /// Objects that changed since the last state was pushed.
     private var updatedIDs: Set<NSManagedObjectID> = []
@@ -31,7 +34,7 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
     init(_ signal: AsyncStream<Void>.Continuation) { self.signal = signal }
 
     deinit {
-        // Objects go on the queue that they belong to.
+        // Objects are released on the queue that they belong to.
         guard let results else { return }
         let kept = Unchecked(results)
         results.context.gate.async { withExtendedLifetime(kept) {} }
@@ -39,7 +42,7 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
 
     /// Fetches, and follows the results from now on. Runs on the context's queue.
     ///
-    /// - Parameter value: what the reader gets of an object.
+    /// - Parameter value: makes the reader's value of an object.
     package func follow<Object>(
         _ request: NSFetchRequest<Object>, in context: NSManagedObjectContext, value: @escaping (NSManagedObject) throws -> Value
     ) {
@@ -70,7 +73,7 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
         signal.finish()
     }
 
-    /// Makes the state of now the one that the reader finds next.
+    /// Makes the present state the next one that the reader finds.
     private func push(_ updated: Set<NSManagedObjectID>) throws {
         guard let results, let value else { return }
         let objects = results.contents?.objects.compactMap { $0 as? NSManagedObject } ?? []
@@ -87,7 +90,7 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
         signal.yield()
     }
 
-    /// What the reader has not seen yet, as the state after a former one.
+    /// Returns the state that the reader has not read yet, with its difference to a former one.
     ///
     /// - Parameter former: the IDs of the state that was read last; nil before the first.
     func take(after former: [NSManagedObjectID]?) throws -> ResultsState<Value>? {

@@ -1,11 +1,13 @@
 import Foundation
 
-/// The results of a request as they are, and again after each save or merge that has changed them.
+/// The present results of a request, and again after each save or merge that has changed them.
 ///
-/// The first element is the present state. States that are made while nobody reads are put together: the reader always finds the last
-/// one, with the difference to the one that it read before. Each iteration follows the results for itself.
+/// The first element is the present state. States that arise while no task reads are combined: the
+/// reader always finds the last one, with the difference to the one that it read before. Each
+/// iteration follows the results on its own.
 ///
-/// The sequence ends when the context is reset, and when the iterating task is cancelled. It throws what the fetch throws.
+/// The sequence ends when the context is reset, and when the iterating task is cancelled. It throws
+/// the errors of the fetch.
 ///
 /// ```swift
 /// let states = context.changes(of: request)               // ResultsSequence<NSManagedObjectID>
@@ -16,7 +18,8 @@ public struct ResultsSequence<Value: Sendable>: AsyncSequence, Sendable {
 
     private let begin: @Sendable (ResultsFeed<Value>) -> Void
 
-    /// - Parameter begin: has a feed follow its results, when they can be had, or fail. Called once for each iteration, on any thread.
+    /// - Parameter begin: makes a feed follow its results, as soon as they are available, or fail.
+    ///   Called once for each iteration, on any thread.
     package init(_ begin: @escaping @Sendable (ResultsFeed<Value>) -> Void) { self.begin = begin }
 
     /// Begins to follow the results.
@@ -40,10 +43,10 @@ public struct ResultsSequence<Value: Sendable>: AsyncSequence, Sendable {
 
         /// The next state; nil when the sequence has ended.
         ///
-        /// - Throws: what the fetch throws.
+        /// - Throws: the errors of the fetch.
         public mutating func next() async throws -> ResultsState<Value>? {
             while await signals.next() != nil {
-                // A state that was taken with the signal before leaves its own signal behind.
+                // A state that was taken with an earlier signal leaves its own signal behind.
                 guard let state = try feed.take(after: former) else { continue }
                 former = state.objectIDs
                 return state
@@ -54,7 +57,9 @@ public struct ResultsSequence<Value: Sendable>: AsyncSequence, Sendable {
 }
 
 extension NSManagedObjectContext {
-    /// The IDs of a request's results, now and after each save of this context, and each merge into it, that has changed them.
+    /// The IDs of a request's results, now and after each save or merge that has changed them.
+    ///
+    /// Saves of this context count, and merges into it.
     ///
     /// ```swift
     /// for try await state in context.changes(of: request) {
@@ -62,11 +67,13 @@ extension NSManagedObjectContext {
     /// }
     /// ```
     ///
-    /// The elements are `Sendable`; the objects belong to the context. The sequence may be iterated anywhere, and keeps the context
-    /// alive as long as it is. Unsaved changes are part of a state, but make none. What others save counts when the context merges it, for
-    /// instance with `automaticallyMergesChangesFromParent`. Without sort descriptors the order is that of the keys.
+    /// The elements are `Sendable`; the objects belong to the context. The sequence may be iterated
+    /// anywhere, and keeps the context alive as long as it exists. Unsaved changes are part of a
+    /// state, but cause none. Saves of other contexts and programs count when the context merges
+    /// them, for instance with `automaticallyMergesChangesFromParent`. Without sort descriptors the
+    /// order is that of the keys.
     ///
-    /// One change costs time for the objects that changed, and for each state for all IDs.
+    /// One change costs time for the objects that changed; each state costs time for all IDs.
     public func changes<Object: NSManagedObject>(of request: NSFetchRequest<Object>) -> ResultsSequence<NSManagedObjectID> {
         let copy = NSFetchRequest<Object>()
         request.copyValues(to: copy)

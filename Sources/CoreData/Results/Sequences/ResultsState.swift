@@ -1,6 +1,6 @@
 import Foundation
 
-/// The results of a request at one time, and what is different to the time before.
+/// The results of a request at one time, and their difference to the state before.
 ///
 /// ```swift
 /// guard let difference = state.difference else { return show(state.objectIDs) }       // the first state
@@ -16,17 +16,19 @@ public struct ResultsState<Value: Sendable>: Sendable {
     public let objectIDs: [NSManagedObjectID]
     /// The results, in the same order: IDs, or snapshots.
     public let values: [Value]
-    /// How the IDs differ from those of the element before, moves included; nil in the first element.
+    /// The difference to the IDs of the element before, moves included; nil in the first element.
     public let difference: CollectionDifference<NSManagedObjectID>?
-    /// Results that are the same objects as before, wherever they are now, and have changed.
+    /// The IDs of results that were there before, wherever they are now, and have changed.
     public let updatedObjectIDs: Set<NSManagedObjectID>
 }
 
 extension ResultsState: Equatable where Value: Equatable {}
 
 extension CollectionDifference where ChangeElement == NSManagedObjectID {
-    /// The difference between two lists that have each ID once. Takes time for both lists, and the logarithm of the number of IDs that
-    /// stay for each of them.
+    /// Creates the difference between two lists that contain each ID once.
+    ///
+    /// Takes time for both lists, and for each ID that stays the logarithm of the number of such
+    /// IDs.
     init(from old: [NSManagedObjectID], to new: [NSManagedObjectID]) {
         var places: [NSManagedObjectID: Int] = [:]
         places.reserveCapacity(old.count)

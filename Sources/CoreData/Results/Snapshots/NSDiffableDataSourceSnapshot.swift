@@ -1,7 +1,8 @@
 /// Sections and the items in them, by their identifiers, in order.
 ///
-/// In the shape of the type of that name in UIKit and AppKit, for the delegates of fetched results controllers; it drives no view. An identifier is in it
-/// once: to add it again, and to name one that is not there, are programming errors.
+/// It has the shape of the type of that name in UIKit and AppKit, for the delegates of fetched
+/// results controllers; it drives no view. It contains each identifier once: adding one again, and
+/// naming one that is not there, are programming errors.
 ///
 /// Source: <https://developer.apple.com/documentation/uikit/nsdiffabledatasourcesnapshot>
 ///
@@ -16,11 +17,12 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     private var order: [SectionKey<SectionIdentifierType>] = []
     private var items: [SectionKey<SectionIdentifierType>: [ItemIdentifierType]] = [:]
     private var sections: [ItemIdentifierType: SectionKey<SectionIdentifierType>] = [:]
-    /// The sections that were marked as to be shown anew.
+    /// The sections that were marked to be shown again.
     public private(set) var reloadedSectionIdentifiers: [SectionIdentifierType] = []
-    /// The items that were marked as to be shown anew: of a fetched results controller those that changed.
+    /// The items that were marked to be shown again; from a fetched results controller, the changed
+    /// items.
     public private(set) var reloadedItemIdentifiers: [ItemIdentifierType] = []
-    /// The items that were marked as to be shown anew in the views that they have.
+    /// The items that were marked to be shown again in the views that they have.
     public private(set) var reconfiguredItemIdentifiers: [ItemIdentifierType] = []
 
     /// A snapshot without sections.
@@ -33,13 +35,13 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// Cost: O(number of items).
     public var itemIdentifiers: [ItemIdentifierType] { order.flatMap { items[$0] ?? [] } }
 
-    /// How many items there are.
+    /// The number of items.
     public var numberOfItems: Int { sections.count }
 
-    /// How many sections there are.
+    /// The number of sections.
     public var numberOfSections: Int { order.count }
 
-    /// How many items a section has.
+    /// The number of items in a section.
     public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int { itemIdentifiers(inSection: identifier).count }
 
     /// The items of a section, in order.
@@ -69,7 +71,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
 
     // MARK: Items
 
-    /// Adds items at the end of a section, of the last one if none is named.
+    /// Adds items at the end of a section, or of the last section if none is named.
     ///
     /// Cost: O(number of items added).
     ///
@@ -95,7 +97,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         add(identifiers, to: section, at: index + 1)
     }
 
-    /// Takes items out. Those that are not in the snapshot are passed over.
+    /// Removes items. Items that are not in the snapshot are ignored.
     ///
     /// Cost: O(number of items in the sections concerned).
     public mutating func deleteItems(_ identifiers: [ItemIdentifierType]) {
@@ -108,7 +110,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         reconfiguredItemIdentifiers.removeAll { sections[$0] == nil }
     }
 
-    /// Takes all items and all sections out.
+    /// Removes all items and all sections.
     public mutating func deleteAllItems() { self = NSDiffableDataSourceSnapshot() }
 
     /// Moves an item before another, also into another section.
@@ -125,13 +127,13 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         move(identifier, to: item, offset: 1)
     }
 
-    /// Marks items as to be shown anew.
+    /// Marks items to be shown again.
     public mutating func reloadItems(_ identifiers: [ItemIdentifierType]) {
         for identifier in identifiers { _ = section(of: identifier) }
         reloadedItemIdentifiers += identifiers
     }
 
-    /// Marks items as to be shown anew in the views that they have.
+    /// Marks items to be shown again in the views that they have.
     public mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) {
         for identifier in identifiers { _ = section(of: identifier) }
         reconfiguredItemIdentifiers += identifiers
@@ -179,7 +181,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         add(identifiers, at: index(of: section) + 1)
     }
 
-    /// Takes sections out, with their items. Those that are not in the snapshot are passed over.
+    /// Removes sections with their items. Sections that are not in the snapshot are ignored.
     public mutating func deleteSections(_ identifiers: [SectionIdentifierType]) {
         for section in identifiers.map({ SectionKey($0) }) {
             deleteItems(items[section] ?? [])
@@ -199,7 +201,7 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         move(identifier, to: section, offset: 1)
     }
 
-    /// Marks sections as to be shown anew.
+    /// Marks sections to be shown again.
     public mutating func reloadSections(_ identifiers: [SectionIdentifierType]) {
         for identifier in identifiers { _ = index(of: identifier) }
         reloadedSectionIdentifiers += identifiers
@@ -232,7 +234,9 @@ extension NSDiffableDataSourceSnapshot: Sendable where SectionIdentifierType: Se
 
 extension NSDiffableDataSourceSnapshot: Equatable {}
 
-/// The identifier of a section in a form that hashes: a text by its code points, as the names of sections are values.
+/// The identifier of a section in a hashable form.
+///
+/// Texts are compared by their code points, because the names of sections are values.
 struct SectionKey<Identifier: Hashable>: Hashable {
     let identifier: Identifier
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The form of a snapshot of sections and items in which the delegate of a fetched results controller gets it.
+/// A snapshot of sections and items as the delegate of a fetched results controller gets it.
 ///
 /// `snapshot as NSDiffableDataSourceSnapshot<String, NSManagedObjectID>` gives the typed form.
 ///
@@ -16,13 +16,13 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     private var filled: Storage?
     private var make: (() -> Storage)?
 
-    /// A snapshot that is filled when it is first looked at.
+    /// A snapshot that is filled when it is first used.
     init(make: @escaping () -> Storage) { self.make = make }
 
     /// A snapshot without sections.
     public override init() { filled = Storage() }
 
-    /// The sections and items, which the first look makes.
+    /// The sections and items, made at the first access.
     var storage: Storage {
         get {
             fill()
@@ -38,22 +38,22 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
 
     // MARK: Looking
 
-    /// How many items there are.
+    /// The number of items.
     public var numberOfItems: Int { storage.numberOfItems }
-    /// How many sections there are.
+    /// The number of sections.
     public var numberOfSections: Int { storage.numberOfSections }
     /// The sections, in order.
     public var sectionIdentifiers: [Any] { storage.sectionIdentifiers.map(\.base) }
     /// The items of all sections, in order.
     public var itemIdentifiers: [Any] { storage.itemIdentifiers.map(\.base) }
-    /// The sections that were marked as to be shown anew.
+    /// The sections that were marked to be shown again.
     public var reloadedSectionIdentifiers: [Any] { storage.reloadedSectionIdentifiers.map(\.base) }
-    /// The items that were marked as to be shown anew.
+    /// The items that were marked to be shown again.
     public var reloadedItemIdentifiers: [Any] { storage.reloadedItemIdentifiers.map(\.base) }
-    /// The items that were marked as to be shown anew in the views that they have.
+    /// The items that were marked to be shown again in the views that they have.
     public var reconfiguredItemIdentifiers: [Any] { storage.reconfiguredItemIdentifiers.map(\.base) }
 
-    /// How many items a section has.
+    /// The number of items in a section.
     public func numberOfItems(inSection identifier: Any) -> Int { storage.numberOfItems(inSection: key(identifier)) }
     /// The items of a section, in order.
     public func itemIdentifiersInSection(withIdentifier identifier: Any) -> [Any] {
@@ -84,9 +84,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     public func insertItems(withIdentifiers identifiers: [Any], afterItemWithIdentifier item: Any) {
         storage.insertItems(keys(identifiers), afterItem: key(item))
     }
-    /// Takes items out.
+    /// Removes items.
     public func deleteItems(withIdentifiers identifiers: [Any]) { storage.deleteItems(keys(identifiers)) }
-    /// Takes all items and all sections out.
+    /// Removes all items and all sections.
     public func deleteAllItems() { storage.deleteAllItems() }
     /// Moves an item before another.
     public func moveItem(withIdentifier identifier: Any, beforeItemWithIdentifier item: Any) {
@@ -96,9 +96,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     public func moveItem(withIdentifier identifier: Any, afterItemWithIdentifier item: Any) {
         storage.moveItem(key(identifier), afterItem: key(item))
     }
-    /// Marks items as to be shown anew.
+    /// Marks items to be shown again.
     public func reloadItems(withIdentifiers identifiers: [Any]) { storage.reloadItems(keys(identifiers)) }
-    /// Marks items as to be shown anew in the views that they have.
+    /// Marks items to be shown again in the views that they have.
     public func reconfigureItems(withIdentifiers identifiers: [Any]) { storage.reconfigureItems(keys(identifiers)) }
 
     // MARK: Sections
@@ -113,7 +113,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     public func insertSections(withIdentifiers identifiers: [Any], afterSectionWithIdentifier section: Any) {
         storage.insertSections(keys(identifiers), afterSection: key(section))
     }
-    /// Takes sections out, with their items.
+    /// Removes sections with their items.
     public func deleteSections(withIdentifiers identifiers: [Any]) { storage.deleteSections(keys(identifiers)) }
     /// Moves a section with its items before another.
     public func moveSection(withIdentifier identifier: Any, beforeSectionWithIdentifier section: Any) {
@@ -123,7 +123,7 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     public func moveSection(withIdentifier identifier: Any, afterSectionWithIdentifier section: Any) {
         storage.moveSection(key(identifier), afterSection: key(section))
     }
-    /// Marks sections as to be shown anew.
+    /// Marks sections to be shown again.
     public func reloadSections(withIdentifiers identifiers: [Any]) { storage.reloadSections(keys(identifiers)) }
 
     // MARK: Copies and identifiers
@@ -175,7 +175,7 @@ extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
         return result ?? NSDiffableDataSourceSnapshot()
     }
 
-    /// The snapshot with other identifiers in their places; nil if one has none.
+    /// The snapshot with converted identifiers; nil if an identifier cannot be converted.
     private func mapped<Section: Hashable, Item: Hashable>(
         _ section: (SectionIdentifierType) -> Section?, _ item: (ItemIdentifierType) -> Item?
     ) -> NSDiffableDataSourceSnapshot<Section, Item>? {

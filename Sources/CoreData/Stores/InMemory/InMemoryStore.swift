@@ -1,11 +1,11 @@
 import Foundation
 import Synchronization
 
-/// A store that keeps nothing: its rows live as long as it is added to a coordinator.
+/// A store without a file: its rows exist as long as it is added to a coordinator.
 final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
-    // Sendable: the rows lie behind the mutex.
+    // Sendable: the mutex guards the rows.
 
-    // Guards the rows, which are made once.
+    // Guards the rows, which are created once.
     private let storedRows = Mutex<MemoryRows?>(nil)
 
     override var snapshotStore: (any SnapshotStore)? { storedRows.withLock { $0 } }
@@ -42,7 +42,7 @@ final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     override class func ownURL() -> URL? { URL(string: "memory://\(UUID().uuidString)") }
 
-    /// Whatever stands at the URL is not the store's, and left alone.
+    /// Leaves any file at the URL alone: it is not the store's.
     override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {}
 
     override class func replaceStore(

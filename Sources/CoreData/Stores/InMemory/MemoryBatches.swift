@@ -1,12 +1,12 @@
 import Foundation
 
-// Batches over rows in memory: each becomes the batch of a save.
+// Batches over rows in memory: each becomes a `SaveBatch`.
 extension MemoryRows: BatchRows {
-    /// Atomic stores write files of objects, and make their keys themselves.
+    /// Nil for atomic stores, which write files of objects and create their own keys.
     var batchRows: (any BatchRows)? { needsObjects ? nil : self }
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
-        // The values are asked for first: who gives them may read the store.
+        // Outside the save: the program's closure that supplies the values may read the store.
         let rows = try insertion.allRows()
         return try saving { tables in
             var planner = try MemoryInsertion(insertion, tables)
@@ -28,7 +28,7 @@ extension MemoryRows: BatchRows {
         }
     }
 
-    /// Saves what a function makes of the tables as they are.
+    /// Runs a function on the current tables and saves the batch that it returns.
     private func saving(_ body: (MemoryTables) throws -> (SaveBatch, BatchOutcome)) throws -> BatchOutcome {
         try withSaving {
             let (batch, outcome) = try body(current)
@@ -43,7 +43,7 @@ extension MemoryRows: BatchRows {
     }
 }
 
-/// New rows, and existing ones that have their unique values.
+/// New rows, and existing rows that already have the unique values of inserted ones.
 private struct MemoryInsertion {
     private enum Place: Equatable {
         case new(Int)
@@ -59,9 +59,9 @@ private struct MemoryInsertion {
     private var changed: [RowReference: RowValues] = [:]
     private var changedOrder: [RowReference] = []
     private var versions: [RowReference: Int] = [:]
-    /// Who has which unique values among the rows of the batch, by the constraint's number.
+    /// The owner of each set of unique values among the batch's rows, by the constraint's number.
     private var owners: [Int: [UniqueValues: Place]] = [:]
-    /// How often a row was changed.
+    /// The number of changes to rows.
     private var updatedCount = 0
 
     init(_ insertion: RowInsertion, _ tables: MemoryTables) throws {
@@ -142,7 +142,7 @@ private struct MemoryInsertion {
             guard let unique = UniqueValues(list) else { continue }
             if let place = owners[constraint.number]?[unique] { return (place, constraint, list) }
             guard let owner = tables.owner(of: unique, constraint) else { continue }
-            // The batch may have given the row other values.
+            // The batch may have changed these values of the row.
             let slots = layout.model.layouts[owner.layoutIndex].slotByPath
             if let changed = changed[owner], constraint.names.contains(where: { slots[$0].map(changed.has) ?? false }) { continue }
             return (layout.familyIndexes.contains(owner.layoutIndex) ? .existing(owner) : .foreign(owner), constraint, list)
@@ -150,14 +150,15 @@ private struct MemoryInsertion {
         return nil
     }
 
-    /// The values of all constraints in a row, by their places; nil where one of them is nil.
+    /// The unique values of a row, one element per constraint; nil where a value of the constraint
+    /// is nil.
     private func uniqueValues(_ value: (Int) -> StoredValue) -> [UniqueValues?] {
         tables.constraints.byLayout[layout.index].map { constraint in
             UniqueValues(constraint.names.map { layout.slotByPath[$0].map(value) ?? .null })
         }
     }
 
-    /// - Parameter former: the values that the row had before, which others may have from now on.
+    /// - Parameter former: the row's previous values, which become available to other rows.
     private mutating func note(_ place: Place, insteadOf former: [UniqueValues?], _ values: [UniqueValues?]) {
         for (index, constraint) in tables.constraints.byLayout[layout.index].enumerated() {
             if index < former.count, let former = former[index], owners[constraint.number]?[former] == place {
@@ -195,7 +196,7 @@ private struct MemoryInsertion {
     }
 }
 
-/// New values for rows.
+/// A batch update of rows in memory.
 private struct MemoryUpdate {
     private let update: RowUpdate
     private let tables: MemoryTables
@@ -250,7 +251,7 @@ private struct MemoryUpdate {
     }
 }
 
-/// Rows to delete, with what delete rules make of their relationships.
+/// Rows to delete, with the effects of delete rules on their relationships.
 private struct MemoryDeletion {
     private let deletion: RowDeletion
     private let tables: MemoryTables

@@ -3,14 +3,14 @@ import Foundation
 /// The uniqueness constraints of a model, for tables in memory.
 struct MemoryConstraints: Sendable {
     struct Constraint: Sendable {
-        /// Place in `UniqueValues`.
+        /// The number of the constraint, which identifies it in the tables of `UniqueValues`.
         let number: Int
         let names: [String]
-        /// The entity that declares it.
+        /// The layout index of the entity that declares the constraint.
         let layoutIndex: Int
     }
 
-    /// By layout index: the constraints that apply to the entity.
+    /// The constraints that apply to each entity, by layout index.
     let byLayout: [[Constraint]]
     let count: Int
 
@@ -30,7 +30,7 @@ struct MemoryConstraints: Sendable {
     }
 }
 
-/// The values of one constraint in one row, none of them nil: nil is never equal to nil here.
+/// The values of one constraint in one row. None is nil: nil never equals nil here.
 struct UniqueValues: Hashable {
     private let elements: [StoredValue]
 
@@ -41,13 +41,15 @@ struct UniqueValues: Hashable {
 }
 
 extension MemoryTables {
-    /// The constraints that a batch would violate. A value that one row gives up may go to another in the same batch.
+    /// The constraints that a batch would violate.
+    ///
+    /// A value that one row gives up is available to another row of the same batch.
     func violations(of batch: SaveBatch) -> [SaveConflicts.ConstraintViolation] {
         guard constraints.count > 0 else { return [] }
         var violations: [SaveConflicts.ConstraintViolation] = []
         var changedKeys: Set<RowReference> = []
         for change in batch.updates + batch.deletes { changedKeys.insert(tableKey(change)) }
-        /// Who has the values after the batch, among its rows.
+        /// The owners of the values after the batch, among its rows.
         var owners: [Int: [UniqueValues: (inserts: [Int], updates: [Int])]] = [:]
         func check(_ change: RowChange, insert: Int? = nil, update: Int? = nil) {
             for constraint in constraints.byLayout[change.layout.index] {

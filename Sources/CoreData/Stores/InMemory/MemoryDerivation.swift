@@ -1,20 +1,20 @@
 import Foundation
 
-/// Derived attributes of rows in memory, computed anew by each save that may change them.
+/// Derived attributes of rows in memory; each save that may change them computes them again.
 ///
-/// Those that look only at their own row cost O(rows of the save). One that follows a relationship costs O(rows of its
-/// entity) in each save of rows at the other end.
+/// Attributes that depend only on their own row cost O(rows of the save). An attribute that follows
+/// a relationship costs O(rows of its entity) in each save of rows at the other end.
 struct MemoryDerivation {
     /// One derived attribute of one entity.
     private struct Derived {
         let slot: PropertySlot
         let expression: NSExpression
-        /// The root entities whose rows it looks at beside its own.
+        /// The root entities of the other rows that the expression reads.
         let roots: Set<Int>
     }
 
     private let layouts: ModelLayout
-    /// By layout index.
+    /// The derived attributes of each entity, by layout index.
     private let derived: [[Derived]]
     let isEmpty: Bool
 
@@ -44,7 +44,7 @@ struct MemoryDerivation {
         }
     }
 
-    /// New rows for those whose derived values are no longer right, by table.
+    /// New rows to replace rows whose derived values are out of date, by table.
     ///
     /// - Parameter tables: the tables after the batch, without the derived values.
     func rows(after batch: SaveBatch, in tables: MemoryTables, store: NSPersistentStore) -> [(EntityLayout, [RowPage])] {
@@ -81,7 +81,7 @@ struct MemoryDerivation {
     ) {
         var values: [Int: StoredValue] = [:]
         for entry in derived {
-            // The time is that of the row's own last change.
+            // `now()` is the time of the row's own last change.
             if !isSaved, Self.isTime(entry.expression) { continue }
             let value = value(of: entry, view)
             if value != row.value(entry.slot.index) { values[entry.slot.index] = value }

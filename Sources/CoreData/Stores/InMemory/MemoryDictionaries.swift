@@ -11,11 +11,12 @@ struct MemoryDictionaries {
     private struct Column {
         var name: String
         let expression: NSExpression
-        /// How the value is computed over a whole group; nil for a value of one row.
+        /// The aggregate that computes the value over a whole group; nil for a value of one row.
         let aggregate: RowAggregate?
-        /// What makes the value of a group from the values of its rows; nil where they have the same.
+        /// The function that combines the values of a group's rows; nil where all rows have the
+        /// same value.
         let groupFunction: RowAggregate.Function?
-        /// What the value is to be converted to; nil for what it is.
+        /// The type to convert the value to; nil for no conversion.
         var kind: ValueKind?
     }
 
@@ -29,10 +30,10 @@ struct MemoryDictionaries {
         return MemoryFetch.cut(results, plan)
     }
 
-    /// The dictionaries of the groups that the condition keeps, in order.
+    /// The dictionaries of the groups that the `HAVING` condition keeps, in order.
     private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) throws -> [[String: Any]] {
         var looked = LookedColumns(known: shown + groupColumns.filter { group in !shown.contains { $0.name == group.name } })
-        // A result column is named by a key path or by a variable.
+        // A condition refers to a result column by a key path or by a variable.
         let having = columns.having.map { condition in
             (try? condition.lookingAtValues { looked.name(of: $0, plan.entity) }) ?? condition
         }
@@ -51,15 +52,18 @@ struct MemoryDictionaries {
         return views.map(\.result)
     }
 
-    /// What conditions and orders of groups look at under names without dots, which no property has.
+    /// The values that conditions and orders of groups read, under generated names.
+    ///
+    /// The names contain no dots, and no property has such a name.
     private struct LookedColumns {
-        /// The columns of the result, and those that rows are grouped by.
+        /// The columns of the result, and the `GROUP BY` columns.
         let known: [Column]
         private(set) var columns: [Column] = []
 
         init(known: [Column]) { self.known = known }
 
-        /// The name of a value of the group that an expression stands for; nil for an expression whose parts are looked at.
+        /// The generated name of the group value that an expression reads; nil for an expression
+        /// whose parts must be replaced.
         mutating func name(of expression: NSExpression, _ entity: EntityLayout) -> String? {
             if let aggregate = RowAggregate(expression, of: entity) {
                 return look(at: Column(name: "", expression: expression, aggregate: aggregate, groupFunction: nil))
@@ -138,7 +142,7 @@ struct MemoryDictionaries {
         return result
     }
 
-    /// A function of the values that an expression has for rows.
+    /// Applies a function to the values of an expression in rows.
     private func value(_ function: RowAggregate.Function, _ expression: NSExpression, of rows: [Snapshot]) -> Any? {
         let values = rows.compactMap { row in
             expression.expressionValue(with: RowView(row: row, tables: tables, store: store), context: nil)
@@ -146,7 +150,7 @@ struct MemoryDictionaries {
         return function.value(of: values)
     }
 
-    /// A value as users see it, and of the kind that the column is said to have.
+    /// A value as users see it, converted to the declared type of the column.
     private func published(_ value: Any?, _ kind: ValueKind?) -> Any? {
         PropertyConversion.object(value, as: kind) ?? RowView.published(value)
     }
@@ -154,11 +158,13 @@ struct MemoryDictionaries {
     private func key(of result: [String: Any], _ shown: [Column]) -> ValuesKey { ValuesKey(shown.map { result[$0.name] }) }
 }
 
-/// A group as its condition and its order see it: the columns of the result by name, and any other property as its values in the
-/// rows.
+/// A group as its condition and order see it.
+///
+/// Result columns are read by name; any other property gives its values in the rows.
 private final class GroupView: KeyValueCoding {
     let result: [String: Any]
-    /// What the condition and the order look at under names of their own; nil stands beneath the name as no value.
+    /// The values that the condition and the order read under generated names; a nil value has no
+    /// entry.
     private let looked: [String: Any]
     private let rows: [RowView]
 
@@ -173,6 +179,6 @@ private final class GroupView: KeyValueCoding {
         return result[key] ?? rows.compactMap { $0.value(forKey: key) }
     }
 
-    /// Groups are not changed.
+    /// Does nothing: groups are read-only.
     func setValue(_ value: Any?, forKey key: String) {}
 }

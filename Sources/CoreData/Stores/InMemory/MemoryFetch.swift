@@ -36,7 +36,7 @@ struct MemoryFetch {
 
     /// The rows that satisfy the predicate, entity by entity in order of insertion.
     ///
-    /// - Throws: what the evaluation throws, code 134060.
+    /// - Throws: the error of the evaluation, code 134060.
     private func matching() throws -> [Snapshot] {
         var found: [Snapshot] = []
         guard let predicate = plan.predicate else {
@@ -50,7 +50,7 @@ struct MemoryFetch {
         let run = PredicateRun()
         for index in layoutIndexes {
             for case let row? in tables.tables[index].rows where !isExcluded(row) {
-                // One view for all rows: evaluation keeps nothing of it.
+                // One view for all rows: evaluation does not keep it.
                 let shown = view ?? RowView(row: row, tables: tables, store: store)
                 view = shown
                 shown.show(row)
@@ -62,7 +62,7 @@ struct MemoryFetch {
 
     private func isExcluded(_ row: Snapshot) -> Bool { !plan.excludedKeys.isEmpty && plan.excludedKeys.contains(row.key) }
 
-    /// What offset and limit leave.
+    /// Applies offset and limit.
     static func cut<Element>(_ elements: [Element], _ plan: StoreFetch) -> [Element] {
         guard plan.offset > 0 || plan.limit > 0 else { return elements }
         let rest = elements.dropFirst(max(0, plan.offset))

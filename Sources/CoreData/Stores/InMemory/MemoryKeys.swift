@@ -1,12 +1,14 @@
 import Foundation
 
-/// Checks that a fetch names only what a store keeps, as a SQL store does, before rows are looked at: in memory an unknown key, and a
-/// transient one, would just read as nil. Variables must have values. Blocks know nothing of rows.
+/// Checks before evaluation, as a SQL store does, that a fetch names only stored properties.
+///
+/// In memory an unknown or transient key would just read as nil. Variables must have values. Block
+/// predicates are refused, as they cannot evaluate rows.
 struct MemoryKeys {
     let layouts: ModelLayout
-    /// Who would have to look at rows or objects, for errors.
+    /// The component that would evaluate the request, as error messages name it.
     let judge: String
-    /// The columns of the result, which a condition on groups may name.
+    /// The columns of the result, which a condition on groups may refer to.
     private var columns: Set<String> = []
 
     init(layouts: ModelLayout, judge: String = "store in memory") {
@@ -40,7 +42,7 @@ struct MemoryKeys {
         try inGroups.check(having, of: plan.entity, [:])
     }
 
-    /// - Parameter variables: the entities that the variables of the subqueries around stand for.
+    /// - Parameter variables: the entities of the variables of the enclosing subqueries.
     private func check(_ predicate: NSPredicate, of entity: EntityLayout, _ variables: [String: EntityLayout?]) throws {
         switch predicate {
         case let compound as NSCompoundPredicate:
@@ -89,14 +91,15 @@ struct MemoryKeys {
         }
     }
 
-    /// A block would be given a row, which is no object.
+    /// The error for a block or custom predicate: it would receive a row, which is no object.
     private func noBlock(_ context: RequestPart) -> NSError {
         CoreDataErrors.unanswerable(
             context.text, by: judge, "blocks and custom classes of predicates are not asked for rows",
             advice: "Filter the results of the fetch.")
     }
 
-    /// Checks a method of an object, which is a key of it: `FUNCTION(author, "name")`, `SELF["title"]`.
+    /// Checks a method call that reads a key of an object: `FUNCTION(author, "name")`,
+    /// `SELF["title"]`.
     private func checkMethod(
         _ function: NSExpression, _ arguments: [NSExpression], of entity: EntityLayout, _ variables: [String: EntityLayout?],
         _ context: RequestPart
@@ -113,7 +116,7 @@ struct MemoryKeys {
         }
     }
 
-    /// The entity of the objects that an expression gives; nil for values, and where it cannot be told.
+    /// The entity of the objects that an expression returns; nil for values and for unknown types.
     private func destination(
         of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
     ) throws -> EntityLayout? {
@@ -139,13 +142,13 @@ struct MemoryKeys {
         }
     }
 
-    /// Refuses what has no order: several objects, and values that only a transformer understands.
+    /// Refuses key paths without an order: to-many relationships and transformable attributes.
     private func checkOrder(of keyPath: String, _ entity: EntityLayout) throws {
         var entity = entity
         let names = keyPath.pathNames
         for (index, name) in names.enumerated() {
             guard let slot = entity.familyProperty(name)?.slot else { continue }
-            // A function of several objects may have one.
+            // An aggregate of several objects, such as `@count`, may have an order.
             let isCounted = names.dropFirst(index + 1).first?.hasPrefix("@") ?? false
             let problem =
                 slot.kind.isToMany && !isCounted
@@ -159,14 +162,14 @@ struct MemoryKeys {
         }
     }
 
-    /// Follows a key path.
+    /// Checks each step of a key path.
     ///
-    /// - Returns: the entity it leads to, nil for an attribute.
+    /// - Returns: the entity at the end of the path, nil for an attribute.
     @discardableResult
     private func check(_ keyPath: String, of entity: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         var entity = entity
         let names = keyPath.pathNames
-        // Also behind an attribute, where the rest of a path is not looked at.
+        // Also after an attribute, where the rest of a path is not checked.
         if names.contains("") {
             throw CoreDataErrors.unanswerable(context.text, by: judge, "the key path '\(keyPath)' has an empty key")
         }
@@ -183,14 +186,14 @@ struct MemoryKeys {
                 )
             }
             if slot.composite != nil { return try checkElement(at: Array(names[index...]), of: owner, context) }
-            // What stands inside an attribute's value is its own affair.
+            // Keys within an attribute's value are not checked.
             guard slot.destinationIndex >= 0 else { return nil }
             entity = layouts.layouts[slot.destinationIndex]
         }
         return entity
     }
 
-    /// Checks the rest of a key path from a composite attribute on.
+    /// Checks a key path that starts at a composite attribute.
     private func checkElement(at path: [String], of owner: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
         if path.contains(where: { $0.hasPrefix("@") }) { return nil }
         if owner.composite(at: path) != nil || owner.slotByPath[path.joined(separator: ".")] != nil { return nil }
@@ -205,6 +208,6 @@ struct MemoryKeys {
 }
 
 extension NSExpression {
-    /// The text that a constant is.
+    /// The text of a constant expression.
     fileprivate var constantText: String? { expressionType == .constantValue ? constantValue as? String : nil }
 }

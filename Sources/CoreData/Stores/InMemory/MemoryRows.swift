@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What an atomic store does about a save before its rows count as saved.
+/// The part of an atomic store that writes a save before its rows count as saved.
 protocol MemoryRowsWriter: AnyObject {
     /// - Throws: when the changes cannot be written; the rows then stay as they were.
     func write(_ batch: SaveBatch) throws
@@ -10,21 +10,22 @@ protocol MemoryRowsWriter: AnyObject {
     func newKeys(for origin: AnyObject) -> [Int64]
 }
 
-/// Rows in memory, as contexts see them: the store behind `NSAtomicStore` and `InMemoryStore`.
+/// The rows of `NSAtomicStore` and `InMemoryStore`, and their interface to contexts.
 ///
 /// A fetch looks at each row of its entities: O(rows) with a predicate. Reading by key is O(1).
 final class MemoryRows: SnapshotStore, @unchecked Sendable {
-    // Sendable: the tables lie behind the mutex; everything else is constant or guarded by `saving`.
+    // Sendable: the mutex guards the tables; everything else is constant or guarded by `saving`.
 
     let rowCaches: [RowCache]
     private let layouts: ModelLayout
-    // Guards the tables. Never held while code of others runs.
+    // Guards the tables. Never held while code of the program runs.
     private let tables: Mutex<MemoryTables>
-    /// Serialises saves. Recursive, because a subclass of `NSAtomicStore` runs while it is held.
+    /// Serialises saves. Recursive, because a subclass of `NSAtomicStore` runs while the lock is
+    /// held.
     private let saving = NSRecursiveLock()
     /// The store that owns the rows.
     unowned let store: NSPersistentStore
-    /// Writes saves to a file; nil for a store that keeps nothing.
+    /// Writes saves to a file; nil for a store without a file.
     private weak let writer: (any MemoryRowsWriter)?
     private let hasWriter: Bool
     private let derivation: MemoryDerivation
@@ -42,10 +43,10 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     /// The writer works on objects.
     var needsObjects: Bool { hasWriter }
 
-    /// Readers share the tables, and only need processors.
+    /// The number of processors: readers share the tables and need only CPU time.
     var concurrentReads: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    /// The rows as they are now.
+    /// The current rows.
     var current: MemoryTables { tables.withLock { $0 } }
 
     // MARK: - Reading
@@ -56,7 +57,8 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     }
 
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
-        // Before the tables are looked at: rows that are deleted or replaced from here on do not come back.
+        // Read before the tables: rows that are deleted or replaced from here on are not published
+        // again.
         let generation = rowCaches[entity.rootIndex].generation
         let tables = current
         return publish(keys.compactMap { tables.row($0, of: entity) }, of: entity, readAt: generation)
@@ -78,7 +80,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         return RelatedRows(rows: FetchedRows(rows), ownerKeys: owners)
     }
 
-    /// Puts rows into the row cache again if someone had removed them there, unless something was saved since the read began.
+    /// Puts removed rows back into the row cache, unless something was saved since the read began.
     func publish(_ rows: [Snapshot], of entity: EntityLayout, readAt generation: Int) -> FetchedRows {
         let cache = rowCaches[entity.rootIndex]
         return FetchedRows(
@@ -97,7 +99,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         tables.withLock { $0.reserveKeys(count, for: entity) }
     }
 
-    /// Keeps a key that came from elsewhere from being handed out.
+    /// Reserves a key that came from elsewhere, so that it is not assigned again.
     func noteKey(_ key: Int64, for entity: EntityLayout) {
         tables.withLock { $0.noteKey(key, for: entity) }
     }
@@ -108,7 +110,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         return Array(first..<(first + Int64(count)))
     }
 
-    /// Keeps others from saving while a function looks at the tables and saves.
+    /// Blocks other saves while a function reads the tables and saves.
     func withSaving<Result>(_ body: () throws -> Result) rethrows -> Result {
         saving.lock()
         defer { saving.unlock() }
@@ -134,7 +136,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
             try others()
             try writer?.write(batch)
             tables.withLock { tables in
-                // Keys may have been handed out meanwhile.
+                // Keys may have been assigned meanwhile.
                 next.keepKeys(of: tables)
                 tables = next
             }
@@ -150,7 +152,7 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         }
     }
 
-    /// Replaces all rows by those of a freshly read file.
+    /// Replaces all rows with the rows of a file that was just read.
     func fill(_ batch: SaveBatch) throws {
         let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
         publish(save)
@@ -172,7 +174,7 @@ extension MemoryTables {
         return row(owner.reference(number)).map { [$0] } ?? []
     }
 
-    /// Hands out no key again that another copy of the tables handed out.
+    /// Advances the last keys to those of another copy, so that no key is assigned twice.
     mutating func keepKeys(of other: MemoryTables) {
         for layout in layouts.layouts where layout.superIndex < 0 {
             noteKey(other.lastKey(of: layout), for: layout)
@@ -181,7 +183,7 @@ extension MemoryTables {
 }
 
 extension FetchedRows {
-    /// Rows in order, with each page once for neighbours that share it.
+    /// Rows in order, with each of their pages once.
     init(_ snapshots: some Sequence<Snapshot>) {
         self.init()
         var seen: Set<ObjectIdentifier> = []

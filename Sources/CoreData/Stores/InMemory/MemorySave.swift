@@ -1,15 +1,17 @@
 import Foundation
 
-/// One save applied to tables in memory: conflicts first, then rows, then relationships, then derived attributes.
+/// One save applied to tables in memory.
+///
+/// It checks conflicts first, then changes rows, then relationships, then derived attributes.
 struct MemorySave {
     private(set) var outcome = SaveOutcome()
     /// New pages to publish, with the layout of their rows.
     private(set) var pages: [(layout: EntityLayout, pages: [RowPage])] = []
-    /// Rows that are gone.
+    /// Rows that the save deleted.
     private(set) var removed: [(layout: EntityLayout, key: Int64)] = []
 
-    /// - Throws: `SaveConflicts` when rows changed underneath or uniqueness constraints fail; the tables are then as they
-    ///   were.
+    /// - Throws: `SaveConflicts` when another context changed the rows or uniqueness constraints
+    ///   fail; the tables are then unchanged.
     init(
         _ batch: SaveBatch, to tables: inout MemoryTables, derivation: MemoryDerivation, store: NSPersistentStore
     ) throws {
@@ -17,7 +19,8 @@ struct MemorySave {
         MemorySave.check(batch.updates, .update, in: tables, &conflicts)
         MemorySave.check(batch.deletes, .delete, in: tables, &conflicts)
         MemorySave.check(batch.versionChecks, .check, in: tables, &conflicts)
-        // New keys are nobody's; only a row that takes the place of a deleted one may meet another.
+        // New keys are unique. Only a row that replaces a deleted one may conflict with another
+        // row.
         for (index, change) in batch.inserts.enumerated() where change.insertedVersion > 1 {
             guard let current = tables.row(change.key, of: change.layout) else { continue }
             conflicts.rows.append(SaveConflicts.RowConflict(change: .insert, index: index, current: current))
@@ -39,7 +42,7 @@ struct MemorySave {
             tables.remove(change.key, of: change.layout)
             removed.append((change.layout, change.key))
         }
-        // Retained before the builders go.
+        // Retained before the builders are released.
         for row in inserted { tables.put(Snapshot(retaining: row)) }
         for row in updated { tables.put(Snapshot(retaining: row)) }
         tables.apply(batch.relationshipChanges)

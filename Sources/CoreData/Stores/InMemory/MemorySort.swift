@@ -63,7 +63,7 @@ struct MemorySort {
         }
     }
 
-    /// The rows in order; rows that no criterion tells apart stay in the order in which they came.
+    /// Returns the rows in order. Rows that compare equal by all criteria keep their order.
     func sorted(_ rows: [Snapshot]) -> [Snapshot] {
         guard !descriptors.isEmpty, rows.count > 1 else { return rows }
         let columns = descriptors.map { column(for: $0, of: rows) }
@@ -83,7 +83,7 @@ struct MemorySort {
     private func column(for descriptor: NSSortDescriptor, of rows: [Snapshot]) -> Column {
         let isPlain = type(of: descriptor) == NSSortDescriptor.self
         if isPlain, descriptor.selector == nil {
-            // A closure is given what objects would give.
+            // The comparator closure receives the values that objects would return.
             let expression = descriptor.key.map { NSExpression(forKeyPath: $0) } ?? NSExpression.expressionForEvaluatedObject()
             return .values(
                 rows.map { row in

@@ -1,6 +1,8 @@
 import Foundation
 
-/// All rows of a store that lives in memory. A value: a reader works on its copy while a save makes the next one.
+/// All rows of a store in memory.
+///
+/// A value type: a reader works on its copy while a save creates the next version.
 struct MemoryTables: Sendable {
     /// The rows of one entity, without its subentities.
     struct Table: Sendable {
@@ -18,7 +20,7 @@ struct MemoryTables: Sendable {
         mutating func remove(_ key: Int64) { elements.remove(key) { $0.key } }
     }
 
-    /// A to-many relationship: its name in the hierarchy of a root entity, in which primary keys are unique.
+    /// A to-many relationship in the hierarchy of a root entity, in which primary keys are unique.
     struct Relationship: Hashable, Sendable {
         let rootIndex: Int
         let name: String
@@ -29,7 +31,7 @@ struct MemoryTables: Sendable {
         case set(Set<RowReference>)
         case list(OrderedElements<RowReference, RowReference>)
 
-        /// A list in an order.
+        /// Returns a list of references in the given order.
         static func ordered(_ references: some Sequence<RowReference>) -> Destinations {
             var list = OrderedElements<RowReference, RowReference>()
             for reference in references { list.put(reference, for: reference) }
@@ -46,7 +48,8 @@ struct MemoryTables: Sendable {
         mutating func insert(_ reference: RowReference) {
             switch self {
             case .set(var set):
-                // Emptied first, so that the set below is the only reference and is changed in place.
+                // Emptied first, so that the set below is the only reference and is changed in
+                // place.
                 self = .set([])
                 set.insert(reference)
                 self = .set(set)
@@ -70,14 +73,15 @@ struct MemoryTables: Sendable {
             }
         }
 
-        /// Puts destinations into an order. Others stay, at the end.
+        /// Reorders destinations as in `order`. Destinations that it does not name follow, in their
+        /// order.
         mutating func put(_ order: [RowReference]) {
             guard case .list(let list) = self else { return }
             let ordered = Set(order)
             self = .ordered(order.filter(list.contains) + references.filter { !ordered.contains($0) })
         }
 
-        /// Puts some of the destinations behind the others, in order.
+        /// Moves some of the destinations to the end, in order.
         mutating func moveToEnd(_ references: [RowReference]) {
             guard case .list(var list) = self else { return }
             self = .set([])
@@ -90,19 +94,22 @@ struct MemoryTables: Sendable {
     }
 
     let layouts: ModelLayout
-    /// By layout index.
+    /// The rows of each entity, by layout index.
     private(set) var tables: [Table]
     /// To-many relationships by owner's primary key.
     private var related: [Relationship: [Int64: Destinations]] = [:]
-    /// The owners of each destination in relationships without an inverse, which no value of the destination leads back to.
+    /// The owners of each destination in relationships without an inverse.
+    ///
+    /// No value of the destination refers to them.
     private var owners: [Relationship: [RowReference: Set<Int64>]] = [:]
-    /// Whether a destination of a to-many relationship without an inverse may have several owners. In a SQLite store it has
-    /// one, the last.
+    /// Whether a destination of a to-many relationship without an inverse may have several owners.
+    ///
+    /// In a SQLite store it has one, the last.
     private let sharesDestinations: Bool
-    /// The highest key handed out, by layout index of the root entity.
+    /// The highest key assigned, by layout index of the root entity.
     private var lastKeys: [Int64]
     let constraints: MemoryConstraints
-    /// By a constraint's number: who has which values.
+    /// The row that has each set of unique values, by the constraint's number.
     private var uniqueOwners: [[UniqueValues: RowReference]]
 
     init(layouts: ModelLayout, sharesDestinations: Bool) {
@@ -127,7 +134,7 @@ struct MemoryTables: Sendable {
             let before = old.flatMap { uniqueValues(constraint, in: $0) }
             let after = new.flatMap { uniqueValues(constraint, in: $0) }
             guard before != after else { continue }
-            // Within one save another row may have taken the values over already.
+            // Within one save, another row may already have these values.
             if let before, uniqueOwners[constraint.number][before]?.key == old?.key {
                 uniqueOwners[constraint.number][before] = nil
             }
@@ -139,18 +146,18 @@ struct MemoryTables: Sendable {
 
     // MARK: - Keys
 
-    /// The first of `count` new keys.
+    /// Reserves `count` new keys and returns the first.
     mutating func reserveKeys(_ count: Int, for entity: EntityLayout) -> Int64 {
         defer { lastKeys[entity.rootIndex] += Int64(count) }
         return lastKeys[entity.rootIndex] + 1
     }
 
-    /// Keeps a key that came from elsewhere from being handed out.
+    /// Reserves a key that came from elsewhere, so that it is not assigned again.
     mutating func noteKey(_ key: Int64, for entity: EntityLayout) {
         lastKeys[entity.rootIndex] = max(lastKeys[entity.rootIndex], key)
     }
 
-    /// The highest key handed out for a root entity.
+    /// The highest key assigned for a root entity.
     func lastKey(of root: EntityLayout) -> Int64 { lastKeys[root.index] }
 
     // MARK: - Rows
@@ -165,7 +172,7 @@ struct MemoryTables: Sendable {
 
     func row(_ reference: RowReference) -> Snapshot? { tables[reference.layoutIndex].row(reference.key) }
 
-    /// Adds or replaces a row, and moves it between the to-many relationships that its to-one values belong to.
+    /// Adds or replaces a row, and updates the to-many inverses of its to-one relationships.
     mutating func put(_ row: Snapshot) {
         let layout = row.layout
         let old = tables[layout.index].row(row.key)
@@ -182,7 +189,7 @@ struct MemoryTables: Sendable {
         noteKey(row.key, for: layout)
     }
 
-    /// Removes a row, and takes it out of all to-many relationships.
+    /// Removes a row, also from all to-many relationships.
     mutating func remove(_ key: Int64, of layout: EntityLayout) {
         guard let row = tables[layout.index].row(key) else { return }
         let own = RowReference(key: key, layoutIndex: layout.index)
@@ -199,7 +206,7 @@ struct MemoryTables: Sendable {
                 }
             }
         }
-        // A row that takes the place of this one is nobody's.
+        // A new row that replaces this one has no owner.
         for relationship in Array(owners.keys) {
             for owner in owners[relationship]?.removeValue(forKey: own) ?? [] { related[relationship]?[owner]?.remove(own) }
         }
@@ -215,9 +222,11 @@ struct MemoryTables: Sendable {
         return (related[relationship]?[key]?.references ?? []).compactMap { row($0) }
     }
 
-    /// Applies changes of join tables and of orders. Whose destinations with a column of their own are, their rows say.
+    /// Applies changes of join tables and of orders.
     ///
-    /// All links come before any order: the members of an ordered relationship may be linked from their side.
+    /// Destinations that have a to-one column for the inverse are linked by `put(_:)`. All links
+    /// come before any order, as the members of an ordered relationship may be linked from their
+    /// side.
     mutating func apply(_ changes: [RelationshipChange]) {
         let ordered = changes.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map {
             ($0, $0.order == nil ? newMembers(of: $0) : [])
@@ -231,7 +240,9 @@ struct MemoryTables: Sendable {
         }
     }
 
-    /// The additions without those that were there before. The rows of those with a column have put them there already.
+    /// The added destinations that were not members before.
+    ///
+    /// All of them, where the inverse is a to-one column: `put(_:)` has already linked their rows.
     private func newMembers(of change: RelationshipChange) -> [RowReference] {
         let slot = change.layout.slots[change.slot]
         if slot.inverseSlot >= 0, !slot.inverseIsToMany { return change.added }
@@ -257,7 +268,8 @@ struct MemoryTables: Sendable {
         }
     }
 
-    /// Whether a row leads to an owner by the column that the inverse has there; nil where it has none.
+    /// Whether a row refers to an owner by the column of the to-one inverse; nil where it has no
+    /// such column.
     private func leads(_ destination: RowReference, to owner: RowReference, _ slot: PropertySlot) -> Bool? {
         guard slot.inverseSlot >= 0, !slot.inverseIsToMany else { return nil }
         guard let row = row(destination) else { return false }
@@ -266,7 +278,8 @@ struct MemoryTables: Sendable {
         return !row.isNull(inverse) && row.reference(inverse) == owner
     }
 
-    /// Notes the owner of a destination, and takes the destination away from others where it may have one only.
+    /// Records the owner of a destination. Removes the destination from other owners where it may
+    /// have only one.
     private mutating func claim(_ destination: RowReference, for owner: Int64, _ relationship: Relationship) {
         if !sharesDestinations {
             for other in owners[relationship]?.removeValue(forKey: destination) ?? [] where other != owner {
@@ -284,7 +297,8 @@ struct MemoryTables: Sendable {
         body(&related[relationship, default: [:]][owner.key, default: empty])
     }
 
-    /// Changes the to-many inverse of a relationship at a destination; nothing where there is none.
+    /// Changes the to-many inverse of a relationship at a destination; does nothing where there is
+    /// none.
     private mutating func changeInverse(
         of slot: PropertySlot, at destination: RowReference, _ body: (inout Destinations) -> Void
     ) {

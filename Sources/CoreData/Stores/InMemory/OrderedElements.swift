@@ -1,6 +1,8 @@
-/// Elements by key, in the order in which their keys came. Finding, adding and removing take constant time on average.
+/// Elements by key, in the order in which their keys were added.
+///
+/// Finding, adding and removing take constant time on average.
 struct OrderedElements<Key: Hashable & Sendable, Element: Sendable>: Sendable {
-    /// In order; nil where one was removed.
+    /// The elements in order; nil where an element was removed.
     private(set) var places: ContiguousArray<Element?> = []
     private var placeOfKey: [Key: Int] = [:]
 
@@ -10,7 +12,7 @@ struct OrderedElements<Key: Hashable & Sendable, Element: Sendable>: Sendable {
 
     func contains(_ key: Key) -> Bool { placeOfKey[key] != nil }
 
-    /// Adds an element at the end, or replaces the one of the same key where it is.
+    /// Adds an element at the end, or replaces the element of the same key in its place.
     mutating func put(_ element: Element, for key: Key) {
         if let place = placeOfKey[key] {
             places[place] = element
@@ -20,7 +22,7 @@ struct OrderedElements<Key: Hashable & Sendable, Element: Sendable>: Sendable {
         }
     }
 
-    /// - Parameter key: the key of an element.
+    /// - Parameter key: the key of the element to remove.
     mutating func remove(_ key: Key, keyOf: (Element) -> Key) {
         guard let place = placeOfKey.removeValue(forKey: key) else { return }
         places[place] = nil

@@ -1,6 +1,8 @@
 import Foundation
 
-/// A row as predicates, expressions and sort descriptors see it: properties by name, relationships as views of other rows.
+/// A row as predicates, expressions and sort descriptors see it.
+///
+/// Properties are read by name; relationships give views of other rows.
 final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPathDestinations, Hashable {
     private(set) var row: Snapshot
     private let tables: MemoryTables
@@ -12,7 +14,7 @@ final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPat
         self.store = store
     }
 
-    /// Shows another row; for a loop that keeps no view.
+    /// Shows another row, for a loop that reuses one view.
     func show(_ row: Snapshot) { self.row = row }
 
     func value(forKey key: String) -> Any? {
@@ -35,10 +37,10 @@ final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPat
         }
     }
 
-    /// A value that rows gave, as users see it: rows as object IDs, numbers as NSNumber.
+    /// A value of a row as users see it: rows as object IDs, numbers as NSNumber.
     static func published(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        // Casts would take an NSNumber for each of these.
+        // By type, as a cast would create an NSNumber for each of these.
         switch Swift.type(of: value) {
         case is Int64.Type, is Int.Type, is Double.Type, is Bool.Type: return value as? NSNumber
         case is Decimal.Type: return (value as? Decimal).map { NSDecimalNumber(decimal: $0) }
@@ -59,7 +61,7 @@ final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPat
         }
     }
 
-    /// Rows are changed by saves only.
+    /// Does nothing: only saves change rows.
     func setValue(_ value: Any?, forKey key: String) {}
 
     var objectID: NSManagedObjectID { NSManagedObjectID(key: row.key, layout: row.layout, store: store) }
@@ -70,7 +72,7 @@ final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPat
 
     private func view(_ row: Snapshot) -> RowView { RowView(row: row, tables: tables, store: store) }
 
-    /// A row equals the objects and object IDs that stand for it.
+    /// A row equals the objects and object IDs that represent it.
     func isEqualInPredicate(to other: Any) -> Bool {
         switch other {
         case let other as RowView: return self == other

@@ -1,12 +1,14 @@
 import Foundation
 
-/// The decimal that a floating point cell of a decimal column stands for.
+/// Converts a floating-point cell of a decimal column to the text of a decimal.
 enum DecimalText {
-    /// 15 digits where they are as good as the number itself, all digits where it has more.
+    /// Returns 15 digits where they describe the number as well as all digits do; otherwise all
+    /// digits.
     ///
-    /// Real stores hold numbers that lie a unit in the last place beside the decimal that was saved (3.3333333333 in
-    /// SampleModel2 of CoreDataPlus), because the conversion that wrote them was inexact: 15 digits give it back. A decimal
-    /// of 16 or 17 digits lies farther from its 15 digits.
+    /// Real stores hold numbers that differ in the last place from the decimal that was saved
+    /// (3.3333333333 in SampleModel2 of CoreDataPlus), because the conversion that wrote them was
+    /// inexact. 15 digits restore the decimal. A decimal of 16 or 17 digits differs more from its
+    /// first 15 digits, so it keeps them all.
     static func text(of number: Double) -> String {
         let short = String(format: "%.15g", number)
         if let rounded = Double(short), abs(rounded - number) <= 2 * number.ulp { return short }

@@ -1,24 +1,27 @@
 import Foundation
 
-/// The statement of a fetch for dictionaries, with chosen properties and computed columns, grouped where asked; and how its rows become
-/// dictionaries.
+/// The statement of a fetch for dictionaries, and the conversion of its rows to dictionaries.
+///
+/// It selects chosen properties and computed columns, and groups the rows if the request asks for
+/// groups.
 package struct DictionaryStatement {
     /// One entry of the result dictionaries.
     private struct Column {
         let name: String
         let text: SQLText
         let kind: ValueKind?
-        /// Whether it is the bare column of an attribute.
+        /// Whether the entry is the plain column of an attribute.
         var isColumn = false
-        /// The attribute whose transformer makes its value of the bytes.
+        /// The attribute whose transformer makes the value from the bytes.
         var transformable: NSAttributeDescription?
-        /// For a row: its entity.
+        /// The entity of the row, if the entry's value is a row.
         var rowEntity: SQLRowEntity?
-        /// The composite attribute whose value this is, and the columns of its elements in declared order.
+        /// The composite attribute that has this value, and the columns of its elements in declared
+        /// order.
         var composite: CompositeLayout?
         var elements: [Column] = []
 
-        /// What is selected for the entry.
+        /// The SQL terms that the statement selects for the entry.
         var texts: [SQLText] {
             if composite != nil { return elements.map(\.text) }
             if case .number(let number)? = rowEntity { return [text, number] }
@@ -74,7 +77,9 @@ package struct DictionaryStatement {
         self.text = text + order + limits
     }
 
-    /// Different rows in an order that is not theirs alone: of equal ones the first counts, by whatever it is the first.
+    /// Returns a query for distinct rows that are ordered by values that are not selected.
+    ///
+    /// Of equal rows it keeps the first one in that order.
     private static func firstRows(_ values: [SQLText], _ source: SQLText, _ order: SQLText) -> SQLText {
         let names = values.indices.map { "v\($0)" }
         let named = zip(values, names).map { $0 + " AS " + $1 }
@@ -86,7 +91,9 @@ package struct DictionaryStatement {
         return "SELECT " + names.joined(separator: ", ") + " FROM (" + rows + ") AS d WHERE turn = 1 ORDER BY place"
     }
 
-    /// The places of a column's values among the results, counted from 1; nil where it is not among them.
+    /// Returns the positions of a column's values among the results, counted from 1.
+    ///
+    /// - Returns: nil where the column is not among the results.
     private static func places(of column: Column, in columns: [Column]) -> [SQLText]? {
         guard let index = columns.firstIndex(where: { $0.name == column.name }) else { return nil }
         let before = columns[..<index].reduce(0) { $0 + $1.texts.count }
@@ -95,7 +102,8 @@ package struct DictionaryStatement {
 
     // MARK: Columns
 
-    /// - Parameter isGrouped: whether each row of the result stands for a group of rows, which may have different values.
+    /// - Parameter isGrouped: whether each row of the result represents a group of rows, which may
+    ///   have different values.
     private static func column(
         _ property: Any, _ generator: SQLGenerator, _ environment: SQLEnvironment, isGrouped: Bool = false
     ) throws -> Column {
@@ -141,9 +149,9 @@ package struct DictionaryStatement {
 
     // MARK: Values
 
-    /// The dictionary of a row.
+    /// Returns the dictionary of a row.
     ///
-    /// - Parameter objectID: what stands for a row in dictionaries.
+    /// - Parameter objectID: returns the value that represents a row in dictionaries.
     package func dictionary(of row: some SQLRow, objectID: (RowReference) -> Any) throws -> [String: Any] {
         var result: [String: Any] = [:]
         var index: Int32 = 0
@@ -173,7 +181,7 @@ package struct DictionaryStatement {
                 case .number?: mapping.layoutIndex(forNumber: row.int64(index + 1))
                 case nil: nil
                 }
-            // A row of an entity that the model lacks is none.
+            // A row whose entity is not in the model counts as no row.
             guard let layout else { return nil }
             return objectID(RowReference(key: row.int64(index), layoutIndex: layout))
         case let kind? where kind.isInteger:

@@ -1,14 +1,18 @@
 import Foundation
 import Synchronization
 
-/// The SQL of a fetch, kept for fetches of the same shape: of the same entity, in the same order, with a predicate that
-/// differs only in its constants. Making SQL takes longer than reading a few rows.
+/// The SQL of a fetch, kept for fetches of the same shape.
 ///
-/// The generator has said of each argument what it is of; another fetch gets its arguments by that.
+/// Such fetches have the same entity and order, and a predicate that differs only in its constants.
+/// Generating SQL takes longer than reading a few rows.
+///
+/// The generator marks each argument with its origin. Another fetch fills in its own values by
+/// these marks.
 package final class FetchStatement: @unchecked Sendable {
-    // Sendable: constants; what they refer to is never changed once a store is open.
+    // Sendable: all properties are constants, and the objects that they refer to never change once
+    // a store is open.
 
-    /// Where one argument comes from.
+    /// The origin of one argument.
     private enum Source {
         case fixed(SQLArgument)
         case constant(Int, SQLConstant.Form, ValueKind?)
@@ -19,9 +23,9 @@ package final class FetchStatement: @unchecked Sendable {
 
     /// A constant of the predicate.
     private struct Constant {
-        /// What it is compared with.
+        /// The term that the constant is compared with.
         let other: SQLTerm?
-        /// What it is bound as: one of another kind needs other SQL.
+        /// The kind that the constant is bound as. A constant of another kind needs different SQL.
         let kind: ValueKind?
     }
 
@@ -37,7 +41,7 @@ package final class FetchStatement: @unchecked Sendable {
     private let constants: [Constant]
     private let sources: [Source]
 
-    /// Keeps the SQL that was made for a fetch.
+    /// Keeps the SQL that was generated for a fetch.
     ///
     /// - Returns: nil when SQL of this kind cannot be used again.
     package init?(_ fetch: StoreFetch, entity: SQLEntity, statement: SQLStatement) {
@@ -63,7 +67,8 @@ package final class FetchStatement: @unchecked Sendable {
         }
         var places: [ObjectIdentifier: Int] = [:]
         for (place, expression) in expressions.enumerated() {
-            // One expression in two places may be two in another predicate of the shape.
+            // One expression in two places may be two different ones in another predicate of this
+            // shape.
             guard places.updateValue(place, forKey: ObjectIdentifier(expression)) == nil else { return nil }
         }
         var known: [SQLConstant?] = Array(repeating: nil, count: expressions.count)
@@ -83,13 +88,13 @@ package final class FetchStatement: @unchecked Sendable {
                 sources.append(.constant(place, form, argument.kind))
             }
         }
-        // What is not bound is in the SQL in another way.
+        // A constant that is not bound appears in the SQL in another way.
         guard known.allSatisfy({ $0 != nil }) else { return nil }
         constants = known.compactMap { $0.map { Constant(other: $0.other, kind: $0.kind) } }
         self.sources = sources
     }
 
-    /// The values to bind for another fetch; nil when that fetch needs other SQL.
+    /// Returns the values to bind for another fetch; nil when that fetch needs different SQL.
     func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [SQLArgument]? {
         guard fetch.shape == shape, fetch.includesSubentities == includesSubentities, (fetch.limit > 0) == hasLimit,
             (fetch.offset > 0) == hasOffset, fetch.excludedKeys.isEmpty != excludesRows, fetch.sortDescriptors.count == order.count
@@ -107,7 +112,7 @@ package final class FetchStatement: @unchecked Sendable {
         }
         var values: [StoredValue] = []
         for (value, constant) in zip(given, constants) {
-            // An error is reported by the one who makes the SQL then.
+            // The caller then generates SQL again, which reports the error.
             guard let (value, kind) = try? generator.constant(value, like: constant.other, ""), kind == constant.kind else { return nil }
             values.append(value)
         }
@@ -128,17 +133,17 @@ package final class FetchStatement: @unchecked Sendable {
     }
 }
 
-/// The statements that a store keeps for the next fetches.
+/// The statements that a store keeps for later fetches.
 package final class FetchStatements: Sendable {
-    /// How many are kept for each entity.
+    /// The number of statements kept for each entity.
     private static let maximumCount = 32
 
-    /// By layout index, oldest first. The lock guards the table.
+    /// The statements by layout index, oldest first. The lock guards this table.
     private let statements: Mutex<[[FetchStatement]]>
 
     package init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
 
-    /// A kept statement that fits a fetch, and the values to bind.
+    /// Returns a kept statement that fits a fetch, and the values to bind.
     package func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [SQLArgument])? {
         let kept = statements.withLock { $0[fetch.entity.index] }
         for statement in kept {
@@ -147,7 +152,7 @@ package final class FetchStatements: Sendable {
         return nil
     }
 
-    /// Keeps a statement; the one that was kept longest goes when there are too many.
+    /// Keeps a statement. If there are too many for its entity, the oldest one is removed.
     package func keep(_ statement: FetchStatement) {
         statements.withLock { statements in
             let index = statement.entity.layout.index

@@ -1,6 +1,7 @@
-/// A predicate without its constants: predicates of one shape differ only in the values that a statement binds.
+/// A predicate without its constants. Predicates of one shape differ only in the values to bind.
 ///
-/// Only what most requests are made of has a shape: comparisons of a key path with a constant, joined by AND, OR and NOT.
+/// Only the most common predicates have a shape: comparisons of a key path with a constant, joined
+/// by AND, OR and NOT.
 indirect enum PredicateShape {
     case comparison(Comparison)
     case compound(NSCompoundPredicate.LogicalType, [PredicateShape])
@@ -12,12 +13,13 @@ indirect enum PredicateShape {
         let options: NSComparisonPredicate.Options
     }
 
-    /// Takes a predicate apart.
+    /// Creates the shape of a predicate.
     ///
-    /// - Parameter constants: gets the expressions of the predicate's constants, in order.
-    /// - Returns: nil for a predicate that has no shape; `constants` is of no use then.
+    /// - Parameter constants: receives the expressions of the predicate's constants, in order.
+    /// - Returns: nil for a predicate that has no shape; the contents of `constants` are then
+    ///   meaningless.
     init?(_ predicate: NSPredicate, _ constants: inout [NSExpression]) {
-        // Classes of others may mean anything.
+        // A custom subclass may have any meaning.
         let kind = type(of: predicate)
         if kind == NSComparisonPredicate.self, let comparison = predicate as? NSComparisonPredicate {
             guard Self.hasShape(comparison.predicateOperatorType),
@@ -53,12 +55,13 @@ indirect enum PredicateShape {
 
     /// Whether a predicate has this shape.
     ///
-    /// - Parameter constants: gets the predicate's constants, in order; of no use when it has another shape.
+    /// - Parameter constants: receives the predicate's constants, in order; meaningless when the
+    ///   predicate has another shape.
     func matches(_ predicate: NSPredicate, _ constants: inout [Any?]) -> Bool {
         switch self {
         case .comparison(let shape):
             guard type(of: predicate) == NSComparisonPredicate.self else { return false }
-            // Of exactly this class, as was just seen.
+            // The guard has checked that the predicate is of exactly this class.
             let comparison = unsafeDowncast(predicate, to: NSComparisonPredicate.self)
             guard comparison.predicateOperatorType == shape.type, comparison.comparisonPredicateModifier == shape.modifier,
                 comparison.options == shape.options,

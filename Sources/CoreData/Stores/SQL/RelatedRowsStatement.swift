@@ -3,19 +3,20 @@ package struct RelatedRowsStatement {
     package let sql: String
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
     package let isInverse: Bool
-    /// Where the key of each row's owner stands.
+    /// The place of the owner's key in each row.
     package var owner = OwnerKey.lastColumn
-    /// The table of the rows and the column of their own foreign key, where the rows may come in any order.
+    /// The rows' table and their foreign-key column; set only where the rows may come in any order.
     var foreignKey: (table: String, column: String)?
 }
 
 extension SQLMapping {
-    /// The statement for the destination rows of some owners.
+    /// Returns the statement that reads the destination rows of some owners.
     ///
     /// - Parameters:
     ///   - select: the columns of the destination's rows.
-    ///   - owners: how the owners are told.
-    ///   - readsTable: whether the table is to be read from one end to the other, where a foreign key says whose rows are whose.
+    ///   - owners: the form in which the owners' keys are bound.
+    ///   - readsTable: whether the statement scans the whole table instead of using an index, where
+    ///     a foreign key identifies the owner.
     package func relatedRows(
         _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form, readsTable: Bool = false
     ) throws -> RelatedRowsStatement {
@@ -43,7 +44,7 @@ extension SQLMapping {
             let withoutIndex = dialect.withoutIndex(SQLText(key)).statement(dialect).sql
             let rows = "FROM \(table) WHERE \(readsTable ? withoutIndex : key) \(condition)\(order)"
             let foreignKey = isOrdered ? nil : (table: select.entity.table.name, column: inverse.name)
-            // Where the rows' own values are read, the key of the owner is among them.
+            // When the rows' own values are read, the owner's key is among them.
             let ownerSlot = select.isSingle && select.positions[inverse.name] != nil ? slot.inverseSlot(in: select.entity.layout) : -1
             if ownerSlot >= 0 {
                 return RelatedRowsStatement(
@@ -65,7 +66,7 @@ extension SQLMapping {
         }
     }
 
-    /// The mapping of a relationship's destination.
+    /// Returns the mapping of a relationship's destination.
     package func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
         guard slot.destinationIndex >= 0, let destination = entities[slot.destinationIndex] else {
             throw CoreDataErrors.destinationIsNotKept(slot.name, of: entity.name)
@@ -74,10 +75,10 @@ extension SQLMapping {
     }
 }
 
-/// Where the key of a row's owner stands, for rows that are read through a relationship.
+/// The place of the owner's key in rows that are read through a relationship.
 package enum OwnerKey: Sendable {
     /// In a slot of the row.
     case slot(Int)
-    /// Behind everything else in the result.
+    /// In the last column of the result.
     case lastColumn
 }

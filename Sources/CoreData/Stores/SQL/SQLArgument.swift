@@ -1,25 +1,26 @@
 import Foundation
 
-/// A value that a statement binds, and where it comes from.
+/// A value that a statement binds, with its origin.
 package struct SQLArgument {
-    /// What the value is of. It tells whether and how a statement of the same shape gets another value.
+    /// The origin of the value. It decides whether and how a statement of the same shape gets
+    /// another value.
     package enum Role {
         /// The same value in every statement of this shape.
         case fixed
-        /// Good for this statement only.
+        /// Valid for this statement only.
         case once
         /// A constant of the request's predicate.
         case constant(SQLConstant, SQLConstant.Form)
         case limit
         case offset
-        /// The keys that a request leaves out.
+        /// The keys that a request excludes.
         case excludedKeys
     }
 
     package let value: StoredValue
-    /// The values of a list, where a database takes one as a single argument.
+    /// The values of a list, where a database binds the whole list as a single argument.
     package var elements: [StoredValue]?
-    /// What the value is bound as; nil where its own case tells.
+    /// The kind that the value is bound as; nil where the case of `value` decides it.
     package var kind: ValueKind?
     package var role = Role.fixed
 
@@ -29,13 +30,13 @@ package struct SQLArgument {
         self.role = role
     }
 
-    /// What several mentions of one value have in common.
+    /// The identity of a value that a statement mentions several times.
     enum Mention: Hashable {
         case constant(ObjectIdentifier, SQLConstant.Form, ValueKind?)
         case text(LiteralText)
     }
 
-    /// What the argument mentions, where a statement may do so several times.
+    /// The identity of the value; nil for a value that is bound again at each mention.
     var mention: Mention? {
         switch role {
         case .constant(let constant, let form): return .constant(ObjectIdentifier(constant.expression), form, kind)
@@ -46,7 +47,7 @@ package struct SQLArgument {
         }
     }
 
-    /// A list that is one argument.
+    /// Creates one argument that is a list.
     package init(elements: [StoredValue], kind: ValueKind?, role: Role = .fixed) {
         value = .null
         self.elements = elements
@@ -55,27 +56,29 @@ package struct SQLArgument {
     }
 }
 
-/// A constant in a predicate, as a statement compares it.
+/// A constant in a predicate, in the form in which a statement compares it.
 package final class SQLConstant {
-    /// How one argument is made of the constant.
+    /// The way to make one argument from the constant.
     package enum Form {
         case value
-        /// The value, which must be a text that is not empty: others need other SQL.
+        /// The value, which must be a non-empty text: other values need different SQL.
         case part
-        /// The value, which must be a text that has a least text behind all that begin with it.
+        /// The value, which must be a text with an upper bound: a least text that sorts after all
+        /// texts with this prefix.
         case prefix
-        /// The least text behind all that begin with the constant.
+        /// The least text that sorts after all texts that begin with the constant.
         case endOfPrefix
-        /// Minus the number of bytes of a text that is not empty.
+        /// Minus the number of bytes of a non-empty text.
         case suffixLength
-        /// What all texts begin with, decomposed and folded, that begin with the constant when they are composed.
+        /// The beginning that texts have in decomposed and folded form if they begin with the
+        /// constant in composed form.
         case stem
     }
 
     let expression: NSExpression
-    /// What it is compared with, which says how it is bound.
+    /// The term that the constant is compared with. It decides how the constant is bound.
     let other: SQLTerm?
-    /// What it is bound as: a constant of another kind needs other SQL.
+    /// The kind that the constant is bound as. A constant of another kind needs different SQL.
     let kind: ValueKind?
 
     init(_ expression: NSExpression, like other: SQLTerm?, kind: ValueKind?) {
@@ -84,7 +87,8 @@ package final class SQLConstant {
         self.kind = kind
     }
 
-    /// The argument of another constant in this one's place; nil when that one needs other SQL.
+    /// Returns the argument for another constant in place of this one; nil when it needs different
+    /// SQL.
     static func argument(_ value: StoredValue, _ form: Form) -> StoredValue? {
         switch (form, value) {
         case (_, .null): nil
@@ -98,8 +102,10 @@ package final class SQLConstant {
         }
     }
 
-    /// A text without the marks at its end, which may stand elsewhere in a longer one; nil where nothing is left, or what has no least
-    /// text behind it.
+    /// Returns a text without the combining marks at its end, which a longer text may have
+    /// elsewhere.
+    ///
+    /// - Returns: nil where nothing is left, or where no least text sorts after the rest.
     private static func stem(of text: String) -> String? {
         var scalars = text.decomposedStringWithCanonicalMapping.unicodeScalars
         while let last = scalars.last, last.properties.canonicalCombiningClass != .notReordered { scalars.removeLast() }

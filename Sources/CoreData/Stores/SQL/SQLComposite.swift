@@ -1,14 +1,14 @@
 import Foundation
 
-/// A composite value: what its elements are in SQL.
+/// A composite value as the SQL terms of its elements.
 package struct SQLComposite {
     let layout: CompositeLayout
-    /// In declared order.
+    /// The elements in declared order.
     let elements: [SQLTerm]
 }
 
 extension SQLComposite {
-    /// A composite attribute of a row: the columns of its elements.
+    /// Creates the value of a row's composite attribute from the columns of its elements.
     init(_ layout: CompositeLayout, of entity: SQLEntity, alias: String, _ dialect: any SQLDialect) {
         self.layout = layout
         elements = layout.slots.compactMap { slot in
@@ -23,7 +23,7 @@ extension SQLComposite {
 }
 
 extension SQLComposite {
-    /// The same as a computed value, to which no column gives its affinity.
+    /// The same composite as a computed value, without the type affinity of columns.
     var computed: SQLComposite {
         SQLComposite(
             layout: layout,
@@ -36,7 +36,10 @@ extension SQLComposite {
 }
 
 extension SQLTerm {
-    /// A composite value. As one value it only tells nil, which it is where all its elements are, from everything else.
+    /// Creates the term of a composite value.
+    ///
+    /// As a single value, the term only tells nil from other values: it is nil where all elements
+    /// are nil.
     init(composite: SQLComposite, _ dialect: any SQLDialect) {
         self.init(text: dialect.anyValue(of: composite.elements.map(\.text)), kind: .composite)
         self.composite = composite
@@ -44,7 +47,7 @@ extension SQLTerm {
 }
 
 extension SQLGenerator {
-    /// A term that is one value.
+    /// Returns a term that is a single value.
     ///
     /// - Throws: for a composite attribute.
     func single(_ term: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
@@ -52,7 +55,8 @@ extension SQLGenerator {
         throw refuse(context, "a composite attribute stands where one value is needed; name one of its elements")
     }
 
-    /// Compares a composite value with nil, a dictionary, or another one of the same elements: element by element.
+    /// Compares a composite value, element by element, with nil, a dictionary, or another composite
+    /// value of the same elements.
     func compare(
         _ left: SQLComposite, _ term: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
         in environment: SQLEnvironment, _ context: RequestPart
@@ -72,7 +76,7 @@ extension SQLGenerator {
         return type == .equalTo ? "(" + areEqual + ")" : dialect.isNotTrue(areEqual)
     }
 
-    /// Whether a composite value is one of a list.
+    /// Returns the condition that a composite value is in a list.
     func isElement(
         _ left: SQLComposite, _ term: SQLTerm, of right: NSExpression, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLText {
@@ -81,7 +85,7 @@ extension SQLGenerator {
         return combined(try members.map { try compare(left, term, .equalTo, $0, in: environment, context) }, by: " OR ")
     }
 
-    /// A dictionary as a composite value like another one.
+    /// Returns a dictionary as a composite value with the elements of another one.
     func compositeConstant(_ value: Any, like other: SQLComposite, _ context: RequestPart) throws -> SQLTerm {
         let values: [(slot: Int, value: Any?)]
         do {

@@ -1,16 +1,17 @@
 /// A uniqueness constraint of an entity.
 package struct SQLConstraint {
-    /// The paths of its properties, with the elements of a composite attribute in its place.
+    /// The key paths of its properties; a composite attribute is replaced by its elements.
     package let names: [String]
     package let columns: [String]
     /// The entity that declares it.
     package let layout: EntityLayout
-    /// What it is called in the database.
+    /// The name of its index in the database.
     package let index: String
 }
 
 extension SQLMapping {
-    /// The constraints that apply to an entity: its own, those of its superentities, then those of others on what it inherits, too.
+    /// Returns the constraints that apply to an entity: its own, those of its superentities, and
+    /// those that other entities of the hierarchy declare on properties that it inherits, too.
     package func constraints(of layout: EntityLayout) -> [SQLConstraint] {
         let schema = SQLSchema(mapping: self)
         return layout.uniquenessConstraints.compactMap { constraint in

@@ -1,39 +1,43 @@
 import Foundation
 
-/// A derived attribute: what it is made of, and the SQL of its value. Each dialect keeps it up to date by its own triggers.
+/// A derived attribute: its expression, and the SQL of its value. Each dialect keeps the value
+/// current with its own triggers.
 package struct SQLDerivation {
     package let mapping: SQLMapping
     package let entity: SQLEntity
     let slot: PropertySlot
     let expression: NSExpression
-    /// What its triggers are named after.
+    /// The name from which the names of its triggers are made.
     package let name: String
-    /// What writes its expressions; that of the mapping unless something else is said.
+    /// The dialect that writes its expressions; nil for the mapping's dialect.
     package var writer: (any SQLDialect)?
 
-    /// What the expression says.
+    /// The meaning of the derivation expression.
     package enum Kind {
         case now
-        /// The number of destinations whose rows hold the owner's key in a column.
+        /// The number of destination rows that hold the owner's key in a column.
         case count(key: SQLColumn, of: SQLEntity)
         case joinCount(SQLJoinTable, isFirst: Bool)
-        /// The sum of a column of such destinations.
+        /// The sum of a column over such destination rows.
         case sum(SQLColumn, key: SQLColumn, of: SQLEntity)
-        /// An own column, or one reached through a to-one relationship, and what is done with its text.
+        /// A column of the entity, or one reached through a to-one relationship, and a change to
+        /// its text.
         case value(through: SQLColumn?, column: SQLColumn, of: SQLEntity, change: SQLTextChange?)
     }
 
     private var dialect: any SQLDialect { writer ?? mapping.dialect }
 
-    /// The attribute's column, quoted; nil when it has none.
+    /// The attribute's quoted column name; nil when it has no column.
     package var column: String? { entity.columns[slot.index].map { dialect.identifier($0.name) } }
 
-    /// The table, quoted.
+    /// The quoted table name.
     package var table: String { dialect.identifier(entity.table.name) }
 
-    /// Computes the attribute anew for all rows of the entity that have another value; nil when it has no column.
+    /// Returns a statement that recomputes the attribute for all rows whose stored value differs.
     ///
-    /// A time of the last change is set only where there is none.
+    /// The time of the last change is set only where there is none.
+    ///
+    /// - Returns: nil when the attribute has no column.
     package func recomputation() throws -> String? {
         guard let column else { return nil }
         let kind = try kind()
@@ -45,7 +49,7 @@ package struct SQLDerivation {
             conditions = [dialect.isDifferent(SQLText(column), SQLText(value)).statement(dialect).sql]
         }
         if let members = members(row: "NEW") { conditions.append(members) }
-        // The alias lets the expressions of triggers serve here too.
+        // The alias lets this statement use the same expressions as the triggers.
         return "UPDATE \(table) AS NEW SET \(column) = \(value) WHERE \(conditions.joined(separator: " AND "))"
     }
 
@@ -123,7 +127,7 @@ package struct SQLDerivation {
 
     // MARK: Values
 
-    /// The attribute's value for a row that is called by a name.
+    /// Returns the attribute's value for the row with a given name (such as `NEW`).
     package func value(of kind: Kind, row: String) -> String {
         let key = "\(row).\(dialect.identifier(mapping.naming.key))"
         switch kind {
@@ -145,7 +149,7 @@ package struct SQLDerivation {
         }
     }
 
-    /// The sum of a column over the rows that hold a key.
+    /// Returns the sum of a column over the rows that hold a key.
     func sum(of summed: SQLColumn, by column: SQLColumn, in destination: SQLEntity, of key: String) -> String {
         let value = SQLTerm(text: SQLText(dialect.derivationColumn(summed.name)), kind: summed.kind)
         let sum = dialect.storedAggregate(.sum, value).statement(dialect).sql
@@ -155,12 +159,13 @@ package struct SQLDerivation {
 
     private func orZero(_ value: String) -> String { dialect.value(SQLText(value), orElse: SQLText("0")).statement(dialect).sql }
 
-    /// A text as the attribute has it.
+    /// Returns a text with the attribute's change applied.
     func applied(_ change: SQLTextChange?, _ value: String) -> String {
         change.map { dialect.text(SQLText(value), $0).statement(dialect).sql } ?? value
     }
 
-    /// The condition of rows that have the attribute; nil when all rows of the table have it.
+    /// Returns the condition of rows that have the attribute; nil when all rows of the table have
+    /// it.
     package func members(row: String) -> String? {
         guard entity.layout.superIndex >= 0 else { return nil }
         let numbers = entity.layout.familyIndexes.compactMap { mapping.entities[$0]?.number }.map(String.init)

@@ -1,200 +1,221 @@
 import Foundation
 
-/// What databases say differently: the part of SQL that is not common to all of them.
+/// The part of SQL that differs between databases.
 ///
-/// A dialect is a value without state. It is asked while statements are made, never for a row. Texts that it gets are complete operands or
-/// conditions; what it gives is one too, in parentheses where it could be torn apart.
+/// A dialect is a value without state. It is used while statements are generated, never once for
+/// each row. The SQL texts that it receives are complete operands or conditions. Each SQL text that
+/// it returns is one too, in parentheses where surrounding operators could split it.
 package protocol SQLDialect: Sendable {
     // MARK: Words
 
-    /// What messages call the database.
+    /// The name of the database in messages.
     var storeName: String { get }
     var limits: SQLLimits { get }
     /// Whether the database has a type for JSON.
     var keepsJSON: Bool { get }
 
-    /// A name, quoted where it has to be.
+    /// Returns a name, quoted where it has to be.
     func identifier(_ name: String) -> String
-    /// What stands for a bound value, counted from 1 within the statement.
+    /// Returns the placeholder for a bound value, numbered from 1 within the statement.
     func placeholder(_ number: Int) -> String
-    /// The same for a value that a statement binds once and mentions more often.
+    /// Returns the placeholder for a value that a statement binds once and mentions several times.
     func numberedPlaceholder(_ number: Int) -> String
-    /// A constant that is written out; nil for a value that cannot be.
+    /// Returns a constant as an SQL literal; nil for a value that has none.
     func literal(_ value: StoredValue, _ kind: ValueKind) -> String?
-    /// A constant of a predicate in the form in which it is bound.
+    /// Returns a constant of a predicate in the form in which it is bound.
     ///
-    /// - Parameter other: what it is compared with.
-    /// - Throws: where the database can bind no such value.
+    /// - Parameter other: the term that the constant is compared with.
+    /// - Throws: where the database cannot bind such a value.
     func constant(
         _ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?
     ) throws(SQLRefusal) -> (value: StoredValue, kind: ValueKind?)
-    /// The same as SQL.
+    /// Returns the SQL of such a constant.
     func text(ofConstant argument: SQLArgument) -> SQLText
-    /// Whether a decimal is bound with all of its digits, and not as the number nearest to it.
+    /// Whether a decimal is bound with all of its digits, and not as the nearest floating-point
+    /// number.
     var bindsDecimals: Bool { get }
-    /// Whether values of some types cannot stand beside values of others.
+    /// Whether values of some types cannot be combined with values of others.
     var hasStaticTypes: Bool { get }
-    /// Whether values that are mentioned several times are bound once.
+    /// Whether a value that a statement mentions several times is bound once.
     var bindsValuesOnce: Bool { get }
 
     // MARK: Truth and nil
 
-    /// A condition that always or never holds.
+    /// Returns a condition that always or never holds.
     func truth(_ value: Bool) -> String
-    /// True where a condition is not: false or unknown.
+    /// Returns a condition that is true where another one is false or unknown.
     func isNotTrue(_ condition: SQLText) -> SQLText
-    /// Equality of two values for which nil is a value.
+    /// Returns the equality of two values, where nil equals nil.
     func isSame(_ left: SQLText, _ right: SQLText) -> SQLText
     func isDifferent(_ left: SQLText, _ right: SQLText) -> SQLText
-    /// Something that is nil where all of some values are, which may be of different types.
+    /// Returns SQL that is nil where all of some values are nil. The values may be of different
+    /// types.
     func anyValue(of values: [SQLText]) -> SQLText
-    /// A value, or another in the place of nil.
+    /// Returns a value, or another one in place of nil.
     func value(_ value: SQLText, orElse standard: SQLText) -> SQLText
 
     // MARK: Comparisons
 
-    /// The statements that make a spatial index; none where the database has none.
+    /// Returns the statements that create a spatial index; none where the database has none.
     func createSpatialIndex(_ index: SQLSpatialIndex) -> [String]
-    /// A number of one kind as one of a wider kind; nil where a column of that kind takes it as it is.
+    /// Returns a number converted to a wider kind; nil where a column of that kind takes it
+    /// unconverted.
     func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText?
-    /// The number that a text reads as, or else nil.
+    /// Returns the number that a text reads as, or else nil.
     func number(inText text: SQLText) -> SQLTerm
-    /// A number or an identifier as the text that predicates take it for.
+    /// Returns a number or an identifier as the text by which predicates compare it.
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText?
-    /// A comparison of texts by the rules of predicates.
+    /// Returns a comparison of texts by the rules of predicates.
     func match(
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
     ) throws(SQLRefusal) -> SQLText
-    /// Whether a text ends with another one, whose length in bytes is bound as a negative number.
+    /// Returns the condition that a text ends with another one, whose length in bytes is bound as a
+    /// negative number.
     func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText
-    /// Whether a text has another one in it.
+    /// Returns the condition that a text contains another one.
     func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText
-    /// Whether a value is among many bound ones; nil when they have to be listed.
+    /// Returns the condition that a value is among many bound ones; nil when they have to be
+    /// listed.
     ///
     /// - Parameter isDecimal: whether the value is a decimal.
     func isMember(_ value: SQLText, of list: [SQLArgument], isDecimal: Bool) -> SQLText?
-    /// A comparison of numbers or dates that the database's operator does not compare as predicates do; nil where it does.
+    /// Returns a comparison of numbers or dates where the database's operator differs from the
+    /// comparison of predicates; nil where it does not.
     func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText?
-    /// A constant that the database must not collect with others like it.
+    /// Returns a constant in a form that the database's optimizer does not merge with similar
+    /// constants.
     func singleConstant(_ constant: SQLText) -> SQLText
-    /// A value whose index is not to be used.
+    /// Returns a value in a form for which the database does not use an index.
     func withoutIndex(_ value: SQLText) -> SQLText
 
     // MARK: Values
 
-    /// The bytes of an attribute with external storage; nil where its column holds them.
+    /// Returns the bytes of an attribute with external storage; nil where its column holds the
+    /// bytes themselves.
     func externalBytes(_ column: SQLText) -> SQLText?
     func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText
-    /// Why a text cannot be changed so; nil where it can.
+    /// Returns the reason why a text cannot be changed in this way; nil where it can.
     func refusal(of change: SQLTextChange) -> String?
-    /// A text that is none of a column, which is compared and ordered by its code points.
+    /// Returns a computed text, not a column's, which is compared and ordered by its code points.
     func computed(_ text: SQLText) -> SQLText
-    /// What the operator of the database gives, which is what predicates give for such operands; nil when it is not.
+    /// Returns the result of the database's operator; nil where predicates give another result for
+    /// such operands.
     func arithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm?
     func complement(_ integer: SQLTerm) -> SQLText
-    /// A function of predicates by its name in expressions; nil when it cannot be said.
+    /// Returns a function of predicates by its name in expressions; nil when it has no SQL.
     func calculation(_ name: String, _ values: [SQLTerm], _ kind: ValueKind?) throws(SQLRefusal) -> SQLTerm?
-    /// Two values, of which a condition takes one, with all that is known of them; nil where their texts say it.
+    /// Returns the most exact forms of two values, one of which a condition selects; nil where
+    /// their texts are exact.
     ///
-    /// - Parameter kind: what they have in common.
+    /// - Parameter kind: the common kind of the two values.
     func exact(_ first: SQLTerm, _ second: SQLTerm, _ kind: ValueKind?) -> (SQLText, SQLText)?
-    /// A value as one of another kind; nil when there is none.
+    /// Returns a value converted to another kind; nil when there is no conversion.
     func value(_ term: SQLTerm, as kind: ValueKind) -> SQLText?
     func aggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText
-    /// The same as a derived attribute has it.
+    /// Returns an aggregate in the form that derived attributes use.
     func storedAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText
-    /// The same, with all digits of a decimal; nil where the other has them.
+    /// Returns an aggregate with all digits of a decimal; nil where `aggregate` has them all.
     func exactAggregate(_ aggregate: SQLAggregate, _ value: SQLTerm) -> SQLText?
 
     // MARK: Results
 
-    /// One term of an order, where nil comes before every value.
+    /// Returns one term of an ORDER BY clause, where nil comes before every value.
     func order(_ value: SQLText, _ collation: SQLCollation?, ascending: Bool) -> SQLText
-    /// Whether columns of texts may have another order than that of code points, so that it has to be asked for.
+    /// Whether text columns may have another order than that of code points, so that a statement
+    /// has to request this order.
     var ordersColumnsByLanguage: Bool { get }
-    /// A value as it is put in order with others.
+    /// Returns a value in the form in which it is ordered.
     func ordered(_ term: SQLTerm) -> SQLText
-    /// Why rows cannot be ordered so; nil where they can.
+    /// Returns the reason why rows cannot be ordered in this way; nil where they can.
     func refusal(of collation: SQLCollation) -> String?
-    /// Whether different rows may be ordered by what is made of their values, which is not among them.
+    /// Whether distinct rows may be ordered by expressions over their values that are not selected.
     var ordersDistinctRowsByExpressions: Bool { get }
-    /// Whether values that rows are grouped by are named by their places among the results: said again they would be others.
+    /// Whether GROUP BY names values by their positions among the results, because a repeated
+    /// expression would count as a different one.
     var groupsByPlaces: Bool { get }
-    /// ` LIMIT … OFFSET …`; a limit of 0 is none.
+    /// Returns ` LIMIT … OFFSET …`; a limit of 0 means no limit.
     func limits(_ limit: Int, offset: Int) -> SQLText
-    /// A query in the place of a table.
+    /// Returns a query as a table of a FROM clause.
     func table(of query: SQLText) -> SQLText
-    /// Leaves out rows with some keys.
+    /// Returns a condition that excludes the rows with some keys.
     func isNoKey(_ column: String, in keys: Set<Int64>) -> SQLText
-    /// What follows a column of keys, with one value for each placeholder.
+    /// Returns the condition that follows a key column, with one value for each placeholder.
     func keyCondition(_ form: SQLKeys.Form) -> String
-    /// Keys as the one value of a condition of the form `list`.
+    /// Returns keys as the single value of a condition of the form `list`.
     func keyList(_ keys: some Sequence<Int64>) -> SQLArgument
 
     // MARK: Rows
 
-    /// A row's version as snapshots keep it: 32 bits, whatever the column holds.
+    /// Returns a row's version as snapshots keep it: 32 bits, whatever the column holds.
     func version(_ column: String) -> String
-    /// An INSERT that does nothing for rows that are there already.
+    /// Returns an INSERT that does nothing for rows that exist already.
     ///
     /// - Parameter source: `VALUES (…)`, or a query.
     func insertIfMissing(into table: String, _ columns: String, _ source: SQLText) -> SQLText
-    /// The end of an INSERT that does nothing for a row whose unique values another row has.
+    /// The end of an INSERT that does nothing for a row that conflicts with another row's unique
+    /// values.
     var skipsUniqueRow: String { get }
-    /// What follows an INSERT, before ` SET …`, that updates the row that has the unique values instead.
+    /// Returns the part of an INSERT, before ` SET …`, that updates the row with the same unique
+    /// values instead.
     ///
     /// - Parameters:
-    ///   - columns: those of a uniqueness constraint.
-    ///   - isOnly: whether rows that meet others by another constraint are refused.
+    ///   - columns: the columns of a uniqueness constraint.
+    ///   - isOnly: whether rows that conflict with others by another constraint are refused.
     func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String
-    /// A number without the digits behind the point.
+    /// Returns a number without the digits after the decimal point.
     func truncated(_ number: SQLText) -> SQLText
 
     // MARK: Schema
 
     func createTable(_ table: SQLTable) -> [String]
     func createTable(_ join: SQLJoinTable) -> [String]
-    /// The statements that say more about the columns of a table that was made.
+    /// Returns the statements that set further options of the columns of a table that was created.
     func columnForms(of table: SQLTable) -> [String]
     func createIndex(_ index: SQLIndex) -> String
-    /// Why an index of texts cannot be made; nil where it can.
+    /// Returns the reason why an index of texts cannot be created; nil where it can.
     func refusal(of index: SQLIndex) -> String?
-    /// The tables that every store has.
+    /// The statements that create the tables that every store has.
     var housekeeping: [String] { get }
-    /// What keeps a derived attribute up to date.
+    /// Returns the statements that keep a derived attribute up to date.
     func triggers(_ derivation: SQLDerivation) throws -> [String]
-    /// A table that the value of a derived attribute is read from, and a column of it.
+    /// Returns a table from which a derived attribute's value is read; the next function returns a
+    /// column of it.
     func derivationSource(_ table: String) -> String
     func derivationColumn(_ column: String) -> String
-    /// The time of a statement, as columns hold it.
+    /// The time of a statement, in the form that columns hold.
     var now: String { get }
 
     // MARK: Migration
 
-    /// Whether a table can be made another one where it stands: columns renamed, added, dropped and widened without touching its rows.
+    /// Whether a table can be altered in place: its columns renamed, added, dropped and widened
+    /// without touching its rows.
     var altersTables: Bool { get }
-    /// An element of a composite attribute whose dictionary is archived in one column.
+    /// Returns an element of a composite attribute whose dictionary is archived in one column.
     func archivedElement(_ archive: SQLText, path: String) -> SQLText
-    /// Bytes as an attribute with external storage holds them; nil where it holds them as they are.
+    /// Returns bytes in the form of an attribute with external storage; nil where both forms are
+    /// the same.
     func externalValue(ofPlain value: SQLText) -> SQLText?
-    /// The bytes that an attribute with external storage holds; nil where it holds them as they are.
+    /// Returns the bytes that an attribute with external storage holds; nil where it holds them as
+    /// they are.
     func plainValue(ofExternal value: SQLText) -> SQLText?
-    /// What numbers the rows of a table in the order in which they lie.
+    /// Returns SQL that numbers the rows of a table in the order in which they are stored.
     ///
-    /// - Parameter key: the table's key column; of a join table the one of the owners' keys.
+    /// - Parameter key: the table's key column; for a join table, the column of the owners' keys.
     func rowNumber(key: String) -> String
-    /// In a query of groups: the value of the row that has the least of another value in its group.
+    /// Returns, in a grouped query, the value of the row that has the least of another value in its
+    /// group.
     func value(_ value: String, ofRowWithLeast other: String) -> String
-    /// Gives the rows of an ordered relationship positions in the order of their keys.
+    /// Returns the statements that number the rows of an ordered relationship in the order of their
+    /// keys.
     ///
     /// - Parameters:
     ///   - owner: the column by which rows belong together.
-    ///   - key: the column in whose order the rows of an owner stand.
-    ///   - step: the distance between neighbours; the first stands at twice as much.
+    ///   - key: the column that decides the order of an owner's rows.
+    ///   - step: the distance between neighbouring positions; the first position is twice as much.
     func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String]
 }
 
-// The columns that a store makes are ordered as it needs them.
+// A store orders the columns that it creates as it needs them.
 extension SQLDialect {
     package var keepsJSON: Bool { false }
     package var ordersColumnsByLanguage: Bool { false }
@@ -203,7 +224,7 @@ extension SQLDialect {
     package func derivationColumn(_ column: String) -> String { identifier(column) }
 }
 
-/// Why a database cannot say something.
+/// The reason why a database cannot express a request.
 package struct SQLRefusal: Error {
     let reason: String
 
@@ -212,15 +233,15 @@ package struct SQLRefusal: Error {
     }
 }
 
-/// How much of something a database takes in one statement, or takes well.
+/// The limits of a database for one statement, or the sizes up to which it works well.
 package struct SQLLimits {
-    /// The most tables that are joined for one table of a query.
+    /// The most tables that are joined to one table of a query.
     let joins: Int
-    /// Conditions that nest deeper are said as a list of decisions.
+    /// Conditions that nest deeper are written as a list of decisions.
     let nesting: Int
-    /// From this number of operands on, constants are bound singly.
+    /// With more operands than this, constants are bound singly.
     let operands: Int
-    /// How many operands stand in one group of parentheses.
+    /// The number of operands in one group of parentheses.
     let groupSize: Int
     /// Longer lists are bound as one value.
     let listedElements: Int
@@ -256,5 +277,5 @@ package enum SQLArithmetic: Sendable {
 
 package enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
 
-/// The orders of texts that sort descriptors ask for beside that of their code points.
+/// The orders of texts that sort descriptors can request besides the order of code points.
 package enum SQLCollation: Sendable, CaseIterable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }

@@ -2,9 +2,9 @@ import Foundation
 
 // Updates and deletions of many rows.
 extension SQLGenerator {
-    /// New values for the rows that a fetch would give.
+    /// Returns the statement that sets new values in the rows that a fetch would return.
     ///
-    /// What an expression reads are the values before the update, also those of other rows.
+    /// Expressions read the values from before the update, also those of other rows.
     package func update(_ update: RowUpdate, _ entity: SQLEntity, returning: String) throws -> SQLText {
         let isSimple = update.assignments.allSatisfy { _, value in
             guard case .expression(let expression) = value else { return true }
@@ -24,7 +24,10 @@ extension SQLGenerator {
             + whereClause(scope, condition, includesSubentities: update.rows.includesSubentities) + returning
     }
 
-    /// The same where other rows are looked at, by key paths or in subqueries: all values are computed before the first one is written.
+    /// Returns the update where its expressions or its condition read other rows, by key paths or
+    /// in subqueries.
+    ///
+    /// All values are computed before the first one is written.
     private func joinedUpdate(_ update: RowUpdate, _ scope: SQLScope, _ condition: SQLText?, _ returning: String) throws -> SQLText {
         let entity = scope.entity
         let environment = SQLEnvironment(scope: scope)
@@ -42,7 +45,7 @@ extension SQLGenerator {
             + ") AS b WHERE \(table).\(dialect.identifier(entity.table.keyColumn)) = b.k" + returning
     }
 
-    /// Deletes the rows that a fetch would give.
+    /// Returns the statement that deletes the rows that a fetch would return.
     func delete(_ fetch: StoreFetch, _ entity: SQLEntity) throws -> SQLText {
         let scope = newScope(entity)
         let environment = SQLEnvironment(scope: scope)
@@ -59,14 +62,15 @@ extension SQLGenerator {
 
     private func asAlias(_ scope: SQLScope) -> String { "AS \(scope.alias)" }
 
-    /// The assignment that raises the version of each row; none where the database does so.
+    /// Returns the assignment that raises the version of each row; none where the database does so
+    /// itself.
     private func versionRaised(_ entity: SQLEntity, row: String) -> [SQLText] {
         guard entity.table.writesVersions else { return [] }
         let version = dialect.identifier(entity.table.versionColumn)
         return [SQLText("\(version) = \(dialect.version("\(row).\(version)")) + 1")]
     }
 
-    /// ` WHERE …` of a statement that writes a table under an alias.
+    /// Returns the ` WHERE …` of a statement that writes a table under an alias.
     private func whereClause(_ scope: SQLScope, _ condition: SQLText?, includesSubentities: Bool) -> SQLText {
         let limit = mapping.entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities).map { SQLText($0) }
         let all = [limit, condition].compactMap { $0 }
@@ -75,7 +79,7 @@ extension SQLGenerator {
 
     // MARK: Assignments
 
-    /// Whether an expression looks at nothing but columns of the row that it is evaluated for.
+    /// Whether an expression reads only columns of the row that it is evaluated for.
     private func isOfOwnRow(_ expression: NSExpression, _ entity: SQLEntity) -> Bool {
         switch expression.expressionType {
         case .constantValue: true
@@ -85,7 +89,7 @@ extension SQLGenerator {
         }
     }
 
-    /// The columns that a property's new value goes to, with what they get.
+    /// Returns the columns of a property, each with its new value.
     private func assignment(
         _ slot: Int, _ value: RowUpdate.Assignment, in environment: SQLEnvironment
     ) throws -> [(column: String, value: SQLText)] {
@@ -108,12 +112,12 @@ extension SQLGenerator {
         case .expression(let expression):
             result = [(column.name, try self.value(of: expression, for: property, column, in: environment))]
         }
-        // The place in an ordered relationship ends with the membership.
+        // A row that leaves an ordered relationship loses its position in it.
         if let order = column.orderColumn { result.append((order, SQLText("NULL"))) }
         return result
     }
 
-    /// An expression as the value of a column.
+    /// Returns an expression as the value of a column.
     private func value(
         of expression: NSExpression, for property: PropertySlot, _ column: SQLColumn, in environment: SQLEnvironment
     ) throws -> SQLText {

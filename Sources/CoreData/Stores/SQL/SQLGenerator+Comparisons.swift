@@ -2,7 +2,7 @@ import Foundation
 
 // One comparison of two values. The rules are those of `NSPredicate.evaluate(with:)`, which the article on predicate formats states.
 extension SQLGenerator {
-    /// Compares a value with an expression.
+    /// Returns the comparison of a value with an expression.
     func compare(
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
         _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: RequestPart
@@ -35,10 +35,10 @@ extension SQLGenerator {
         return try compare(left, type, right, options, context)
     }
 
-    /// What is nil where a value is: what is computed may have a value that its kind has not.
+    /// Returns SQL that is nil only where the value is nil, also for a computed value that its kind cannot represent.
     func presence(of term: SQLTerm) -> SQLText { term.stored ?? (dialect.hasStaticTypes ? term.exact : nil) ?? term.text }
 
-    /// What a constant is compared with, which says how it is bound: comparisons of texts take it as it is.
+    /// Returns the term that decides how a constant is bound; nil where comparisons of texts take the constant as it is.
     func counterpart(of term: SQLTerm, _ type: NSComparisonPredicate.Operator) -> SQLTerm? {
         if !dialect.hasStaticTypes { return term }
         return switch type {
@@ -91,10 +91,10 @@ extension SQLGenerator {
         }
     }
 
-    /// Whether two values are equal, letter by letter.
+    /// Returns the condition that two values are equal, character by character.
     func isEqual(_ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLText { try equality(left, right, [], context) }
 
-    /// The opposite of equality, where nil is unequal to every value.
+    /// Returns the opposite of equality, where nil is unequal to every value.
     private func inequality(
         _ left: SQLTerm, _ right: SQLTerm, _ options: NSComparisonPredicate.Options, _ context: RequestPart
     ) throws -> SQLText {
@@ -129,13 +129,13 @@ extension SQLGenerator {
         }
     }
 
-    /// How two values come together.
+    /// The way in which two values are compared.
     private enum Meeting {
-        /// As they are.
+        /// The values are compared as they are.
         case same
-        /// Each in another form, in which no value may be left where there is one.
+        /// Each value is converted to another form, which may be nil where the value is not.
         case different(SQLTerm, SQLTerm)
-        /// Not at all: they are never equal and have no order.
+        /// The values cannot be compared: they are never equal and have no order.
         case none
     }
 
@@ -150,7 +150,7 @@ extension SQLGenerator {
         case (.text, .number): return .different(dialect.number(inText: left.text), right)
         case (.number, .text): return .different(left, dialect.number(inText: right.text))
         case (.text, .id), (.id, .text):
-            // A constant that reads as a UUID has become one already.
+            // A constant that reads as a UUID was converted to one already.
             if left.isConstant && left.valueClass == .text || right.isConstant && right.valueClass == .text { return .none }
             throw refuse(context, "a text of the store is compared with a UUID")
         default: return .none
@@ -183,7 +183,7 @@ extension SQLGenerator {
                     let value = dialect.ordered(left)
                     return "(" + value + " >= " + right.made(.prefix).text + " AND " + value + " < " + end + ")"
                 }
-                // With other constants an index can be used.
+                // Other constants could use an index, so this statement is not used for them.
                 if left.isColumn { return try matchString(type, options, left, right.forThisStatement, context) }
             case .endsWith:
                 guard let length = right.derived(.suffixLength) else { return left.text + " IS NOT NULL" }
@@ -199,7 +199,7 @@ extension SQLGenerator {
         return try matchString(type, options, left, right, context)
     }
 
-    /// A value as the text that string comparisons take it for.
+    /// Returns a value as the text that string comparisons use.
     private func stringTerm(_ term: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         switch term.valueClass {
         case .text, .unknown: return term
@@ -211,7 +211,7 @@ extension SQLGenerator {
         }
     }
 
-    /// The least string that is greater than every string with a prefix, in the order of UTF-8; nil when there is none.
+    /// Returns the least string that is greater than every string with a prefix, in the order of UTF-8; nil when there is none.
     static func upperBound(ofPrefix prefix: String) -> String? {
         if let last = prefix.utf8.last, last < 0x7f {
             var bytes = Array(prefix.utf8)
@@ -258,7 +258,7 @@ extension SQLGenerator {
         }
         if let isMember = try isOneOfObjects(left, right, options, in: environment, context) { return isMember }
         guard let members = elements(right) else {
-            // `"a" IN name`: a part of a text.
+            // `"a" IN name` looks for a part of a text.
             let container = try term(right, in: environment, like: nil, context)
             guard container.valueClass == .text else { throw refuse(context, "IN needs a collection or a text on its right side") }
             return try stringComparison(container, .contains, left, options, context)
@@ -308,7 +308,7 @@ extension SQLGenerator {
         else { return nil }
         let keys = identities.map { identity -> SQLArgument in
             let reference = identity.rowReference(in: store)
-            // One of another kind, or of another store, equals no row.
+            // An object of another hierarchy or of another store equals no row.
             let isOfKind = reference.map { mapping.layouts.layouts[$0.layoutIndex].rootIndex == root } ?? false
             return SQLArgument(.integer(isOfKind ? reference?.key ?? -1 : -1), kind: constant.kind, role: .once)
         }
@@ -320,7 +320,7 @@ extension SQLGenerator {
         return false
     }
 
-    /// The elements of a constant collection or of an aggregate expression.
+    /// Returns the elements of a constant collection or of an aggregate expression.
     func elements(_ expression: NSExpression) -> [NSExpression]? {
         switch expression.expressionType {
         case .aggregate: return expression.collection as? [NSExpression]
@@ -330,7 +330,7 @@ extension SQLGenerator {
             }
         case .fetchRequest:
             return SQLList.elements(of: expression.expressionValue(with: nil, context: nil))?.map {
-                // A row of one column stands for its value.
+                // A row with one column represents its value.
                 let row = $0 as? NSDictionary
                 return NSExpression(forConstantValue: row?.count == 1 ? row?.allValues.first : $0)
             }
@@ -340,7 +340,7 @@ extension SQLGenerator {
 }
 
 extension SQLValueClass {
-    /// The class of three values that SQL can order as they are; nil when it cannot.
+    /// Returns the class of three values that SQL can order as they are; nil when it cannot.
     fileprivate static func ordered(_ value: SQLTerm, _ low: SQLTerm, _ high: SQLTerm) -> SQLValueClass? {
         let own = value.valueClass
         guard low.valueClass == own, high.valueClass == own, !value.isNull, !low.isNull, !high.isNull else { return nil }
@@ -352,7 +352,7 @@ extension SQLValueClass {
 }
 
 extension SQLTerm {
-    /// A constant in one of its forms.
+    /// Returns a constant in one of its forms.
     func made(_ form: SQLConstant.Form) -> SQLTerm {
         guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
         var term = self
@@ -363,7 +363,7 @@ extension SQLTerm {
         return term
     }
 
-    /// A constant without whose value the SQL would be another: the statement is not used for others.
+    /// The constant, marked so that the statement is not used for other values: the SQL depends on this value.
     package var forThisStatement: SQLTerm {
         guard var argument = constant else { return self }
         argument.role = .once
@@ -373,7 +373,7 @@ extension SQLTerm {
         return term
     }
 
-    /// What else is bound for a constant; nil where the constant has no such form.
+    /// Returns another form of a constant as a value to bind; nil where the constant has no such form.
     package func derived(_ form: SQLConstant.Form) -> SQLText? {
         guard let argument = constant, let value = SQLConstant.argument(argument.value, form) else { return nil }
         guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
@@ -386,7 +386,7 @@ extension SQLGenerator {
     /// one more level of an expression, of which they allow a number.
     func combined(_ parts: [SQLText], by separator: String) -> SQLText { "(" + grouped(parts, by: separator) + ")" }
 
-    /// The same without the parentheses around all of it.
+    /// Returns the joined conditions without the outer parentheses.
     func grouped(_ parts: [SQLText], by separator: String) -> SQLText {
         let groupSize = dialect.limits.groupSize
         var parts = parts

@@ -1,8 +1,8 @@
 import Foundation
 
 extension SQLGenerator {
-    /// The value at a key path that leads through to-one relationships, or an aggregate over a to-many one
-    /// (`pages.@sum.number` and `pages.number.@sum` mean the same).
+    /// Returns the value at a key path through to-one relationships, or an aggregate over a to-many
+    /// one (`pages.@sum.number` and `pages.number.@sum` mean the same).
     func term(path: [String], in scope: SQLScope, _ context: RequestPart) throws -> SQLTerm {
         if let column = resultColumn?(path.joined(separator: ".")) { return column }
         let isAggregate = path.contains { $0.hasPrefix("@") }
@@ -50,9 +50,9 @@ extension SQLGenerator {
         }
     }
 
-    /// The number of the entity of a row.
+    /// Returns the entity number of a row.
     ///
-    /// - Parameter canBeNull: whether there may be no row, which then has no entity.
+    /// - Parameter canBeNull: whether the row may be missing and then has no entity.
     func entityNumber(of entity: SQLEntity, alias: String, canBeNull: Bool = false) -> String {
         if let name = entity.table.entityColumn { return column(alias, name) }
         return canBeNull ? "(CASE WHEN \(key(alias, of: entity)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
@@ -66,13 +66,14 @@ extension SQLGenerator {
         entity.table.entityColumn.map { .number(SQLText(column(alias, $0))) } ?? .one(entity.layout.index)
     }
 
-    /// The entity of the row that a to-one relationship leads to; nil for an attribute.
+    /// Returns the entity of the row that a to-one relationship refers to; nil for an attribute.
     private func rowEntity(ofDestination slot: PropertySlot, _ column: SQLColumn, alias: String) -> SQLRowEntity? {
         guard slot.kind == .toOne, slot.destinationIndex >= 0 else { return nil }
         return column.entityColumn.map { .number(SQLText(self.column(alias, $0))) } ?? .one(slot.destinationIndex)
     }
 
-    /// The number of the entity of the row that a term stands for. What the store does not know is of none.
+    /// Returns the entity number of the row that a term represents; NULL where the store does not
+    /// know the entity.
     private func entityNumber(_ term: SQLTerm) -> SQLText {
         switch term.rowEntity {
         case .one(let index)?: SQLText(mapping.entities[index].map { String($0.number) } ?? "NULL")
@@ -87,9 +88,9 @@ extension SQLGenerator {
             rootIndex: scope.entity.layout.rootIndex, rowEntity: rowEntity(of: scope.entity, alias: scope.alias))
     }
 
-    /// An expression as a value.
+    /// Returns an expression as a value.
     ///
-    /// - Parameter other: what it is compared with, which says how a constant is bound.
+    /// - Parameter other: the term that it is compared with, which decides how a constant is bound.
     func term(
         _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
@@ -129,13 +130,14 @@ extension SQLGenerator {
         }
     }
 
-    /// The first of two values where a condition holds, and the second one elsewhere.
+    /// Returns the first of two values where a condition holds, otherwise the second one.
     private func choice(
         _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
         let test = try condition(expression.predicate, in: environment)
         func branch(_ branch: NSExpression, beside neighbour: SQLTerm?) throws -> SQLTerm {
-            // A dictionary is taken for a composite value like the one beside it, or like the other side of the comparison.
+            // A dictionary becomes a composite value like the other side of the comparison, or like
+            // the other branch.
             let composite = (other?.composite ?? neighbour?.composite)?.computed
             return try term(branch, in: environment, like: composite.map { SQLTerm(composite: $0, dialect) } ?? other, context)
         }
@@ -166,7 +168,7 @@ extension SQLGenerator {
             rowEntity: kind == .toOne ? .number(choice(entityNumber(first), entityNumber(second))) : nil)
     }
 
-    /// The same of composite values, element by element.
+    /// Returns the choice of two composite values, element by element.
     private func compositeChoice(
         _ test: SQLText, _ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart
     ) throws -> SQLTerm {
@@ -181,7 +183,7 @@ extension SQLGenerator {
         return SQLTerm(composite: SQLComposite(layout: mine.layout, elements: elements), dialect)
     }
 
-    /// The kind of a value that is one of two.
+    /// Returns the kind of a value that is one of two.
     private func commonKind(_ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart) throws -> ValueKind? {
         if first.isNull { return second.kind }
         if second.isNull || first.kind == second.kind { return first.kind }
@@ -205,7 +207,7 @@ extension SQLGenerator {
         let constant = SQLConstant(expression, like: other, kind: kind)
         let argument = SQLArgument(value, kind: kind, role: .constant(constant, .value))
         let text = dialect.text(ofConstant: argument)
-        // What is not a number has a kind and may be bound as nil.
+        // A value that is not a number has a kind and may be bound as nil.
         let isNull = value.isNull && kind == nil
         return SQLTerm(
             text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
@@ -214,7 +216,8 @@ extension SQLGenerator {
             isEntity: expression.constantValue is NSEntityDescription)
     }
 
-    /// A constant in the form it has in the column that it is compared with, and its kind in that form.
+    /// Returns a constant in the form of the column that it is compared with, and its kind in that
+    /// form.
     func constant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (StoredValue, ValueKind?) {
         let (plain, kind) = try plainConstant(value, like: other, context)
         if plain.isNull { return (plain, kind) }
@@ -266,13 +269,14 @@ extension SQLGenerator {
         }
     }
 
-    /// The number that rows of an entity have; one that no row has for an entity of another model.
+    /// Returns the number of an entity's rows; for an entity of another model, a number that no row
+    /// has.
     private func number(of entity: NSEntityDescription) -> Int64 {
         let layout = mapping.layouts.layouts.first { $0.entity === entity } ?? mapping.layouts.layouts.first { $0.name == entity.name }
         return layout.flatMap { mapping.entities[$0.index]?.number }.map(Int64.init) ?? -1
     }
 
-    /// A text, which stands for a UUID or a number where it is compared with one and reads as one.
+    /// Returns a text, or the UUID or number that it reads as if it is compared with one.
     private func text(_ string: String, like other: SQLTerm?) -> (StoredValue, ValueKind) {
         switch other?.valueClass {
         case .id:
@@ -296,7 +300,7 @@ extension SQLGenerator {
 
     // MARK: Sorting
 
-    /// ` ORDER BY …`, empty for no descriptors.
+    /// Returns ` ORDER BY …`, or an empty text if there are no descriptors.
     func order(_ descriptors: [NSSortDescriptor], in scope: SQLScope) throws -> SQLText {
         if descriptors.isEmpty { return SQLText("") }
         let terms = try descriptors.map { descriptor -> SQLText in

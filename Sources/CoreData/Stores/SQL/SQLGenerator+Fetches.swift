@@ -1,8 +1,8 @@
 // Whole fetches.
 extension SQLGenerator {
-    /// The SQL of a fetch of rows, references or their number.
+    /// Returns the SQL of a fetch of rows, references or their number.
     ///
-    /// - Parameter columns: what is selected of whole rows.
+    /// - Parameter columns: returns the columns to select for whole rows.
     package func fetch(_ fetch: StoreFetch, _ entity: SQLEntity, columns: () -> SelectColumns) throws -> SQLText {
         let scope = newScope(entity)
         let environment = SQLEnvironment(scope: scope)

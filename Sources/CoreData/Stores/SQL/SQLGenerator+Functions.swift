@@ -1,7 +1,7 @@
 import Foundation
 
-// Functions and arithmetic. SQL does what it does as `NSExpression` does it; a function of the connection, which calls the evaluation
-// in memory, does the rest.
+// Functions and arithmetic. SQL evaluates the operations for which its result is that of
+// `NSExpression`. For all others, a function of the connection calls the evaluation in memory.
 extension SQLGenerator {
     private static let arithmeticOperations: [String: SQLArithmetic] = [
         "add:to:": .add, "from:subtract:": .subtract, "multiply:by:": .multiply, "divide:by:": .divide,
@@ -57,7 +57,8 @@ extension SQLGenerator {
         arithmeticOperations[name] != nil || integerOperations[name] != nil || name == "raise:topower:" || name == "bitwisexor:with:"
     }
 
-    /// `count:(pages)` and its kind: over the rows of a result, or of a relationship of each row.
+    /// Returns an aggregate, such as `count:(pages)`, over the rows of a result or over a
+    /// relationship of each row.
     private func aggregate(
         _ expression: NSExpression, _ name: String, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLTerm? {
@@ -100,7 +101,7 @@ extension SQLGenerator {
         try requireNumbers([value], name, context)
         switch name {
         case "abs:":
-            // Of a Boolean comes a number.
+            // The absolute value of a Boolean is a number.
             var term = try calculation(name, [value], kind: value.kind == .boolean ? .int64 : value.kind, context)
             term.mayOverflow = true
             return term
@@ -155,7 +156,7 @@ extension SQLGenerator {
         }
     }
 
-    /// A function that the evaluation in memory does.
+    /// Returns the call of a function that the evaluation in memory computes.
     func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?, _ context: RequestPart) throws -> SQLTerm {
         guard let term = try said(context, { () throws(SQLRefusal) in try dialect.calculation(name, values, kind) }) else {
             throw refuse(context, "the function '\(name)' has no equivalent in SQL")
@@ -165,14 +166,14 @@ extension SQLGenerator {
 }
 
 extension SQLTerm {
-    /// The value with all digits that are known of it.
+    /// The SQL with all known digits of the value.
     var mostExact: SQLText { exact ?? text }
 
-    /// The value without what holds for a column or a constant only.
+    /// The value without the properties that only a column or a constant has.
     fileprivate var computed: SQLTerm {
         SQLTerm(text: text, kind: kind, canBeNull: canBeNull, exact: exact, bits: bits, mayOverflow: mayOverflow)
     }
 
-    /// Whether every value is a whole number of 64 bits, or nil.
+    /// Whether every value is a 64-bit whole number or nil.
     fileprivate var isInteger: Bool { kind?.isInteger == true && !mayOverflow }
 }

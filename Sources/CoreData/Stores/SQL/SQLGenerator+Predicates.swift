@@ -1,7 +1,8 @@
 import Foundation
 
 extension SQLGenerator {
-    /// A predicate as a condition. A row is in the result when the condition is true; NULL counts as false.
+    /// Returns a predicate as a condition. A row is in the result when the condition is true; NULL
+    /// counts as false.
     func condition(_ predicate: NSPredicate, in environment: SQLEnvironment) throws -> SQLText {
         if predicate.isTooDeep { throw refuse("…", predicate.predicateFormat) }
         if let compound = predicate as? NSCompoundPredicate { return try condition(compound, in: environment) }
@@ -30,7 +31,8 @@ extension SQLGenerator {
         }
     }
 
-    /// True where a condition is not, as in memory: also where a nil makes it NULL.
+    /// Returns a condition that is true where another one is false or, because of a nil, NULL; as
+    /// in memory.
     private func negated(_ condition: SQLText) -> SQLText { dialect.isNotTrue(condition) }
 
     private func joined(_ operands: [NSPredicate], isOr: Bool, in environment: SQLEnvironment) throws -> SQLText {
@@ -45,7 +47,8 @@ extension SQLGenerator {
         return combined(try operands.map { try condition($0, in: environment) }, by: isOr ? " OR " : " AND ")
     }
 
-    /// `a == 1 OR a == 2 OR …` as `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND …` as its opposite.
+    /// Rewrites `a == 1 OR a == 2 OR …` as `a IN {1, 2, …}`, and `a != 1 AND a != 2 AND …` as its
+    /// opposite.
     private static func membership(_ operands: [NSPredicate], isOr: Bool) -> [NSPredicate] {
         let wanted: NSComparisonPredicate.Operator = isOr ? .equalTo : .notEqualTo
         var others: [NSPredicate] = []
@@ -72,11 +75,11 @@ extension SQLGenerator {
         } + others
     }
 
-    /// A tall tree as `CASE WHEN … THEN … ELSE … END`.
+    /// Returns a deeply nested predicate as `CASE WHEN … THEN … ELSE … END`.
     ///
-    /// At each level all operands but the tallest decide first. What is left to say by then is the tallest one alone, which goes
-    /// on in the same list, so that the SQL nests only where two operands are tall, and no deeper than the logarithm of their
-    /// number.
+    /// At each level, all operands but the tallest decide first. Only the tallest one is left then,
+    /// and it continues in the same list of decisions. So the SQL nests only where two operands are
+    /// tall, and no deeper than the logarithm of their number.
     private func decisions(_ compound: NSCompoundPredicate, in environment: SQLEnvironment) throws -> SQLText {
         var text = SQLText("CASE")
         var hasDecisions = false
@@ -136,7 +139,7 @@ extension SQLGenerator {
             return try modified(found, modifier, of: left, in: environment, context)
         }
         if left.isKnown, right.isKnown {
-            // Nothing of a row is asked for.
+            // The comparison reads nothing from a row.
             do {
                 return truth(try predicate.result(for: nil))
             } catch {
@@ -154,7 +157,8 @@ extension SQLGenerator {
         return try modified(compared, modifier, of: left, in: environment, context)
     }
 
-    /// `ANY` and `ALL` of a single value, which is its own only element; nil has none.
+    /// Returns `ANY` or `ALL` of a single value, which is its own only element. A nil value has no
+    /// elements.
     private func modified(
         _ compared: SQLText, _ modifier: NSComparisonPredicate.Modifier, of left: NSExpression, in environment: SQLEnvironment,
         _ context: RequestPart
@@ -194,7 +198,8 @@ extension SQLGenerator {
         let rest: [String]
     }
 
-    /// The to-many relationship that a key path crosses; nil for other expressions and for `@count` and its kind.
+    /// Returns the to-many relationship that a key path crosses; nil for other expressions and for
+    /// collection operators such as `@count`.
     private func toManyPath(
         _ expression: NSExpression, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> ToManyPath? {
@@ -208,7 +213,7 @@ extension SQLGenerator {
         return ToManyPath(ownerKey: key, slot: slot, mapping: mapping, rest: rest)
     }
 
-    /// ANY as EXISTS; ALL as NOT EXISTS of a row that does not fulfil the comparison.
+    /// Returns ANY as EXISTS, and ALL as NOT EXISTS of a row that fails the comparison.
     private func quantified(
         _ path: ToManyPath, all: Bool, _ context: RequestPart, _ compare: (SQLTerm) throws -> SQLText
     ) throws -> SQLText {
@@ -222,7 +227,7 @@ extension SQLGenerator {
 }
 
 extension NSExpression {
-    /// Whether it has one value, whatever the row.
+    /// Whether the expression has the same value for every row.
     fileprivate var isKnown: Bool {
         switch expressionType {
         case .constantValue: !(constantValue is [NSExpression])
@@ -233,7 +238,7 @@ extension NSExpression {
 }
 
 extension NSComparisonPredicate.Operator {
-    /// The operator that says the same with its sides exchanged.
+    /// The operator that means the same with its sides exchanged.
     package var mirrored: NSComparisonPredicate.Operator? {
         switch self {
         case .equalTo: .equalTo

@@ -5,13 +5,13 @@ extension SQLGenerator {
     struct RelatedRowSource {
         /// The FROM and WHERE of a subquery.
         let text: SQLText
-        /// The destination's keys in it.
+        /// The key column of the destination in it.
         let key: String
     }
 
-    /// Rows of a to-many relationship as the FROM and WHERE of a subquery.
+    /// Returns the rows of a to-many relationship as the FROM and WHERE of a subquery.
     ///
-    /// - Parameter body: makes the conditions on the destination, whose joins it may extend.
+    /// - Parameter body: returns the conditions on the destination, and may extend its joins.
     func relatedRows(
         ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: RequestPart,
         _ body: (SQLScope) throws -> [SQLText]
@@ -44,7 +44,8 @@ extension SQLGenerator {
         }
     }
 
-    /// `@count`, `@sum` and their kind at the end of a path through a to-many relationship.
+    /// Returns a collection operator, such as `@count` or `@sum`, at the end of a path through a
+    /// to-many relationship.
     func aggregate(
         ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, rest: [String], _ context: RequestPart
     ) throws -> SQLTerm {
@@ -77,10 +78,13 @@ extension SQLGenerator {
 
     private static let aggregates: [String: SQLAggregate] = ["@sum": .sum, "@min": .minimum, "@max": .maximum, "@avg": .average]
 
-    /// A collection operator over the values of rows, without the rows. Sums and averages of what is no number are nil, as in memory, but
-    /// for the sum of nothing.
+    /// Returns a collection operator over the values of rows, without the FROM clause of these
+    /// rows.
     ///
-    /// - Throws: for values that the operator makes no sense of.
+    /// Sums and averages of values that are not numbers are nil, as in memory; only the sum of no
+    /// values is 0.
+    ///
+    /// - Throws: for values to which the operator does not apply.
     func aggregate(_ name: String, of value: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         switch (name, value.valueClass) {
         case (_, .object), (_, .archived), (_, .entity): throw refuse(context, "\(name) needs values that have an order")
@@ -98,7 +102,7 @@ extension SQLGenerator {
             exact: dialect.exactAggregate(aggregate, value).map(text), rootIndex: value.rootIndex)
     }
 
-    /// The kind of what a collection operator gives.
+    /// Returns the kind of a collection operator's result.
     private func aggregateKind(_ name: String, of value: SQLTerm) -> ValueKind? {
         switch name {
         case "@avg": value.kind == .decimal ? .decimal : .double
@@ -121,7 +125,7 @@ extension SQLGenerator {
         }
     }
 
-    /// The rows of `SUBQUERY(collection, $x, condition)`.
+    /// Returns the rows of `SUBQUERY(collection, $x, condition)`.
     func subqueryRows(_ expression: NSExpression, in environment: SQLEnvironment) throws -> RelatedRowSource {
         let context = RequestPart.words("\(expression)")
         guard let collection = expression.collection as? NSExpression, collection.expressionType == .keyPath else {
@@ -141,7 +145,7 @@ extension SQLGenerator {
         }
     }
 
-    /// The row source and the components of a key path expression.
+    /// Returns the row source and the components of a key path expression.
     func scopeAndPath(of expression: NSExpression, in environment: SQLEnvironment) throws -> (SQLScope, [String]) {
         let path = expression.keyPath.pathNames
         let operand = expression.operand

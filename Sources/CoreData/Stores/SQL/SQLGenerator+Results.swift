@@ -2,8 +2,10 @@ import Foundation
 
 // Columns of dictionary results: expressions that may be aggregates over the rows of the query.
 extension SQLGenerator {
-    /// An expression as a result column. An aggregate of a plain key path is taken over the query's rows, one of a
-    /// to-many key path over each row's destinations.
+    /// Returns an expression as a result column.
+    ///
+    /// An aggregate of a plain key path is computed over the query's rows; an aggregate of a
+    /// to-many key path is computed over each row's destinations.
     func resultTerm(_ expression: NSExpression, in environment: SQLEnvironment) throws -> SQLTerm {
         let context = RequestPart.words("\(expression)")
         let expression = expression.withRowAggregate
@@ -29,7 +31,7 @@ extension SQLGenerator {
         return try term(expression, in: environment, like: nil, context)
     }
 
-    /// A condition on groups: key paths may name result columns.
+    /// Returns a condition on groups, in which key paths may name result columns.
     func havingCondition(
         _ predicate: NSPredicate, in environment: SQLEnvironment, column: @escaping (String) -> SQLTerm?
     ) throws -> SQLText {
@@ -38,7 +40,7 @@ extension SQLGenerator {
         return try condition(predicate, in: environment)
     }
 
-    /// ` ORDER BY …` where keys may name result columns.
+    /// Returns ` ORDER BY …`, in which keys may name result columns.
     func order(
         _ descriptors: [NSSortDescriptor], in scope: SQLScope, column: @escaping (String) -> SQLTerm?
     ) throws -> SQLText {
@@ -49,7 +51,8 @@ extension SQLGenerator {
 }
 
 extension SQLGenerator {
-    /// The value of a group of rows, made of the rows' values; the term itself without a function.
+    /// Returns the value of a group of rows, computed from the rows' values; without a function,
+    /// the term itself.
     func ofGroup(_ term: SQLTerm, _ function: RowAggregate.Function?) -> SQLTerm {
         switch function {
         case nil: term

@@ -2,15 +2,17 @@ import Foundation
 
 /// Turns predicates, sort descriptors and expressions into SQL for a mapping.
 ///
-/// One generator makes one statement. What SQL cannot say is refused with an error that names the part; nothing is ever
-/// left out.
+/// One generator makes one statement. A part that SQL cannot express is refused with an error that
+/// names it; no part is ever left out.
 package final class SQLGenerator {
     let mapping: SQLMapping
     let store: AnyObject
     private var aliasCount = 0
-    /// Finds a result column by name, while conditions and orders are made that may name one.
+    /// Finds a result column by name. It is set while conditions and orders that may name one are
+    /// generated.
     var resultColumn: ((String) -> SQLTerm?)?
-    /// Whether the part that is made has so many constants that the database must not collect them, comparing each with all others.
+    /// Whether the current part has so many constants that the database must not collect them,
+    /// because it would compare each with all others.
     var isOfManyConstants = false
 
     var dialect: any SQLDialect { mapping.dialect }
@@ -27,19 +29,19 @@ package final class SQLGenerator {
 
     func newScope(_ entity: SQLEntity) -> SQLScope { SQLScope(alias: newAlias(), entity: entity, dialect) }
 
-    /// A column of a table under an alias.
+    /// Returns a column of a table under an alias.
     func column(_ alias: String, _ name: String) -> String { "\(alias).\(dialect.identifier(name))" }
 
-    /// The keys of an entity's table under an alias.
+    /// Returns the key column of an entity's table under an alias.
     func key(_ alias: String, of entity: SQLEntity) -> String { column(alias, entity.table.keyColumn) }
 
-    /// The keys of a scope's rows.
+    /// Returns the key column of a scope's rows.
     func key(_ scope: SQLScope) -> String { key(scope.alias, of: scope.entity) }
 
-    /// The mapping of an entity that a request names.
+    /// Returns the mapping of an entity that a request names.
     package func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 
-    /// FROM and WHERE of a scope.
+    /// Returns the FROM and WHERE clauses of a scope.
     func source(
         _ scope: SQLScope, where conditions: [SQLText?], includesSubentities: Bool
     ) -> SQLText {
@@ -55,7 +57,7 @@ package final class SQLGenerator {
 
     // MARK: Key paths
 
-    /// Where a key path leads.
+    /// The target of a key path.
     enum Destination {
         case column(alias: String, column: SQLColumn, slot: PropertySlot)
         /// A composite attribute, or one within it.
@@ -64,11 +66,12 @@ package final class SQLGenerator {
         case row(alias: String, entity: SQLEntity)
         /// The entity of a row, or the entity's name.
         case entity(alias: String, entity: SQLEntity, isName: Bool)
-        /// `name.length`, where the name is a text. SQL knows this property of an attribute's value, and the next.
+        /// `name.length`, where `name` is a text. SQL supports this property of an attribute's
+        /// value, and the next one.
         case length(alias: String, column: SQLColumn)
         /// `number.stringValue`.
         case numberText(alias: String, column: SQLColumn, slot: PropertySlot)
-        /// A to-many relationship of the row with a key, and the rest of the path.
+        /// A to-many relationship of the row with a given key, and the rest of the path.
         case toMany(ownerKey: String, owner: SQLEntity, slot: PropertySlot, mapping: SQLToMany, rest: [String])
     }
 
@@ -132,7 +135,7 @@ package final class SQLGenerator {
         return .row(alias: alias, entity: entity)
     }
 
-    /// A property of an attribute's value.
+    /// Returns a property of an attribute's value; nil where SQL has none.
     private static func property(
         _ names: ArraySlice<String>, ofValueIn slot: PropertySlot, _ column: SQLColumn, _ alias: String
     ) -> Destination? {
@@ -143,7 +146,7 @@ package final class SQLGenerator {
         }
     }
 
-    /// The composite attribute, or the element of one, that names lead to.
+    /// Returns the composite attribute, or its element, that a list of names refers to.
     private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: RequestPart) throws -> Destination {
         let layout = owner.layout
         if let composite = layout.composite(at: names) { return .composite(alias: alias, composite, entity: owner) }
@@ -159,9 +162,9 @@ package final class SQLGenerator {
             context, "the composite attribute '\(names[0])' has no element '\(names.dropFirst().joined(separator: "."))'")
     }
 
-    /// A property that only subentities have, as predicates on the superentity may use it.
+    /// Returns a property that only subentities have; predicates on the superentity may use it.
     ///
-    /// - Throws: when several subentities have properties of this name, which lie in different places.
+    /// - Throws: when several subentities have properties of this name in different columns.
     private func subentitySlot(
         _ name: String, of entity: SQLEntity, _ context: RequestPart
     ) throws -> (slot: Int, entity: SQLEntity)? {
@@ -172,7 +175,7 @@ package final class SQLGenerator {
                 found = (slot, candidate)
                 continue
             }
-            // A property that was declared again has the superentity's column.
+            // A property that a subentity redeclares uses the superentity's column.
             let isSameColumn = Self.sharesColumns(candidate, slot, first.entity, first.slot)
             guard isSameColumn || first.entity.layout.slots[first.slot].property === candidate.layout.slots[slot].property else {
                 throw refuse(
@@ -184,7 +187,7 @@ package final class SQLGenerator {
         return found
     }
 
-    /// Whether a property of two entities of one table lies in the same columns.
+    /// Whether a property of two entities of one table is stored in the same columns.
     private static func sharesColumns(_ first: SQLEntity, _ firstSlot: Int, _ second: SQLEntity, _ secondSlot: Int) -> Bool {
         func columns(_ entity: SQLEntity, _ slot: Int) -> [SQLColumn] {
             (entity.layout.slots[slot].composite?.slots ?? [slot]).compactMap { entity.columns[$0] }
@@ -195,7 +198,8 @@ package final class SQLGenerator {
 
     // MARK: Errors
 
-    /// What the dialect says of a part of a request.
+    /// Returns the dialect's result for a part of a request; throws its refusal as an error that
+    /// names the part.
     func said<Result>(_ context: RequestPart, _ say: () throws(SQLRefusal) -> Result) throws -> Result {
         do {
             return try say()
@@ -212,7 +216,8 @@ package final class SQLGenerator {
     }
 }
 
-/// A part of a request, as a refusal shows it: only then it is written, for it may have thousands of elements.
+/// A part of a request, for error messages. Its text is made only for an error, because it may have
+/// thousands of elements.
 enum RequestPart: ExpressibleByStringInterpolation {
     case words(String)
     case predicate(NSPredicate)

@@ -1,12 +1,12 @@
 import Foundation
 
-/// An index as a database is to make it.
+/// The definition of an index for a database to create.
 package struct SQLIndex {
     package struct Element {
         package let column: String
-        /// nil for an index whose order nobody asks for.
+        /// nil for an index whose order is never used.
         package var isAscending: Bool?
-        /// What stands in the index in the place of a text; nil for the value as it is.
+        /// The form in which the index holds a text; nil for the value as it is.
         package var form: SQLTextForm?
     }
 
@@ -14,18 +14,19 @@ package struct SQLIndex {
     package let table: String
     package let elements: [Element]
     package var isUnique = false
-    /// Whether it finds parts of the texts of its one element.
+    /// Whether the index finds parts of the texts of its one element.
     package var findsParts = false
-    /// The condition of the rows that are in it; nil for all.
+    /// The condition of the rows that are in the index; nil for all rows.
     package var condition: String?
 
-    /// Whether it has texts in other forms than their own, which not every database can make.
+    /// Whether the index holds texts in other forms than their own, which not every database
+    /// supports.
     var isOfOtherForms: Bool { findsParts || elements.contains { $0.form != nil } }
 }
 
-/// A text as an index has it.
+/// The form of a text in an index.
 package enum SQLTextForm {
-    /// Without what the options leave out, as texts are compared.
+    /// Without the differences that the options ignore, as texts are compared.
     case folded(NSComparisonPredicate.Options)
     /// In the order of a sort descriptor.
     case ordered(SQLCollation)

@@ -1,17 +1,20 @@
 import Foundation
 
-/// The condition of a partial index: a predicate on the row's own columns, with its constants written out.
+/// The condition of a partial index: a predicate on the row's own columns, with its constants
+/// written out.
 ///
-/// An index takes no placeholders, subqueries or functions of a connection. What can be said only with them has no condition, and the
-/// index then holds all rows: an index is for speed, and a larger one gives the same answers.
+/// An index cannot use placeholders, subqueries or functions of a connection. A predicate that
+/// needs them gives no condition, and the index then holds all rows. An index only adds speed, and
+/// a larger one gives the same answers.
 struct SQLIndexCondition {
     let entity: SQLEntity
     let dialect: any SQLDialect
 
-    /// The condition as SQL; nil when it cannot be said.
+    /// Returns the condition as SQL; nil when it cannot be expressed.
     func sql(_ predicate: NSPredicate) -> String? { condition(predicate)?.statement(dialect).sql }
 
-    /// - Parameter isPart: whether it stands among others, so that alternatives need parentheses.
+    /// - Parameter isPart: whether the condition is part of a larger one, so that alternatives need
+    ///   parentheses.
     private func condition(_ predicate: NSPredicate, isPart: Bool = false) -> SQLText? {
         if let compound = predicate as? NSCompoundPredicate { return condition(compound, isPart: isPart) }
         guard let comparison = predicate as? NSComparisonPredicate, comparison.options.isEmpty,
@@ -53,7 +56,8 @@ struct SQLIndexCondition {
         guard let literal = dialect.literal(value, column.kind) else { return nil }
         switch type {
         case .equalTo: return SQLText("\(name) = \(literal)")
-        // Without the rows that have nil, as Core Data makes it: a fetch that wants them reads the table.
+        // Rows with nil are not in the index, as in Core Data. A fetch that wants them reads the
+        // table.
         case .notEqualTo: return SQLText("\(name) <> \(literal)")
         case .lessThan: return SQLText("\(name) < \(literal)")
         case .lessThanOrEqualTo: return SQLText("\(name) <= \(literal)")

@@ -1,8 +1,9 @@
 import Foundation
 
-/// Where the destinations of a to-many relationship are found.
+/// The place where the destinations of a to-many relationship are stored.
 package enum SQLToMany {
-    /// In a to-one column of the destination's table: that of the inverse, or a hidden key where there is none.
+    /// In a to-one column of the destination's table: the inverse's column, or a hidden key if
+    /// there is no inverse.
     case inverse(SQLColumn, of: SQLEntity, isOrdered: Bool)
     /// In a join table; `isFirst` when the owner is the table's first side.
     case join(SQLJoinTable, isFirst: Bool)
@@ -10,12 +11,13 @@ package enum SQLToMany {
 
 /// A table of pairs for a many-to-many relationship.
 ///
-/// A store that this project made in former times keeps a to-many relationship without an inverse in one too.
+/// Stores from earlier versions of this project also keep to-many relationships without an inverse
+/// in such a table.
 package final class SQLJoinTable {
     package private(set) var name: String
     /// Holds the key of the row that owns `firstRelationship`.
     package private(set) var firstColumn: String
-    /// Holds the key of the row that `firstRelationship` leads to.
+    /// Holds the key of the row that `firstRelationship` refers to.
     package private(set) var secondColumn: String
     /// Position within `firstRelationship`, where that is ordered.
     private(set) var firstOrderColumn: String?
@@ -27,7 +29,7 @@ package final class SQLJoinTable {
     package let owner: SQLEntity
     package let destination: SQLEntity
     let naming: any TableNaming
-    /// Whether the relationship is its own inverse: each pair stands in the table in both directions.
+    /// Whether the relationship is its own inverse: each pair is in the table in both directions.
     var isReflexive: Bool { secondRelationship === firstRelationship }
 
     init(
@@ -51,14 +53,15 @@ package final class SQLJoinTable {
         secondOrderColumn = inverse.flatMap { $0.isOrdered ? naming.positionColumn(of: $0, joinColumn: firstColumn) : nil }
     }
 
-    /// All columns in the order of their declaration: a position stands where its column stands.
+    /// All columns in the order of their declaration. The position columns have the order of their
+    /// key columns.
     package var columnNames: [String] { [firstColumn, secondColumn] + [secondOrderColumn, firstOrderColumn].compactMap { $0 } }
 
     package func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
     package func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }
     func orderColumn(isFirst: Bool) -> String? { isFirst ? firstOrderColumn : secondOrderColumn }
 
-    /// Takes the names over under which a store has the table.
+    /// Adopts the names that the table has in a store.
     func adopt(_ name: String, firstColumn: String, secondColumn: String, present: [String]) {
         self.name = name
         self.firstColumn = firstColumn

@@ -1,17 +1,17 @@
-/// Keys in the form in which a statement takes them.
+/// Keys in the form in which a statement binds them.
 package struct SQLKeys {
     package enum Form: Hashable, Sendable {
         /// One key.
         case one
         /// One value that holds all keys.
         case list
-        /// The first and the last of keys without a gap, which are read faster than single ones.
+        /// The first and the last of consecutive keys, which are read faster than single ones.
         case range
     }
 
     let count: Int
     package let form: Form
-    /// The arguments of each run of the statement: one for each range.
+    /// The arguments of each execution of the statement: one execution for each range.
     package let arguments: [[SQLArgument]]
 
     package init(_ keys: [Int64], _ dialect: any SQLDialect) {
@@ -28,7 +28,8 @@ package struct SQLKeys {
         }
     }
 
-    /// Keys as ranges without gaps, in ascending order; nil for keys that are too scattered for reading them so to be faster.
+    /// Returns keys as ranges without gaps, in ascending order; nil if the keys are too scattered
+    /// for ranges to be faster.
     private static func ranges(of keys: [Int64]) -> [ClosedRange<Int64>]? {
         var ranges: [ClosedRange<Int64>] = []
         let mostRanges = max(1, keys.count / 8)

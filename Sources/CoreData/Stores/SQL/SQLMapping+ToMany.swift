@@ -1,6 +1,6 @@
 import Foundation
 
-// Where to-many relationships are kept: inverse columns, hidden keys and join tables.
+// The storage of to-many relationships: inverse columns, hidden keys and join tables.
 extension SQLMapping {
     /// A many-to-many relationship as its entity declares it.
     private struct Side {
@@ -8,7 +8,8 @@ extension SQLMapping {
         let relationship: NSRelationshipDescription
     }
 
-    /// The relationship that others are known by: where a subentity declares one again, the one that its inverse leads back to.
+    /// Returns the relationship that identifies a pair. Where a subentity redeclares a
+    /// relationship, it is the one that its inverse refers back to.
     private func known(_ relationship: NSRelationshipDescription) -> NSRelationshipDescription {
         guard let back = relationship.inverseRelationship?.inverseRelationship, back.name == relationship.name else {
             return relationship
@@ -21,10 +22,13 @@ extension SQLMapping {
         relationship.owningEntity?.name.flatMap { layouts.layoutByName[$0] }.flatMap { entity($0) }
     }
 
-    /// Each entity that the store holds.
+    /// The entities that the store holds, in order.
     private var entitiesInOrder: [SQLEntity] { entities.compactMap { $0 }.sorted { $0.order < $1.order } }
 
-    /// The to-many relationships without an inverse, each where it is declared first, by order and name.
+    /// Creates hidden keys for the to-many relationships without an inverse.
+    ///
+    /// Each relationship has its key where it is first declared. The keys are sorted by the order
+    /// of entities and by name.
     func makeHiddenKeys() -> [SQLHiddenKey] {
         var keys: [SQLHiddenKey] = []
         for entity in entitiesInOrder {
@@ -43,7 +47,8 @@ extension SQLMapping {
         slot.kind.isToMany && !slot.isTransient && slot.relationship?.inverseRelationship == nil
     }
 
-    /// The superentity's relationship that a subentity declares again, if it leads into the same table.
+    /// Returns the superentity's relationship that a subentity redeclares, if its destination is in
+    /// the same table.
     private func formerDeclaration(_ slot: PropertySlot, of layout: EntityLayout) -> PropertySlot? {
         guard layout.superIndex >= 0 else { return nil }
         let parent = layouts.layouts[layout.superIndex]
@@ -54,7 +59,7 @@ extension SQLMapping {
         return formerDeclaration(former, of: parent) ?? former
     }
 
-    /// Gives each to-many relationship its place. Called when the tables have their columns.
+    /// Assigns each to-many relationship its storage. Called when the tables have their columns.
     func makeToManyMappings() {
         let joins = makeJoinTables()
         for case let entity? in entities {
@@ -78,17 +83,18 @@ extension SQLMapping {
         }
     }
 
-    /// Makes the join tables.
+    /// Creates the join tables.
     ///
-    /// Of a pair the relationship whose entity comes first names the table; of two that one entity declares the one
-    /// whose name comes later.
+    /// The relationship of a pair whose entity comes first names the table. If one entity declares
+    /// both, the relationship whose name comes later names it.
+    ///
     /// - Returns: the join table of each many-to-many relationship.
     private func makeJoinTables() -> [ObjectIdentifier: SQLJoinTable] {
         let sides = sidesOfPairs()
         var columnNames = SQLNames()
         var columns: [ObjectIdentifier: String] = [:]
-        // The column with an entity's keys is named by the relationship that leads to them. Where a name repeats, the
-        // entity's relationships are taken in order.
+        // The column with an entity's keys is named after the relationship that refers to them.
+        // Where a name repeats, the entity's relationships are named in order.
         for side in sides {
             guard let inverse = side.relationship.inverseRelationship else { continue }
             let name = naming.joinColumn(side.relationship, inverse: inverse, of: side.entity)
@@ -121,7 +127,7 @@ extension SQLMapping {
         return joins
     }
 
-    /// Both sides of each many-to-many pair, by entity and name.
+    /// Returns both sides of each many-to-many pair, by entity and name.
     private func sidesOfPairs() -> [Side] {
         var sides: [Side] = []
         for entity in entitiesInOrder {

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Where the entities of a model lie in tables of a database.
+/// The mapping of a model's entities to tables of a database.
 ///
-/// It is made from a model alone, with the names that a `TableNaming` gives. A store may then fit it to tables that are there and named
-/// otherwise.
+/// It is created from a model alone, with the names that a `TableNaming` gives. A store may then
+/// fit it to existing tables that have other names.
 package final class SQLMapping: @unchecked Sendable {
     // Sendable: set up completely before a store shares it, then only read.
 
@@ -11,18 +11,18 @@ package final class SQLMapping: @unchecked Sendable {
     package let dialect: any SQLDialect
     package let naming: any TableNaming
     package private(set) var tables: [SQLTable] = []
-    /// By the entity that names them, then by the relationship.
+    /// The join tables, by the entity that names them, then by the relationship.
     package var joinTables: [SQLJoinTable] = []
     /// The key columns of to-many relationships without an inverse.
     package var hiddenKeys: [SQLHiddenKey] = []
-    /// What indexes and triggers are called.
+    /// The names of indexes and triggers.
     private(set) var schemaNames = SQLSchemaNames()
-    /// By layout index; nil for an entity that the store does not hold.
+    /// The mappings by layout index; nil for an entity that the store does not hold.
     package private(set) var entities: [SQLEntity?]
-    /// Layout index by entity number; -1 where a number means nothing.
+    /// Layout index by entity number; -1 for an unused number.
     private(set) var layoutByNumber: [Int] = []
 
-    /// Maps a configuration's entities, root by root in ascending order of name.
+    /// Creates the mapping of a configuration's entities, root by root in ascending order of name.
     ///
     /// - Parameter included: whether the store holds an entity.
     /// - Throws: an error that names a property whose type has no column.
@@ -34,7 +34,7 @@ package final class SQLMapping: @unchecked Sendable {
         self.dialect = dialect
         self.naming = naming
         entities = Array(repeating: nil, count: layouts.layouts.count)
-        // A table holds a whole hierarchy: one included entity brings its family.
+        // A table holds a whole hierarchy, so one included entity brings in its family.
         let roots = Set(layouts.layouts.filter(included).map(\.rootIndex))
         let held = layouts.layouts.filter { roots.contains($0.rootIndex) }
         // A renamed entity keeps the number that the store gave it under its former name.
@@ -79,12 +79,12 @@ package final class SQLMapping: @unchecked Sendable {
         }
     }
 
-    // Relationships lead from entity to entity, and round in circles.
+    // Relationships refer from entity to entity and form reference cycles; this breaks them.
     deinit { for entity in entities { entity?.toMany = [] } }
 
     package func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }
 
-    /// The mapping of an entity that the store must have.
+    /// Returns the mapping of an entity that the store must have.
     package func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
         guard let entity = entity(layout) else {
             throw CoreDataErrors.entityIsNotKept(layout.name)
@@ -92,7 +92,8 @@ package final class SQLMapping: @unchecked Sendable {
         return entity
     }
 
-    /// The layout of a row by its entity number; nil for a number the store's model does not know.
+    /// Returns the layout of a row by its entity number; nil for a number the store's model does
+    /// not know.
     @inline(__always)
     package func layoutIndex(forNumber number: Int64) -> Int? {
         guard number >= 0, number < Int64(layoutByNumber.count) else { return nil }
@@ -100,7 +101,8 @@ package final class SQLMapping: @unchecked Sendable {
         return index >= 0 ? index : nil
     }
 
-    /// The condition that limits a table's rows to an entity; nil when the table holds no others.
+    /// Returns the condition that limits a table's rows to an entity; nil when the table holds no
+    /// other rows.
     func entityCondition(_ entity: SQLEntity, alias: String, includesSubentities: Bool) -> String? {
         let family = includesSubentities ? entity.layout.familyIndexes : [entity.layout.index]
         if family.count == entity.table.family.count { return nil }
@@ -109,7 +111,8 @@ package final class SQLMapping: @unchecked Sendable {
         return numbers.count == 1 ? "\(number) = \(numbers[0])" : "\(number) IN (\(numbers.joined(separator: ", ")))"
     }
 
-    /// Tables and columns of this mapping that a store lacks, as `TABLE` or `TABLE.COLUMN`.
+    /// Returns the tables and columns of this mapping that a store lacks, as `TABLE` or
+    /// `TABLE.COLUMN`.
     package func missing(from columns: [String: [String]]) -> [String] {
         var missing: [String] = []
         func require(_ wanted: [String], in table: String) {
@@ -125,17 +128,17 @@ package final class SQLMapping: @unchecked Sendable {
     }
 }
 
-/// One entity's place in its table.
+/// The mapping of one entity to its table.
 package final class SQLEntity {
     package let layout: EntityLayout
     /// The entity number of its rows.
     package let number: Int
-    /// Its place among the others, where names and columns are given out in turn.
+    /// The entity's position in the order in which names and columns are assigned.
     let order: Int
     package unowned var table: SQLTable!
-    /// By slot; nil for properties that are not kept in a column.
+    /// The columns by slot; nil for properties that are not kept in a column.
     package var columns: [SQLColumn?]
-    /// By slot; nil for properties that are no to-many relationships.
+    /// The storage of to-many relationships by slot; nil for other properties.
     package var toMany: [SQLToMany?]
 
     init(layout: EntityLayout, number: Int, order: Int) {

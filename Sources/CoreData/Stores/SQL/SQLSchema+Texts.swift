@@ -1,8 +1,10 @@
 import Foundation
 
-// Indexes of texts in other forms than their own, beside each index that a model asks for.
+// Additional indexes of texts in other forms than their own, beside each index that a model asks
+// for.
 extension SQLSchema {
-    /// The same index once for each form that one of its texts is wanted in, and one for the parts of each text.
+    /// Returns variants of an index: one for each form that is requested for one of its texts, and
+    /// one for the parts of each text.
     func textIndexes(like index: SQLIndex, name: String, of entity: SQLEntity) -> [SQLIndex] {
         let indexOptions = index.elements.map { element -> SQLTextIndexOptions? in
             guard let column = entity.columns.lazy.compactMap({ $0 }).first(where: { $0.name == element.column }), column.type == .text
@@ -48,7 +50,7 @@ extension SQLSchema {
         return made
     }
 
-    /// What the user info of attributes says that means nothing: a sentence for each.
+    /// Returns one sentence for each unknown word in the user info of attributes.
     package func unknownIndexOptions() -> [String] {
         mapping.tables.flatMap { table in
             table.columns.filter { $0.type == .text }.flatMap { column in
@@ -63,6 +65,6 @@ extension SQLSchema {
 extension NSComparisonPredicate.Options {
     fileprivate static let foldings: [Self] = [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
 
-    /// The options as a predicate's format writes them.
+    /// The options as they are written in a predicate's format.
     fileprivate var letters: String { (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") }
 }

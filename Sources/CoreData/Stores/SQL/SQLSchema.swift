@@ -1,6 +1,7 @@
 import Foundation
 
-/// The tables, indexes and derived attributes of an empty store for a mapping, and the statements that make them.
+/// The tables, indexes and derived attributes of an empty store for a mapping, and the statements
+/// that create them.
 package struct SQLSchema {
     let mapping: SQLMapping
 
@@ -11,24 +12,24 @@ package struct SQLSchema {
     private var naming: any TableNaming { mapping.naming }
     private var dialect: any SQLDialect { mapping.dialect }
 
-    /// Everything a new store needs: tables, indexes, triggers.
+    /// Returns all statements for a new store: tables, indexes, triggers.
     func statements() throws -> [String] {
         tableStatements() + indexStatements() + spatialIndexes().flatMap(dialect.createSpatialIndex) + (try triggerStatements())
             + dialect.housekeeping
     }
 
-    /// The statements that make the tables of entities and the join tables.
+    /// Returns the statements that create the tables of entities and the join tables.
     package func tableStatements() -> [String] {
         mapping.tables.flatMap { dialect.createTable($0) + joinTables(of: $0).flatMap(dialect.createTable) }
     }
 
-    /// The join tables that follow a table: those that its entities name.
+    /// Returns the join tables that follow a table: those that its entities name.
     private func joinTables(of table: SQLTable) -> [SQLJoinTable] { mapping.joinTables.filter { $0.owner.table === table } }
 
-    /// The statements that make all indexes.
+    /// Returns the statements that create all indexes.
     func indexStatements() -> [String] { indexes().map(\.statement) }
 
-    /// All indexes that the database can make, each with the statement that makes it.
+    /// Returns all indexes that the database can create, each with its statement.
     package func indexes() -> [(index: SQLIndex, statement: String)] {
         mapping.tables.flatMap { table in
             var seen: Set<String> = []
@@ -37,19 +38,19 @@ package struct SQLSchema {
         }
     }
 
-    /// The indexes that the database cannot make, each with the reason.
+    /// Returns the indexes that the database cannot create, each with the reason.
     package func omittedIndexes() -> [(index: SQLIndex, reason: String)] {
         mapping.tables.flatMap(namedIndexes).compactMap { index in dialect.refusal(of: index).map { (index, $0) } }
     }
 
-    /// The statements that make all triggers.
+    /// Returns the statements that create all triggers.
     func triggerStatements() throws -> [String] { try derivations().flatMap { try dialect.triggers($0) } }
 
     package func derivations() -> [SQLDerivation] { mapping.tables.flatMap(derivations) }
 
     // MARK: Indexes
 
-    /// All indexes of a table and of the join tables that its entities name.
+    /// Returns all indexes of a table and of the join tables that its entities name.
     private func namedIndexes(of table: SQLTable) -> [SQLIndex] {
         indexes(of: table).map { index in
             var index = index
@@ -58,7 +59,7 @@ package struct SQLSchema {
         }
     }
 
-    /// The same with the names that they would have if they were alone.
+    /// Returns the same indexes with the names that they would have if no other index existed.
     func indexes(of table: SQLTable) -> [SQLIndex] {
         var indexes: [SQLIndex] = []
         for column in table.columns where column.kind == .toOne {
@@ -76,14 +77,15 @@ package struct SQLSchema {
         for entity in table.family {
             let description = entity.layout.entity
             let own = description.indexes.filter { $0.entity == nil || $0.entity === description }
-            // The mark says which indexes to make where nothing else does.
+            // The mark `isIndexed` decides only where the entity declares no indexes.
             for slot in entity.layout.slots where own.isEmpty && slot.property.isIndexed && slot.property.owningEntity === description {
                 guard let column = entity.columns[slot.index], column.kind != .toOne else { continue }
                 let index = index(entity, slot.name, [.init(column: column.name, isAscending: true)])
                 indexes += [index] + textIndexes(like: index, name: slot.name, of: entity)
             }
             for fetchIndex in own {
-                // What a to-many relationship leads to is in other rows: the index is of the other elements.
+                // The destinations of a to-many relationship are in other rows, so the index holds
+                // only the other elements.
                 let elements = fetchIndex.elements.filter { ($0.property as? NSRelationshipDescription)?.isToMany != true }
                 var columns: [SQLIndex.Element] = []
                 for element in elements where element.collationType == .binary {
@@ -100,7 +102,7 @@ package struct SQLSchema {
         return indexes
     }
 
-    /// The index of a uniqueness constraint; nil when one of its properties has no column.
+    /// Returns the index of a uniqueness constraint; nil when one of its properties has no column.
     func uniqueIndex(_ constraint: [String], of entity: SQLEntity) -> SQLIndex? {
         guard let columns = columnNames(of: constraint, in: entity) else { return nil }
         return SQLIndex(
@@ -108,7 +110,7 @@ package struct SQLSchema {
             elements: columns.map { .init(column: $0, isAscending: true) }, isUnique: true)
     }
 
-    /// Whether an index would be the same as the one that each to-one relationship has anyway.
+    /// Whether an index would equal the one that each to-one relationship has anyway.
     private func isIndexOfForeignKey(_ index: NSFetchIndexDescription, in entity: SQLEntity) -> Bool {
         guard index.elements.count == 1, index.partialIndexPredicate == nil, let element = index.elements.first,
             element.isAscending, let name = element.propertyName, let slot = entity.layout.slotByName[name]
@@ -133,7 +135,8 @@ package struct SQLSchema {
         }
     }
 
-    /// The column of a property or of an element; of a composite attribute those of all its elements.
+    /// Returns the column of a property or an element; for a composite attribute, the columns of
+    /// all its elements.
     private func columnNames(of path: String, in entity: SQLEntity) -> [String] {
         if let composite = entity.layout.composite(at: path.pathNames) {
             return composite.slots.compactMap { entity.columns[$0]?.name }
@@ -141,7 +144,7 @@ package struct SQLSchema {
         return [entity.layout.slotByPath[path].flatMap { entity.columns[$0]?.name }].compactMap { $0 }
     }
 
-    /// The columns of a uniqueness constraint; nil when one of its properties has none.
+    /// Returns the columns of a uniqueness constraint; nil when one of its properties has none.
     package func columnNames(of constraint: [String], in entity: SQLEntity) -> [String]? {
         let paths = entity.layout.constrainedPaths(constraint)
         let names = paths.compactMap { entity.layout.slotByPath[$0].flatMap { entity.columns[$0]?.name } }
@@ -150,7 +153,7 @@ package struct SQLSchema {
 
     // MARK: Derived attributes
 
-    /// The derived attributes of a table's entities.
+    /// Returns the derived attributes of a table's entities.
     package func derivations(of table: SQLTable) -> [SQLDerivation] {
         table.family.flatMap { entity in
             entity.layout.slots.compactMap { slot in
@@ -165,7 +168,8 @@ package struct SQLSchema {
         }
     }
 
-    /// Whether an index keeps derived values apart. It is made when these are computed.
+    /// Whether an index requires derived values to be unique. Such an index is created when these
+    /// are computed.
     package func keepsDerivedValuesApart(_ index: SQLIndex) -> Bool {
         index.isUnique
             && derivations().contains { derivation in

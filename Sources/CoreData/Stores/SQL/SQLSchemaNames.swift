@@ -1,39 +1,43 @@
 import Foundation
 
-/// The names of indexes, constraints and triggers in a database that keeps them, with those of tables, in one list for each schema: a name
-/// that repeats gets a number.
+/// The names of indexes, constraints and triggers in a database with one namespace for each schema.
 ///
-/// A schema that was made before keeps its names: where one repeats it could not have been made.
+/// Such a database keeps them in one list with the names of tables, so a name that repeats gets a
+/// number.
+///
+/// An existing schema keeps its names: with a repeated name it could not have been created.
 struct SQLSchemaNames {
-    /// By the statements that would make the indexes if they were alone.
+    /// The names by the statements that would create the indexes if no other index existed.
     private var indexes: [String: String] = [:]
-    /// By the derived attributes.
+    /// The names by the derived attributes.
     private var triggers: [ObjectIdentifier: String] = [:]
 
-    /// Names that are as the rules have them.
+    /// Creates names that follow the naming rules unchanged.
     init() {}
 
-    /// - Parameter mapping: one whose tables have their names.
+    /// - Parameter mapping: a mapping whose tables have their names.
     init(_ mapping: SQLMapping) {
         let (schema, naming) = (SQLSchema(mapping: mapping), mapping.naming)
         let tables = mapping.tables.map(\.name) + mapping.joinTables.map(\.name)
         var names = SQLNames(taken: Set(tables).union(naming.reservedTables.keys).union(naming.ownIndexes(of: tables)))
         let all = mapping.tables.flatMap(schema.indexes)
-        // What only some databases can make comes last, so that the names of the others are the same in all.
+        // Indexes that only some databases support come last, so that the other names are the same
+        // in all databases.
         for index in all.filter({ !$0.isOfOtherForms }) + all.filter(\.isOfOtherForms) {
             let statement = mapping.dialect.createIndex(index)
             if indexes[statement] == nil { indexes[statement] = names.take(index.name) }
         }
-        // Functions, after which triggers are called, have a list of their own.
+        // Functions, after which triggers are named, have a namespace of their own.
         var functions = SQLNames()
         for derivation in schema.derivations() { triggers[ObjectIdentifier(derivation.slot.property)] = functions.take(derivation.name) }
     }
 
-    /// - Parameter index: as it would be if it were alone.
+    /// - Parameter index: the index with the name that it would have if no other index existed.
     func name(of index: SQLIndex, _ dialect: any SQLDialect) -> String {
         indexes.isEmpty ? index.name : indexes[dialect.createIndex(index)] ?? index.name
     }
 
-    /// What the triggers of a derived attribute are named after; nil where that is as the rules have it.
+    /// Returns the name from which a derived attribute's trigger names are made; nil where it
+    /// follows the naming rules unchanged.
     func trigger(of attribute: PropertySlot) -> String? { triggers[ObjectIdentifier(attribute.property)] }
 }

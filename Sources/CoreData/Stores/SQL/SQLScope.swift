@@ -1,12 +1,13 @@
-/// One row source of a query: a table under an alias, and the tables joined to it for key paths through to-one
-/// relationships.
+/// One row source of a query: a table under an alias, and the tables joined to it for key paths
+/// through to-one relationships.
 package final class SQLScope {
     let alias: String
     let entity: SQLEntity
     private let dialect: any SQLDialect
     private var joined: [String: (alias: String, entity: SQLEntity)] = [:]
 
-    /// The alias of the first table of a query: what is selected of whole rows names it.
+    /// The alias of the first table of a query. The columns that are selected for whole rows use
+    /// it.
     package static let firstAlias = "t0"
 
     /// ` LEFT OUTER JOIN …` for every joined table, in order.
@@ -18,7 +19,10 @@ package final class SQLScope {
         self.dialect = dialect
     }
 
-    /// The alias of the destination's table of a to-one relationship, joined once for each path; nil where the database joins no further table.
+    /// Returns the alias of a to-one relationship's destination table, which is joined once for
+    /// each path.
+    ///
+    /// - Returns: nil where the database joins no further table.
     func join(path: String, from alias: String, column: SQLColumn, to destination: SQLEntity, newAlias: () -> String)
         -> (alias: String, entity: SQLEntity)?
     {
@@ -33,7 +37,8 @@ package final class SQLScope {
     }
 }
 
-/// What names mean inside a predicate: the evaluated object, and the variables of the subqueries around.
+/// The meaning of names inside a predicate: the evaluated object, and the variables of the
+/// enclosing subqueries.
 struct SQLEnvironment {
     var scope: SQLScope
     var variables: [String: SQLScope] = [:]

@@ -5,17 +5,18 @@ package struct SQLSpatialIndex {
     let entity: SQLEntity
     /// The name of the fetch index, or of the attribute that asks for it.
     let name: String
-    /// One for each dimension.
+    /// One column for each dimension.
     let columns: [SQLColumn]
 }
 
 extension SQLSchema {
     /// The user info of a transient attribute that names the attributes which make its index.
     private static let componentsKey = "_NSLocationAttributeDerivedComponents"
-    /// R-trees have no more dimensions.
+    /// The most dimensions that an R-tree has.
     private static let mostDimensions = 5
 
-    /// The indexes of fetch indexes whose elements are all of the kind R-tree, and of attributes whose user info names components.
+    /// Returns the indexes of fetch indexes whose elements are all of the kind R-tree, and of
+    /// attributes whose user info names components.
     func spatialIndexes() -> [SQLSpatialIndex] {
         mapping.tables.flatMap { table in
             table.family.flatMap { entity -> [SQLSpatialIndex] in
@@ -39,7 +40,7 @@ extension SQLSchema {
         }
     }
 
-    /// Nil where an attribute has no column with numbers.
+    /// Returns a spatial index; nil where an attribute has no column with numbers.
     private func spatialIndex(_ entity: SQLEntity, _ name: String, _ attributes: [String]) -> SQLSpatialIndex? {
         let columns = attributes.compactMap { name in entity.layout.slotByPath[name].flatMap { entity.columns[$0] } }
         let types: [SQLColumnType] = [.integer, .float, .timestamp, .decimal]

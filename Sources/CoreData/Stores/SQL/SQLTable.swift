@@ -1,6 +1,6 @@
 import Foundation
 
-/// What a column holds: attributes of one type can share a column.
+/// The type of value that a column holds. Attributes of one type can share a column.
 package enum SQLColumnType {
     case integer
     case float
@@ -22,30 +22,36 @@ package enum SQLColumnType {
     }
 }
 
-/// The column of one property, with its companions.
+/// The column of one property, with its companion columns.
 ///
-/// The names may be set while a store is opened: a file that migrations have changed has others than a new one (`SQLMapping` fitted to it).
+/// The names may change while a store is opened: a file that migrations have changed has other
+/// names than a new one, and `SQLMapping` is fitted to it.
 package final class SQLColumn {
-    /// Set by the table, which makes names unique, and in another folder where the mapping is fitted to what a file has.
+    /// Set by the table, which makes names unique, and in another folder that fits the mapping to a
+    /// file.
     package var name: String
     let type: SQLColumnType
-    /// Set in another folder where the mapping is fitted to columns whose type is not the one that new ones get.
+    /// Set in another folder, where the mapping is fitted to columns whose type differs from that
+    /// of new columns.
     package var kind: ValueKind
-    /// The property's name; the path of an element of a composite attribute.
+    /// The property's name; for an element of a composite attribute, its path.
     package let propertyName: String
-    /// What the column is named after: the name of the property or the element alone.
+    /// The name from which the column's name is made: that of the property or of the element alone.
     let columnName: String
-    /// Holds the destination's entity number, where that can vary.
+    /// The column of the destination's entity number, where that can vary.
     package var entityColumn: String?
-    /// Holds the position in the ordered relationship that the column serves.
+    /// The column of the position in the ordered relationship that this column stores.
     package var orderColumn: String?
-    /// Whether large values may lie in files of their own. Only bytes can, whatever the model says of other attributes.
+    /// Whether large values may be stored in files. Only bytes can, whatever the model says of
+    /// other attributes.
     package let allowsExternalStorage: Bool
     /// The property that the column was made for; entities that inherit it share the column.
     package let property: NSPropertyDescription
-    /// Whether it holds the owner's key of `property`, a to-many relationship without an inverse: no object has its value.
+    /// Whether the column holds the owner's key of `property`, a to-many relationship without an
+    /// inverse. No object has this value.
     package let isHiddenKey: Bool
-    /// The ordered relationship that `orderColumn` serves: the place of the entity that declares it, and its name.
+    /// The ordered relationship that `orderColumn` serves: the position of its declaring entity,
+    /// and its name.
     fileprivate(set) var orderedBy: (place: Int, name: String) = (0, "")
 
     /// - Parameter keepsJSON: whether the database has a type for JSON.
@@ -60,10 +66,10 @@ package final class SQLColumn {
         isHiddenKey = false
     }
 
-    /// The kind of a property's values as they are in the column.
+    /// Returns the kind of a property's values as they are in the column.
     func kind(of slot: PropertySlot) -> ValueKind { kind == .json ? kind : slot.kind }
 
-    /// The hidden key column of a to-many relationship without an inverse.
+    /// Creates the hidden key column of a to-many relationship without an inverse.
     init(hiddenKeyOf slot: PropertySlot, name: String) {
         self.name = name
         type = .integer
@@ -76,7 +82,7 @@ package final class SQLColumn {
     }
 }
 
-/// A to-many relationship without an inverse: the key of its owner stands in the destination's row.
+/// A to-many relationship without an inverse: the destination's row holds the key of its owner.
 package struct SQLHiddenKey {
     /// The entity that declares the relationship.
     package let owner: SQLEntity
@@ -91,17 +97,17 @@ package final class SQLTable {
     package let name: String
     package let family: [SQLEntity]
     package let naming: any TableNaming
-    /// The column of keys.
+    /// The column of primary keys.
     package let keyColumn: String
     /// The column of entity numbers, where the table has one.
     package let numberColumn: String
     /// The column of versions.
     package let versionColumn: String
-    /// Whether who changes a row writes its version.
+    /// Whether a statement that changes a row also writes its version.
     package let writesVersions: Bool
-    /// In the order of their declaration.
+    /// The columns in the order of their declaration.
     package private(set) var columns: [SQLColumn] = []
-    /// How many of `columns` stand before the positions of ordered relationships.
+    /// The number of `columns` that come before the positions of ordered relationships.
     private var countBeforePositions = 0
 
     init(root: EntityLayout, family: [SQLEntity], mapping: SQLMapping) {
@@ -125,14 +131,14 @@ package final class SQLTable {
                 complete(key.column, ordered: key.slot, by: key.owner)
                 own.append(key.column)
             }
-            // By name, with the elements of a composite attribute in its place.
+            // The slots are sorted by name; a composite attribute is replaced by its elements.
             for slot in entity.layout.slots.prefix(entity.layout.storedCount) {
                 if let column = byProperty[slot.identity] ?? inherited(slot, by: entity) {
                     entity.columns[slot.index] = column
                     continue
                 }
                 guard let type = SQLColumnType(slot.kind) else { continue }
-                // Siblings that use one name have columns of their own.
+                // Siblings that use one name have separate columns.
                 let column = SQLColumn(name: names.take(naming.column(slot)), type: type, slot: slot, keepsJSON: mapping.dialect.keepsJSON)
                 if slot.kind == .toOne { complete(column, slot, mapping) }
                 byProperty[slot.identity] = column
@@ -145,8 +151,10 @@ package final class SQLTable {
         arrange(added)
     }
 
-    /// Gives companions of to-one columns names that nobody else has. They come before attributes: of two that would have one name, the
-    /// attribute gets a number.
+    /// Gives the companions of to-one columns unique names.
+    ///
+    /// They have precedence over attributes: if both would have the same name, the attribute gets a
+    /// number.
     private func nameCompanions(of columns: [SQLColumn], _ names: inout SQLNames) {
         var attributes = Dictionary(columns.filter { $0.kind != .toOne }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         func take(_ name: String) -> String {
@@ -160,7 +168,8 @@ package final class SQLTable {
         }
     }
 
-    /// The entities from the root down, siblings in their order: where names repeat the first one has the name.
+    /// Returns the entities from the root down, siblings in their order. If a name repeats, the
+    /// first entity gets it.
     private static func inOrder(_ family: [SQLEntity]) -> [SQLEntity] {
         let byLayout = Dictionary(family.map { ($0.layout.index, $0) }, uniquingKeysWith: { first, _ in first })
         func path(_ entity: SQLEntity) -> [Int] {
@@ -169,7 +178,8 @@ package final class SQLTable {
         return family.map { ($0, path($0)) }.sorted { $0.1.lexicographicallyPrecedes($1.1) }.map(\.0)
     }
 
-    /// The superentity's column for a property that a subentity declares again with the same type.
+    /// Returns the superentity's column for a property that a subentity redeclares with the same
+    /// type.
     private func inherited(_ slot: PropertySlot, by entity: SQLEntity) -> SQLColumn? {
         guard let parent = family.first(where: { $0.layout.index == entity.layout.superIndex }),
             let column = parent.layout.slotByPath[slot.name].flatMap({ parent.columns[$0] }),
@@ -178,7 +188,7 @@ package final class SQLTable {
         return column
     }
 
-    /// Gives a to-one column its companions.
+    /// Adds the companions of a to-one column.
     private func complete(_ column: SQLColumn, _ slot: PropertySlot, _ mapping: SQLMapping) {
         let layouts = mapping.layouts.layouts
         if slot.entityWord >= 0 {
@@ -198,15 +208,17 @@ package final class SQLTable {
         column.orderedBy = (owner.order, slot.name)
     }
 
-    /// The kinds of values whose columns follow the positions: a group for all entities comes before the next group.
+    /// The kinds of values whose columns follow the positions. A group is declared for all entities
+    /// before the next group.
     private static let groups: [Set<ValueKind>] = [
         [.date, .double, .float], [.decimal], [.string], [.uri], [.uuid], [.transformable], [.data, .json],
     ]
 
-    /// Puts the columns into the order in which they are declared.
+    /// Sorts the columns into the order in which they are declared.
     ///
-    /// - Parameter added: for each entity from the root down the columns that it adds, in the order of the top-level
-    ///   properties' names. Several columns of one property stay together where they are of one group.
+    /// - Parameter added: for each entity from the root down, the columns that it adds, in the
+    ///   order of the top-level properties' names. Several columns of one property stay together
+    ///   where they are of one group.
     private func arrange(_ added: [[SQLColumn]]) {
         let numbers: Set<ValueKind> = [.int16, .int32, .int64, .boolean]
         for own in added {
@@ -223,7 +235,7 @@ package final class SQLTable {
     package struct Declaration {
         package enum Role {
             case value
-            /// The number of the entity that a key leads to.
+            /// The number of the entity that a key refers to.
             case entity
             /// The position in the ordered relationship that a key serves.
             case position
@@ -235,7 +247,8 @@ package final class SQLTable {
         package let role: Role
     }
 
-    /// All columns after the key, the entity number and the version, in the order of their declaration.
+    /// All columns after the key, the entity number and the version, in the order of their
+    /// declaration.
     package var declarations: [Declaration] {
         var result: [Declaration] = []
         func value(_ column: SQLColumn) -> Declaration { Declaration(name: column.name, type: column.type, column: column, role: .value) }
@@ -257,13 +270,15 @@ package final class SQLTable {
     /// The column of entity numbers; nil where all rows are of one entity and have none.
     package var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? numberColumn : nil }
 
-    /// The columns that every row has before those of its properties, and that who inserts it writes.
+    /// The columns that every row has before those of its properties, and that an INSERT writes.
     package var systemColumns: [String] { [keyColumn, entityColumn, writesVersions ? versionColumn : nil].compactMap { $0 } }
 
     package var allColumnNames: [String] { systemColumns + declarations.map(\.name) }
 
-    /// Has one column for each composite attribute in the place of those of its elements, as in stores that this project made
-    /// once, with its dictionary archived.
+    /// Replaces the element columns of each composite attribute by one column with its archived
+    /// dictionary.
+    ///
+    /// Stores from earlier versions of this project have such columns.
     func archiveComposites() {
         var archives: [String: SQLColumn] = [:]
         for entity in family {
@@ -281,7 +296,8 @@ package final class SQLTable {
         }
     }
 
-    /// Takes a column out: a hidden key whose pairs a store keeps in a table of their own, or one that a store does not have.
+    /// Removes a column: a hidden key whose pairs a store keeps in a separate table, or one that a
+    /// store does not have.
     func remove(_ column: SQLColumn) {
         guard let index = columns.firstIndex(where: { $0 === column }) else { return }
         columns.remove(at: index)
@@ -289,7 +305,7 @@ package final class SQLTable {
     }
 }
 
-/// Hands names out; one that is taken gets a number.
+/// Assigns unique names: a name that is taken gets a number.
 struct SQLNames {
     private var taken: Set<String>
 

@@ -1,34 +1,36 @@
-/// A value in SQL, and what is known of it.
+/// A value in SQL, with its known properties.
 package struct SQLTerm {
     package var text: SQLText
     /// The kind of value; nil where it is not known.
     package var kind: ValueKind?
-    /// The attribute or relationship it comes from.
+    /// The attribute or relationship that the value comes from.
     var slot: PropertySlot?
-    /// Whether it is the bare column of an attribute or to-one relationship, so that the column's affinity applies.
+    /// Whether it is the plain column of an attribute or to-one relationship, so that the column's
+    /// affinity applies.
     package var isColumn = false
-    /// The bound value that it is.
+    /// The bound value, if the term is a constant.
     package var constant: SQLArgument?
     /// Whether it is the constant nil.
     package var isNull = false
     /// Whether it can be nil.
     var canBeNull = true
-    /// Where the text is a function of a column: the column, which tells as well whether there is a value.
+    /// The column, where the text is a function of a column. It also tells whether there is a
+    /// value.
     var stored: SQLText?
-    /// For a computed number or date: the same with all of its digits and the type that it has at run time, where the text gives the value
-    /// of the kind that is nearest to it.
+    /// For a computed number or date: the value with all its digits and the type that it has at run
+    /// time. `text` then gives the nearest value of `kind`.
     package var exact: SQLText?
-    /// For a computed whole number: how many bits it takes at most, beside its sign.
+    /// For a computed whole number: the most bits that it takes, besides its sign.
     package var bits: Int?
-    /// Whether a computed whole number is a double where 64 bits do not hold it.
+    /// Whether a computed whole number becomes a double where it exceeds 64 bits.
     var mayOverflow = false
-    /// For a row: the root of its entity's hierarchy, whose rows are told apart by their keys.
+    /// For a row: the root of its entity's hierarchy. Keys identify rows within it.
     var rootIndex: Int?
     /// For a row: its entity.
     var rowEntity: SQLRowEntity?
     /// Whether it is the number of a row's entity.
     package var isEntity = false
-    /// The composite attribute that it is.
+    /// The composite value, if the term is one.
     package var composite: SQLComposite?
 
     package init(
@@ -57,7 +59,7 @@ package struct SQLTerm {
     /// Whether it is a bound value.
     package var isConstant: Bool { constant != nil }
 
-    /// What the value is compared as.
+    /// The class of values by which the term is compared.
     var valueClass: SQLValueClass {
         if isEntity { return .entity }
         guard let kind else { return .unknown }
@@ -65,7 +67,7 @@ package struct SQLTerm {
     }
 }
 
-/// The entity of a row that a term stands for.
+/// The entity of the row that a term represents.
 package enum SQLRowEntity {
     /// Every row is of the entity with this layout index.
     case one(Int)
@@ -73,7 +75,10 @@ package enum SQLRowEntity {
     case number(SQLText)
 }
 
-/// Values of one class are compared by SQL itself; values of different classes are unequal, but where a rule brings them together.
+/// The class of a value in comparisons.
+///
+/// SQL itself compares values of one class. Values of different classes are unequal, except where a
+/// rule converts them.
 enum SQLValueClass {
     case number, date, text, id, data, json, object, entity, archived, unknown
 

@@ -1,11 +1,12 @@
-/// SQL with the values that are bound in it, in order.
+/// SQL with its bound values, in order.
 ///
-/// The values stand between the parts of the text, which is put together only for a dialect: nothing ever looks for a placeholder in SQL.
+/// The values are kept between the parts of the text, and the SQL is assembled only for a dialect.
+/// So no code ever searches SQL for a placeholder.
 package struct SQLText {
     enum Part {
         case text(String)
         case argument(SQLArgument)
-        /// A table that is called otherwise by the time the text is used.
+        /// A table whose final name is known only when the text is used.
         case table(String)
     }
 
@@ -13,13 +14,13 @@ package struct SQLText {
 
     package init(_ sql: String) { parts = sql.isEmpty ? [] : [.text(sql)] }
 
-    /// A value to bind.
+    /// Creates a value to bind.
     package init(_ argument: SQLArgument) { parts = [.argument(argument)] }
 
-    /// A value to bind, which every statement with this text has.
+    /// Creates a value to bind that is the same in every statement with this text.
     package init(value: StoredValue, kind: ValueKind? = nil) { parts = [.argument(SQLArgument(value, kind: kind))] }
 
-    /// The name of a table, to be resolved when the text is rendered.
+    /// Creates the name of a table, to be resolved when the text is rendered.
     init(table: String) { parts = [.table(table)] }
 
     var isEmpty: Bool { parts.isEmpty }
@@ -32,7 +33,7 @@ package struct SQLText {
         }
     }
 
-    /// Whether this and another text bind nothing and say the same.
+    /// Whether this text and another one bind no values and are equal.
     func isSame(as other: SQLText) -> Bool {
         parts.count == other.parts.count
             && zip(parts, other.parts).allSatisfy { mine, theirs in
@@ -78,13 +79,13 @@ package struct SQLText {
             parts.append(.text(text))
             return
         }
-        // Taken out, so that it is not copied for being there as well.
+        // The string is taken out of the array first, so that appending does not copy it.
         parts[parts.count - 1] = .table("")
         last += text
         parts[parts.count - 1] = .text(last)
     }
 
-    /// The same with another argument in the place of its only one.
+    /// Returns the text with another argument in place of its only one.
     func replacing(argument: SQLArgument) -> SQLText {
         var text = self
         text.parts = parts.map { part in
@@ -107,9 +108,9 @@ package struct SQLText {
 
     // MARK: Using
 
-    /// The text for a database.
+    /// Returns the text as a statement for a database.
     ///
-    /// - Parameter name: what a table is called in it that was left open.
+    /// - Parameter name: returns the final name of a table.
     package func statement(_ dialect: some SQLDialect, table name: (String) -> String = { $0 }) -> SQLStatement {
         var sql = ""
         var values: [SQLArgument] = []
@@ -134,7 +135,7 @@ package struct SQLText {
     }
 }
 
-/// SQL as a database takes it, and what is bound in it.
+/// SQL for a database, with its bound values.
 package struct SQLStatement {
     package let sql: String
     package let arguments: [SQLArgument]

@@ -1,23 +1,24 @@
 import Foundation
 
-/// What the user info of an attribute asks of the indexes that have its texts.
+/// The requests in an attribute's user info for indexes of its texts.
 ///
-/// A database that has no such indexes makes those of the values alone: the answers are the same.
+/// A database without such indexes creates only indexes of the plain values; the answers are the
+/// same.
 package struct SQLTextIndexOptions {
-    /// What comparisons leave out: `c`, `d` or `cd`, or several of them.
+    /// The key for the differences that comparisons ignore: `c`, `d` or `cd`, or several of them.
     static let foldingKey = "ocd.fold"
-    /// `trigram`: parts of the texts are looked for.
+    /// The key for searches of parts of the texts: `trigram`.
     static let searchKey = "ocd.search"
-    /// The selectors of sort descriptors, as `localizedStandardCompare:`.
+    /// The key for orders: the selectors of sort descriptors, such as `localizedStandardCompare:`.
     static let orderKey = "ocd.order"
 
     package private(set) var foldings: [NSComparisonPredicate.Options] = []
     package private(set) var findsParts = false
     private(set) var orders: [SQLCollation] = []
-    /// Keys with a word that means nothing.
+    /// Keys with a word that is not known.
     private(set) var unknown: [(key: String, word: String)] = []
 
-    /// - Parameter property: what a column was made for.
+    /// - Parameter property: the property that a column was created for.
     init(_ property: NSPropertyDescription) {
         guard let userInfo = property.userInfo, !userInfo.isEmpty else { return }
         func words(_ key: String) -> [String] {
@@ -41,7 +42,7 @@ package struct SQLTextIndexOptions {
 }
 
 extension SQLCollation {
-    /// The order that a sort descriptor with a selector asks for; nil for none of its own.
+    /// Creates the order that a sort descriptor's selector requests; nil for other selectors.
     init?(selector: String) {
         switch selector {
         case "caseInsensitiveCompare:": self = .caseInsensitive
@@ -52,7 +53,7 @@ extension SQLCollation {
         }
     }
 
-    /// What an index in this order is called.
+    /// The name of this order in the names of indexes.
     var name: String {
         switch self {
         case .caseInsensitive: "caseInsensitive"
@@ -64,6 +65,6 @@ extension SQLCollation {
 }
 
 extension SQLTerm {
-    /// What is asked of the indexes of a column; nil for what is computed.
+    /// The index requests of a column; nil for a computed value.
     package var indexOptions: SQLTextIndexOptions? { isColumn ? slot.map { SQLTextIndexOptions($0.property) } : nil }
 }

@@ -1,21 +1,24 @@
-// The statements of batches, beside those for single rows.
+// The statements of batches, besides those for single rows.
 extension SaveStatements {
-    /// What an insertion does with a row whose unique values another row has.
+    /// The handling of an inserted row whose unique values another row has.
     enum UniqueRow {
         case refuse
         /// The other row gets the values of these slots.
         ///
-        /// The columns are those of the only constraint that is meant; nil for all constraints.
+        /// The columns are those of the only constraint to which the rule applies; nil for all
+        /// constraints.
         case update((Int) -> Bool, by: [String]?)
         case skip
     }
 
-    /// Inserts a row like `insert(_:)`, or changes the row that has its unique values.
+    /// Returns a statement that inserts a row like `insert(_:)`, or handles the row with the same
+    /// unique values.
     ///
-    /// A row of another entity is changed only where that is a subentity.
+    /// A row of another entity is changed only if that is a subentity.
     ///
-    /// - Parameter returnsKey: whether the statement gives the key of the row that it has written, and nothing for a row that it skips;
-    ///   behind the key of a row that may be of a subentity the number of the row's entity.
+    /// - Parameter returnsKey: whether the statement returns the key of the row that it has
+    ///   written, and nothing for a row that it skips. For a row that may be of a subentity, the
+    ///   number of its entity follows the key.
     func insert(_ entity: SQLEntity, uniqueRow: UniqueRow, returnsKey: Bool) -> String {
         var sql = insert(entity)
         switch uniqueRow {
@@ -40,7 +43,7 @@ extension SaveStatements {
 
     private func replacement(_ entity: SQLEntity, _ isGiven: (Int) -> Bool) -> [String] {
         let constraints = constraints(of: entity)
-        // What made the rows meet is the same in both.
+        // The conflicting values are equal in both rows.
         let same = Set(constraints.count == 1 ? constraints[0] : [])
         var assignments = versionRaised(entity, from: dialect.version("\(table(entity)).\(identifier(entity.table.versionColumn))"))
         for column in writtenColumns(of: entity, where: isGiven) where !same.contains(column.name) {
@@ -52,10 +55,11 @@ extension SaveStatements {
         return assignments
     }
 
-    /// The columns of the uniqueness constraints of an entity, its superentities' included.
+    /// Returns the columns of the uniqueness constraints of an entity, including those of its
+    /// superentities.
     func constraints(of entity: SQLEntity) -> [[String]] { mapping.constraints(of: entity.layout).map(\.columns) }
 
-    /// The key of the row that has some unique values: the values.
+    /// Returns the query for the key of the row with given unique values. Binds these values.
     func row(withUnique columns: [String], in entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
@@ -71,52 +75,60 @@ extension SaveStatements {
         return "SELECT \(number), \(key(entity)) FROM \(table(entity))"
     }
 
-    /// The entity numbers and keys of the rows that are there: a list of keys.
+    /// Returns the query for the entity numbers and keys of existing rows. Binds a list of keys.
     func references(of entity: SQLEntity) -> String { "\(references(entity)) WHERE \(key(entity)) \(ofList)" }
 
-    /// Deletes rows: a list of keys.
+    /// Returns the statement that deletes rows. Binds a list of keys.
     package func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key(entity)) \(ofList)" }
 
-    /// The keys and some columns of rows: a list of keys.
+    /// Returns the query for the keys and some columns of rows. Binds a list of keys.
     func values(_ columns: [String], of entity: SQLEntity) -> String {
         "SELECT \(([entity.table.keyColumn] + columns).map(identifier).joined(separator: ", ")) FROM \(table(entity)) WHERE \(key(entity)) \(ofList)"
     }
 
-    /// The entity numbers and keys of the destinations of a to-one relationship: a list of the owners' keys.
+    /// Returns the query for the entity numbers and keys of a to-one relationship's destinations.
+    /// Binds a list of the owners' keys.
     func destinations(of column: SQLColumn, from owner: SQLEntity, to destination: SQLEntity) -> String {
         "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(identifier(column.name)) FROM \(table(owner)) WHERE \(key(owner)) \(ofList))"
     }
 
-    /// The entity numbers and keys of the rows that hold a key of a list.
+    /// Returns the query for the entity numbers and keys of the rows that refer to owners. Binds a
+    /// list of the owners' keys.
     func destinations(holding column: SQLColumn, _ destination: SQLEntity) -> String {
         "\(references(destination)) WHERE \(identifier(column.name)) \(ofList)"
     }
 
-    /// The entity numbers and keys of the other rows in pairs with keys of a list.
+    /// Returns the query for the entity numbers and keys of the other rows in pairs. Binds a list
+    /// of the owners' keys.
     func destinations(_ join: SQLJoinTable, isFirst: Bool, _ destination: SQLEntity) -> String {
         let (owner, other) = (identifier(join.ownerColumn(isFirst: isFirst)), identifier(join.destinationColumn(isFirst: isFirst)))
         return
             "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(other) FROM \(identifier(join.name)) WHERE \(owner) \(ofList))"
     }
 
-    /// Takes keys of a list out of the rows that hold them; gives the entity numbers and keys of these rows if they are wanted.
+    /// Returns the statement that clears the references of rows to owners. Binds a list of the
+    /// owners' keys.
+    ///
+    /// If `returnsReferences` is true, it returns the entity numbers and keys of these rows.
     func release(_ column: SQLColumn, of destination: SQLEntity, returnsReferences: Bool) -> String {
         let assignments = (versionRaised(destination) + [noOwner(in: column)]).joined(separator: ", ")
         let sql = "UPDATE \(table(destination)) SET \(assignments) WHERE \(identifier(column.name)) \(ofList)"
         return returnsReferences ? sql + returningReferences(destination) : sql
     }
 
-    /// Deletes the pairs with keys of a list in a column.
+    /// Returns the statement that deletes the pairs with some keys in a column. Binds a list of
+    /// these keys.
     package func deletePairs(_ join: SQLJoinTable, ofKeysIn column: String) -> String {
         "DELETE FROM \(identifier(join.name)) WHERE \(identifier(column)) \(ofList)"
     }
 
-    /// The end of a statement that gives the entity numbers and keys of the rows that it has written.
+    /// Returns the end of a statement that returns the entity numbers and keys of the rows that it
+    /// has written.
     package func returningReferences(_ entity: SQLEntity) -> String {
         " RETURNING \(entity.table.entityColumn.map(identifier) ?? String(entity.number)), \(key(entity))"
     }
 
-    /// Writes the value of one column of a row: the value and the key.
+    /// Returns the statement that writes one column of a row. Binds the value and the key.
     func setValue(_ column: SQLColumn, of entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         return "UPDATE \(table(entity)) SET \(identifier(column.name)) = \(parameters.next()) WHERE \(key(entity)) = \(parameters.next())"

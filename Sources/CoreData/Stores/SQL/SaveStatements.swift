@@ -1,4 +1,4 @@
-/// The statements of a save, for single rows. Values are bound in the order in which the comments name them.
+/// The statements of a save, for single rows. The comments name the bound values in their order.
 package struct SaveStatements {
     let mapping: SQLMapping
 
@@ -13,13 +13,13 @@ package struct SaveStatements {
     package func table(_ entity: SQLEntity) -> String { identifier(entity.table.name) }
     func version(_ entity: SQLEntity) -> String { dialect.version(identifier(entity.table.versionColumn)) }
 
-    /// The assignment that raises a row's version; none where the database does so.
+    /// Returns the assignment that raises a row's version; none where the database does so itself.
     func versionRaised(_ entity: SQLEntity, from version: String? = nil) -> [String] {
         guard entity.table.writesVersions else { return [] }
         return ["\(identifier(entity.table.versionColumn)) = \(version ?? self.version(entity)) + 1"]
     }
 
-    /// Hands out placeholders in order.
+    /// The placeholders of a statement, in order.
     struct Parameters {
         let dialect: any SQLDialect
         private var count = 0
@@ -34,8 +34,11 @@ package struct SaveStatements {
 
     // MARK: Rows
 
-    /// Inserts a row: its key, its entity's number where there is a column for it, its version, and the columns of its properties in
-    /// the order of their slots, each with the number of the destination's entity behind it where there is a column for that.
+    /// Returns the statement that inserts a row.
+    ///
+    /// Binds the key, the entity's number where there is a column for it, the version, and the
+    /// columns of the properties in the order of their slots. Each column is followed by the number
+    /// of the destination's entity where there is a column for that.
     func insert(_ entity: SQLEntity) -> String {
         var names = entity.table.systemColumns
         for column in writtenColumns(of: entity) {
@@ -47,28 +50,32 @@ package struct SaveStatements {
         return "INSERT INTO \(table(entity)) (\(names.map(identifier).joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
     }
 
-    /// The columns that a store writes: all but those of derived attributes, which triggers keep.
+    /// Returns the columns that a store writes: all but those of derived attributes, which triggers
+    /// maintain.
     func writtenColumns(of entity: SQLEntity, where isWanted: (Int) -> Bool = { _ in true }) -> [SQLColumn] {
         entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
             isWanted(slot.index) && !slot.isDerived ? entity.columns[slot.index] : nil
         }
     }
 
-    /// Writes some columns of a row in a version: the values as in `insert`, then the key and the version.
+    /// Returns the statement that updates some columns of a row of a given version. Binds the
+    /// values as in `insert`, then the key and the version.
     func update(_ entity: SQLEntity, slots isChanged: (Int) -> Bool) -> String {
         var parameters = Parameters(dialect)
         var assignments = versionRaised(entity)
         for column in writtenColumns(of: entity, where: isChanged) {
             assignments.append("\(identifier(column.name)) = \(parameters.next())")
             if let entityColumn = column.entityColumn { assignments.append("\(identifier(entityColumn)) = \(parameters.next())") }
-            // The place in an ordered relationship ends with the membership; a new one follows.
+            // A row that leaves an ordered relationship loses its position; a later statement sets
+            // a new one.
             if let order = column.orderColumn { assignments.append("\(identifier(order)) = NULL") }
         }
         return "UPDATE \(table(entity)) SET \(assignments.joined(separator: ", ")) "
             + "WHERE \(key(entity)) = \(parameters.next()) AND \(version(entity)) = \(parameters.next())"
     }
 
-    /// Takes the values of some columns away: the key and the version.
+    /// Returns the statement that sets some columns of a row to NULL. Binds the key and the
+    /// version.
     func clear(_ columns: some Sequence<String>, of entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let assignments = columns.map { "\(identifier($0)) = NULL" }.joined(separator: ", ")
@@ -76,19 +83,20 @@ package struct SaveStatements {
             "UPDATE \(table(entity)) SET \(assignments) WHERE \(key(entity)) = \(parameters.next()) AND \(version(entity)) = \(parameters.next())"
     }
 
-    /// Deletes a row: the key, and the version if that matters.
+    /// Returns the statement that deletes a row. Binds the key, and the version if it is checked.
     func delete(_ entity: SQLEntity, checksVersion: Bool) -> String {
         var parameters = Parameters(dialect)
         let row = "DELETE FROM \(table(entity)) WHERE \(key(entity)) = \(parameters.next())"
         return checksVersion ? row + " AND \(version(entity)) = \(parameters.next())" : row
     }
 
-    /// The version of a row: the key.
+    /// Returns the query for the version of a row. Binds the key.
     func version(of entity: SQLEntity) -> String {
         "SELECT \(version(entity)) FROM \(table(entity)) WHERE \(key(entity)) = \(dialect.placeholder(1))"
     }
 
-    /// The key of the row that has some unique values: the values, and the key of the row that wants them.
+    /// Returns the query for another row with given unique values. Binds the values, and the key of
+    /// the row that is saved.
     func owner(of columns: [String], in entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
@@ -97,19 +105,22 @@ package struct SaveStatements {
 
     // MARK: Pairs
 
-    /// Deletes a pair: the keys of its first and its second row.
+    /// Returns the statement that deletes a pair. Binds the keys of its first and its second row.
     func deletePair(_ join: SQLJoinTable) -> String {
         var parameters = Parameters(dialect)
         return "DELETE FROM \(identifier(join.name)) WHERE \(identifier(join.firstColumn)) = \(parameters.next()) "
             + "AND \(identifier(join.secondColumn)) = \(parameters.next())"
     }
 
-    /// Deletes all pairs with a key in a column: the key.
+    /// Returns the statement that deletes all pairs with a key in a column. Binds the key.
     func deletePairs(_ join: SQLJoinTable, _ column: String) -> String {
         "DELETE FROM \(identifier(join.name)) WHERE \(identifier(column)) = \(dialect.placeholder(1))"
     }
 
-    /// Inserts a pair unless it is there: the keys of its first and its second row, then its position in the order of each side that has one.
+    /// Returns the statement that inserts a pair unless it exists.
+    ///
+    /// Binds the keys of its first and its second row, then its position in the order of each side
+    /// that has one.
     func insertPair(_ join: SQLJoinTable) -> String {
         var parameters = Parameters(dialect)
         let columns = pairColumns(join)
@@ -119,36 +130,39 @@ package struct SaveStatements {
         ).statement(dialect).sql
     }
 
-    /// The columns of a pair, as `insertPair` takes their values.
+    /// Returns the columns of a pair in the order in which `insertPair` binds their values.
     package func pairColumns(_ join: SQLJoinTable) -> [String] {
         [join.firstColumn, join.secondColumn] + [join.firstOrderColumn, join.secondOrderColumn].compactMap { $0 }
     }
 
     // MARK: Keys without an inverse
 
-    /// Takes an owner away from a row: the row's key and the owner's.
+    /// Returns the statement that removes an owner from a row. Binds the row's key and the owner's
+    /// key.
     package func releaseDestination(_ column: SQLColumn, of destination: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         return "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key(destination)) = \(parameters.next()) "
             + "AND \(identifier(column.name)) = \(parameters.next())"
     }
 
-    /// Takes an owner away from all rows: the owner's key.
+    /// Returns the statement that removes an owner from all rows. Binds the owner's key.
     func releaseDestinations(_ column: SQLColumn, of destination: SQLEntity) -> String {
         "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(identifier(column.name)) = \(dialect.placeholder(1))"
     }
 
-    /// The assignments that make a hidden key and its companions empty.
+    /// Returns the assignments that set a hidden key and its companions to NULL.
     package func noOwner(in column: SQLColumn) -> String {
         [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { identifier($0) + " = NULL" }.joined(separator: ", ")
     }
 
-    /// Gives a row to an owner: the owner's key and the row's.
+    /// Returns the statement that assigns a row to an owner. Binds the owner's key and the row's
+    /// key.
     package func giveDestination(_ column: SQLColumn, of destination: SQLEntity, to owner: SQLEntity?) -> String {
         let foreign = identifier(column.name)
         var assignments = "\(foreign) = \(dialect.numberedPlaceholder(1))"
         if let name = column.entityColumn, let number = owner?.number { assignments += ", \(identifier(name)) = \(number)" }
-        // The place among another owner's destinations ends; a new one follows.
+        // The row loses its position among another owner's destinations; a later statement sets a
+        // new one.
         if let name = column.orderColumn { assignments += ", \(identifier(name)) = NULL" }
         let isOther = dialect.isDifferent(SQLText(foreign), SQLText(dialect.numberedPlaceholder(1))).statement(dialect).sql
         return
@@ -157,11 +171,13 @@ package struct SaveStatements {
 
     // MARK: Positions
 
-    /// The rows of one owner, or the pairs, that have positions.
+    /// The position column of one owner's rows, or of pairs.
     package struct Positions {
-        /// The distance between neighbours in an ordered relationship, which leaves room for insertions.
+        /// The distance between neighbours in an ordered relationship, which leaves room for
+        /// insertions.
         package static let step: Int64 = 1024
-        /// Positions beyond this are no store's own: a relationship that has one is numbered anew.
+        /// The highest position that a store assigns. A relationship with a higher one is numbered
+        /// again.
         static let highest: Int64 = 1 << 62
 
         package let table: String
@@ -173,7 +189,8 @@ package struct SaveStatements {
         /// Whether the owner's key in a row is written with the row's other values.
         package let isAlone: Bool
 
-        /// The positions to write so that keys stand in a wanted order; positions that fit stay.
+        /// Returns the positions to write so that keys have a given order. Stored positions that
+        /// fit are kept.
         package static func assigned(_ keys: [Int64], _ stored: [Int64: Int64]) -> [(key: Int64, position: Int64)] {
             let current = stored.filter { (0...highest).contains($0.value) }
             var changes: [(Int64, Int64)] = []
@@ -193,13 +210,14 @@ package struct SaveStatements {
                 changes.append((key, position))
                 previous = position
             }
-            // Behind the last room there is none: everything moves.
+            // There is no room after the last position, so all positions are assigned again.
             if previous > highest, !current.isEmpty { return assigned(keys, [:]) }
             return changes
         }
     }
 
-    /// The positions of destinations that hold their owner's key; nil where the relationship is not ordered.
+    /// Returns the position column of destinations that hold their owner's key; nil where the
+    /// relationship is not ordered.
     package func positions(_ column: SQLColumn, of destination: SQLEntity) -> Positions? {
         column.orderColumn.map {
             Positions(
@@ -208,7 +226,7 @@ package struct SaveStatements {
         }
     }
 
-    /// The positions of pairs among those of their owner; nil where the relationship is not ordered.
+    /// Returns the position column of pairs; nil where the relationship is not ordered.
     package func positions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
         join.orderColumn(isFirst: isFirst).map {
             Positions(
@@ -217,37 +235,45 @@ package struct SaveStatements {
         }
     }
 
-    /// The last positions of owners, and whether there is no room behind them: a list of the owners' keys.
+    /// Returns the query for the last positions of owners, and whether there is no room after them.
+    /// Binds a list of the owners' keys.
     package func last(_ positions: Positions) -> String {
         let (owner, position) = (identifier(positions.owner), identifier(positions.position))
         return "SELECT \(owner), MAX(\(position)), MAX(\(position)) > \(Positions.highest) FROM \(identifier(positions.table)) "
             + "WHERE \(owner) \(dialect.keyCondition(.list)) GROUP BY \(owner)"
     }
 
-    /// The members of owners with their positions: a list of the owners' keys.
+    /// Returns the query for the members of owners with their positions. Binds a list of the
+    /// owners' keys.
     package func members(_ positions: Positions) -> String {
         let owner = identifier(positions.owner)
         return "SELECT \(owner), \(identifier(positions.member)), \(identifier(positions.position)) "
             + "FROM \(identifier(positions.table)) WHERE \(owner) \(dialect.keyCondition(.list))"
     }
 
-    /// The members that have a position, in order: the owner's key.
+    /// Returns the query for the members that have a position, in order. Binds the owner's key.
     package func orderedMembers(_ positions: Positions) -> String {
         let (member, position) = (identifier(positions.member), identifier(positions.position))
         return "SELECT \(member) FROM \(identifier(positions.table)) WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1)) "
             + "AND \(position) IS NOT NULL ORDER BY \(position), \(member)"
     }
 
-    /// Gives a member a position: the position, the owner's key and the member's.
+    /// Returns the statement that sets a member's position. Binds the position, the owner's key and
+    /// the member's key.
     package func setPosition(_ positions: Positions) -> String {
         var parameters = Parameters(dialect)
         return "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
             + "WHERE \(identifier(positions.owner)) = \(parameters.next()) AND \(identifier(positions.member)) = \(parameters.next())"
     }
 
-    /// Gives a row a position among those of an owner, which it has unless others may have it: the position and the row's key.
+    /// Returns the statement that sets a row's position among an owner's rows. Binds the position
+    /// and the row's key.
     ///
-    /// - Parameter isNew: whether the row has come to the owner: one with a hidden key may have been there, and keeps its position then.
+    /// The statement checks that the row has this owner, except where the owner's key is written
+    /// with the row's other values.
+    ///
+    /// - Parameter isNew: whether the row was assigned to the owner. A row with a hidden key may
+    ///   have been there before; it then keeps its position.
     package func setPosition(_ positions: Positions, ofRowOf owner: Int64, isNew: Bool) -> String {
         var parameters = Parameters(dialect)
         let update =

@@ -1,21 +1,23 @@
-/// The result columns of a statement that reads whole rows of an entity and, perhaps, its subentities.
+/// The result columns of a statement that reads whole rows of an entity and, perhaps, its
+/// subentities.
 ///
 /// The first three columns are always entity number (or 0), key and version.
 package struct SelectColumns {
     package let entity: SQLEntity
-    /// The entities that rows may be of.
+    /// The possible entities of the rows.
     let family: [SQLEntity]
     /// `t0.entity, t0.key, t0.version, …`, for the first table of a query.
     package let sql: String
     /// The position of each column's name among the results.
     package let positions: [String: Int32]
 
-    /// The statements for the rows with some keys. Made once: single rows are read often.
+    /// The statements for the rows with some keys. They are made once, because single rows are read
+    /// often.
     private let oneKey: String
     private let keyList: String
     private let keyRange: String
 
-    /// - Parameter present: the columns that the table has; nil for all that it should have.
+    /// - Parameter present: the columns that the table has; nil if it has all that it should have.
     package init(_ entity: SQLEntity, includesSubentities: Bool, in mapping: SQLMapping, present: Set<String>? = nil) {
         self.entity = entity
         let family = includesSubentities ? entity.layout.familyIndexes.compactMap { mapping.entities[$0] } : [entity]
@@ -39,7 +41,7 @@ package struct SelectColumns {
         let dialect = mapping.dialect
         let keyed =
             "SELECT \(sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) WHERE \(column(table.keyColumn)) "
-        // An ID may name another entity of the table than its row is of.
+        // An object ID may name another entity of the table than its row has.
         let limit = mapping.entityCondition(entity, alias: SQLScope.firstAlias, includesSubentities: includesSubentities).map {
             " AND " + $0
         }
@@ -51,12 +53,12 @@ package struct SelectColumns {
         self.family = family
     }
 
-    /// The columns that tell which rows there are, without their values.
+    /// Returns the columns that identify rows, without the rows' values.
     package static func ofReferences(to entity: SQLEntity, in mapping: SQLMapping) -> SelectColumns {
         SelectColumns(entity, includesSubentities: true, in: mapping, present: [])
     }
 
-    /// The statement for the rows with some keys.
+    /// Returns the statement for the rows with some keys.
     package func statement(for keys: SQLKeys.Form) -> String {
         switch keys {
         case .one: oneKey
@@ -65,7 +67,8 @@ package struct SelectColumns {
         }
     }
 
-    /// What the first two columns of a result name; nil for a row of an entity that the model does not know.
+    /// Returns the row that the first two columns of a result identify; nil for a row of an entity
+    /// that the model does not know.
     package func reference(entityNumber: Int64, key: Int64, in mapping: SQLMapping) -> RowReference? {
         let index = isSingle ? entity.layout.index : mapping.layoutIndex(forNumber: entityNumber)
         return index.map { RowReference(key: key, layoutIndex: $0) }

@@ -1,16 +1,18 @@
 import Synchronization
 
-/// How the results of a statement that reads whole rows of an entity and, perhaps, its subentities become rows: a decoder for each entity.
+/// Decodes the results of a statement that reads whole rows of an entity and, perhaps, its
+/// subentities. Each entity has its own decoder.
 package final class SelectPlan<Decoder: AnyObject>: @unchecked Sendable {
-    // Sendable: never changed after `init`, but for a number that is atomic; decoders are read-only.
+    // Sendable: only an atomic number changes after `init`; decoders are read-only.
 
     package let columns: SelectColumns
-    /// Set when all rows are of one entity.
+    /// The decoder of all rows, if all rows are of one entity.
     package let only: Decoder?
-    /// By layout index.
+    /// The decoders by layout index.
     private let decoders: [Decoder?]
     private let mapping: SQLMapping
-    /// How many bytes the texts and blobs of a row took in the last result, so that the next one's pages fit.
+    /// The number of bytes that a row's texts and blobs took in the last result, which sizes the
+    /// pages of the next one.
     private let lastHeapBytes = Atomic<Int>(0)
 
     package init(_ columns: SelectColumns, mapping: SQLMapping, decoder: (SQLEntity) -> Decoder) {
@@ -25,7 +27,7 @@ package final class SelectPlan<Decoder: AnyObject>: @unchecked Sendable {
     package var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
 
     package func noteHeap(bytes: Int, rows: Int) {
-        // An eighth more, for rows differ.
+        // Adds an eighth, because rows differ in size.
         lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
     }
 

@@ -1,70 +1,77 @@
-/// How tables, columns and indexes are named: one rule book for all stores of a kind.
+/// The naming rules for tables, columns and indexes of all stores of a kind.
 ///
-/// Names that repeat get a number behind them; the mapping sees to that.
+/// The mapping appends numbers to names that repeat.
 package protocol TableNaming: Sendable {
     // MARK: Columns that every table has
 
-    /// The column of keys.
+    /// The column of primary keys.
     var key: String { get }
     /// The column of entity numbers.
     var entity: String { get }
     /// Whether tables of one entity have a column of entity numbers too.
     var numbersSingleEntities: Bool { get }
-    /// Whether names that repeat, and the names of join tables, are given out by the entities' numbers in the store. Otherwise numbers do not
-    /// matter: the order of the model counts.
+    /// Whether repeated names and the names of join tables are assigned in the order of the
+    /// entities' numbers in the store.
+    ///
+    /// Otherwise the order of the model decides.
     var followsNumbers: Bool { get }
     /// The column of versions.
     var version: String { get }
-    /// The column of keys in the table of a hierarchy.
+    /// Returns the column of primary keys in the table of a hierarchy.
     func key(of root: EntityLayout) -> String
-    /// The column of entity numbers in the table of a hierarchy.
+    /// Returns the column of entity numbers in the table of a hierarchy.
     func entity(of root: EntityLayout) -> String
-    /// The column of versions in the table of a hierarchy.
+    /// Returns the column of versions in the table of a hierarchy.
     func version(of root: EntityLayout) -> String
-    /// Whether who changes a row of a hierarchy writes its version. The database may keep it by itself.
+    /// Whether a statement that changes a row of a hierarchy writes its version. Otherwise the
+    /// database maintains it.
     func writesVersions(of root: EntityLayout) -> Bool
-    /// Columns that every table of the database has without being asked.
+    /// The columns that the database adds to every table.
     var reservedColumns: [String] { get }
-    /// Tables that are there anyway: whose they are, by name.
+    /// The tables that exist anyway: the description of each table's owner, by table name.
     var reservedTables: [String: String] { get }
-    /// Whether companions of columns, indexes and triggers whose names repeat get numbers too. Otherwise they have the names that the rules
-    /// give, which others rely on.
+    /// Whether repeated names of companion columns, indexes and triggers get numbers too.
+    ///
+    /// Otherwise they have the names that the rules give, on which other programs rely.
     var numbersAllNames: Bool { get }
 
     // MARK: Entities and properties
 
-    /// The table of a hierarchy.
+    /// Returns the table of a hierarchy.
     func table(_ root: EntityLayout) -> String
-    /// The column of a property.
+    /// Returns the column of a property.
     ///
-    /// - Parameter property: the name of the property, or of the element of a composite attribute with those it lies in.
+    /// - Parameter property: the name of the property; for an element of a composite attribute,
+    ///   with the names of the composites that contain it.
     func column(_ property: PropertySlot) -> String
-    /// The column, in the rows of the destination, that holds the owner's key of a to-many relationship without an inverse.
+    /// Returns the column, in the destination's rows, that holds the owner's key of a to-many
+    /// relationship without an inverse.
     func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String
-    /// The column that says of which entity the row is that a key leads to.
+    /// Returns the column for the entity number of the row that a key refers to.
     func entityColumn(ofKey column: String, to destinationNumber: Int) -> String
-    /// The column that says of which entity the destination of a relationship is.
+    /// Returns the column for the entity number of a relationship's destination.
     func entityColumn(of relationship: PropertySlot, key column: String, to destinationNumber: Int) -> String
-    /// The column of positions in the ordered relationship that a key serves.
+    /// Returns the column of positions in the ordered relationship that a key stores.
     func positionColumn(ofKey column: String) -> String
-    /// The same, in the rows that have the key.
+    /// Returns the same column in the rows that have the key.
     func positionColumn(of relationship: PropertySlot, key column: String) -> String
 
     // MARK: Join tables
 
-    /// The table of pairs of a relationship.
+    /// Returns the join table of a relationship.
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
-    /// The column of the owner's keys.
+    /// Returns the column of the owner's keys.
     func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String
-    /// Whether no two join tables have a column of the same name.
+    /// Whether all join tables have different column names.
     var numbersJoinColumns: Bool { get }
-    /// The columns of the owner's and the destination's keys of a relationship that is its own inverse.
+    /// Returns the columns of the owner's and the destination's keys of a relationship that is its
+    /// own inverse.
     ///
-    /// - Parameter column: the one that both would have.
+    /// - Parameter column: the name that both columns would have.
     func reflexiveColumns(_ column: String) -> (owner: String, destination: String)
-    /// The column of positions among the rows that a column of a join table leads to.
+    /// Returns the column of positions among the rows that a column of a join table refers to.
     func positionColumn(ofJoinColumn column: String) -> String
-    /// The same, for the ordered relationship that leads to them.
+    /// Returns the same column for the ordered relationship that refers to these rows.
     func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String
 
     // MARK: Indexes
@@ -74,13 +81,13 @@ package protocol TableNaming: Sendable {
     func joinIndex(_ table: String, _ column: String) -> String
     func index(_ name: String, of entity: String) -> String
     func uniqueIndex(_ constraint: [String], of entity: String) -> String
-    /// Indexes that the database makes by itself for tables.
+    /// Returns the indexes that the database creates itself for tables.
     func ownIndexes(of tables: [String]) -> [String]
-    /// What the triggers of a derived attribute are named after.
+    /// Returns the name from which the names of a derived attribute's triggers are made.
     func trigger(_ attribute: PropertySlot, of table: String) -> String
 }
 
-// All tables are named by the same rules, unless somebody else has named them.
+// All tables follow the same naming rules, except where a table was named by another program.
 extension TableNaming {
     package func key(of root: EntityLayout) -> String { key }
     package func entity(of root: EntityLayout) -> String { entity }

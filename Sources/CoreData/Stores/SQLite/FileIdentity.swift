@@ -1,11 +1,11 @@
 import Foundation
 
-/// Which file stands at a path, whatever its name: its device and its number there.
+/// The identity of the file at a path, whatever its name: its device and its inode number.
 struct FileIdentity: Equatable {
     private let device: dev_t
     private let number: ino_t
 
-    /// Nil when there is no file, or none that the process can look at.
+    /// Nil when there is no file, or none that the process can inspect.
     init?(path: String) {
         guard case .success(let identity) = Self.find(path) else { return nil }
         self = identity
@@ -22,7 +22,10 @@ struct FileIdentity: Equatable {
     }
 }
 
-/// The files of an open database as they were when it was opened: what is written to them must be found under their names later.
+/// The identities of an open database's files when it was opened.
+///
+/// Before a write they show whether the same files are still at their paths; otherwise the write
+/// would be lost.
 struct OpenedFiles {
     private var files: [(path: String, identity: FileIdentity)] = []
 
@@ -33,7 +36,9 @@ struct OpenedFiles {
         }
     }
 
-    /// - Throws: an error that names the file when one was removed or another one put in its place. Costs a system call for each.
+    /// Checks that each file is still the one that was opened. Costs one system call per file.
+    ///
+    /// - Throws: an error that names the file when it was removed or replaced.
     func requireUnchanged(storeAt path: String) throws {
         for file in files {
             let name = file.path == path ? "The file of the store at \(path)" : "The file \(file.path) of the store at \(path)"

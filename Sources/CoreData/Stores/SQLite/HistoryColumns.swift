@@ -1,17 +1,25 @@
 import Foundation
 
-/// Which bit of `ZCOLUMNS` stands for which property of an entity.
+/// The mapping of bits of `ZCOLUMNS` to properties of an entity.
 ///
-/// The bits of an entity are: its to-one relationships, each followed by a bit for the destination's entity where that can vary;
-/// the positions in ordered relationships that stand beside these, in the order of the table; its attributes; its to-many
-/// relationships. Of each kind those that the root declares come first, then those of each further entity down to this one, by
-/// name. They are counted from the highest bit of the first byte. Apple's framework wrote rows so.
+/// The bits of an entity are, in this order:
+///
+/// - its to-one relationships, each followed by a bit for the destination's entity where that can
+///   vary;
+/// - the positions in ordered relationships beside these keys, in the order of the table;
+/// - its attributes;
+/// - its to-many relationships.
+///
+/// Within each kind, the properties that the root declares come first, then those of each further
+/// entity down to this one, by name. Bits are counted from the highest bit of the first byte.
+/// Apple's framework wrote rows in this form.
 struct HistoryColumns {
-    /// The bits of each slot; none for what a store does not keep. The elements of a composite attribute share its bit.
+    /// The bits of each slot; empty for a slot that a store does not keep. The elements of a
+    /// composite attribute share its bit.
     let bits: [Range<Int>]
-    /// The bit of the position beside a to-one relationship's key, by slot.
+    /// The bit of the position column beside a to-one relationship's key, by slot.
     let positionBits: [Int: Int]
-    /// How many bits there are.
+    /// The number of bits.
     let count: Int
     let byteCount: Int
 
@@ -20,7 +28,7 @@ struct HistoryColumns {
         var bits = Array(repeating: 0..<0, count: layout.slots.count)
         var count = 0
         let ancestors = Array(sequence(first: layout.entity, next: \.superentity)).reversed()
-        // A property that a subentity declares again stays where it was declared first.
+        // A property that a subentity redeclares keeps the place of its first declaration.
         var levels: [String: Int] = [:]
         for (level, ancestor) in ancestors.enumerated() {
             levels.merge(ancestor.propertiesByName.mapValues { _ in level }) { first, _ in first }
@@ -51,12 +59,14 @@ struct HistoryColumns {
         byteCount = (count + 7) / 8
     }
 
-    /// The bit set of some changed properties; NULL for none. A changed key changes the position beside it.
+    /// The bit set of some changed properties; NULL for none.
+    ///
+    /// A changed key also sets the bit of the position beside it.
     func changes(_ slots: some Sequence<Int>) -> StoredValue {
         set(slots.lazy.flatMap { slot in Array(bits[slot]) + (positionBits[slot].map { [$0] } ?? []) }).map(StoredValue.data) ?? .null
     }
 
-    /// A bit set as long as all of the entity's properties need; nil without a bit.
+    /// A bit set with a length for all of the entity's properties; nil without a bit.
     func set(_ bits: some Sequence<Int>) -> Data? {
         var bytes = Data(count: byteCount)
         var isEmpty = true

@@ -1,10 +1,10 @@
 import CSQLite
 import Foundation
 
-/// SQL functions that convert values while a store is migrated.
+/// SQL functions that convert values during a migration.
 final class MigrationFunctions {
     private let externalFiles: ExternalFiles?
-    /// By former entity number.
+    /// The changed history bits of each entity, by former entity number.
     private let bits: [Int: ChangedBits]
 
     private init(_ externalFiles: ExternalFiles?, _ bits: [Int: ChangedBits]) {
@@ -12,14 +12,14 @@ final class MigrationFunctions {
         self.bits = bits
     }
 
-    /// Defines the functions; they stay defined until the connection is closed.
+    /// Registers the functions; they stay registered until the connection is closed.
     static func register(on connection: SQLiteConnection, externalFiles: ExternalFiles?, plan: SQLMigrationPlan) {
         let functions = MigrationFunctions(externalFiles, changedBits(plan))
         func add(
             _ name: String, _ count: Int32,
             _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
         ) {
-            // SQLite keeps a reference for each function until it forgets it.
+            // SQLite keeps one reference per function until it removes the function.
             let reference = Unmanaged.passRetained(functions).toOpaque()
             sqlite3_create_function_v2(
                 connection.handle, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, reference, function, nil, nil,
@@ -55,8 +55,9 @@ final class MigrationFunctions {
         }
     }
 
-    /// For each former entity whose properties stand elsewhere in the history now, the new bit of each; properties that are gone
-    /// are missing. Entities of which nothing moves are missing too.
+    /// The new history bit of each former bit, by former entity number.
+    ///
+    /// Properties that were removed are missing. Entities whose bits do not change are missing too.
     static func changedBits(_ plan: SQLMigrationPlan) -> [Int: ChangedBits] {
         var result: [Int: ChangedBits] = [:]
         for member in plan.members.values {
@@ -66,7 +67,8 @@ final class MigrationFunctions {
             var bits: [Int: Int] = [:]
             for slot in target.slots {
                 guard let name = member.sourceNames[slot.name], let index = source.slotByPath[name] else { continue }
-                // Where only one of the two has a bit for the destination's entity or the position, it has no counterpart.
+                // Where only one of the two has a bit for the destination's entity or the position,
+                // it has no counterpart.
                 for (bit, formerBit) in zip(now.bits[slot.index], former.bits[index]) { bits[formerBit] = bit }
                 if let bit = now.positionBits[slot.index], let formerBit = former.positionBits[index] { bits[formerBit] = bit }
             }
@@ -79,7 +81,7 @@ final class MigrationFunctions {
 
     struct ChangedBits {
         let columns: HistoryColumns
-        /// The new bits by the former ones.
+        /// The new bits, by former bit.
         let bits: [Int: Int]
 
         func moved(_ bytes: Data) -> Data? { columns.set(HistoryColumns.bits(in: bytes).compactMap { bits[$0] }) }
@@ -93,11 +95,11 @@ final class MigrationFunctions {
 
     private static func answer(_ context: OpaquePointer?, _ value: (MigrationFunctions) throws -> Data?) {
         guard let context, let user = sqlite3_user_data(context) else { return }
-        // Retained by the connection for as long as it knows the function.
+        // The connection retains it for as long as the function is registered.
         let functions = Unmanaged<MigrationFunctions>.fromOpaque(user).takeUnretainedValue()
         let answer: Data?
         do { answer = try value(functions) } catch {
-            // Not nil: the value is there, and would be lost.
+            // An error and not NULL: the value exists, and would be lost.
             return sqlite3_result_error(context, error.localizedDescription, -1)
         }
         guard let data = answer else { return sqlite3_result_null(context) }

@@ -1,14 +1,17 @@
 import Synchronization
 
-/// The rows of a SQLite store as they were at one moment: a connection that keeps reading that state, with row caches of its own.
+/// A snapshot of a SQLite store's rows at one moment.
 ///
-/// Changes go to the store, whose rows of today they meet. As long as the moment is pinned the store's log cannot be emptied beyond it.
+/// It is a connection that keeps a read transaction open, with its own row caches.
+///
+/// Saves go to the store and are checked against its current rows. While the moment is pinned, the
+/// store's log cannot be reset past it.
 final class PinnedSQLiteRows: RowSource {
     private let store: SQLiteStore
     /// Guards the connection: nil once it was closed.
     private let pinned: Mutex<Result<SQLiteBackend, any Error>?>
 
-    /// Pins what is committed now. Where that fails, reading throws why.
+    /// Pins the current committed state. If that fails, reading throws the error.
     init(_ store: SQLiteStore) {
         self.store = store
         pinned = Mutex(Result { try store.backend().pinned() })
@@ -22,7 +25,7 @@ final class PinnedSQLiteRows: RowSource {
             recovery: "Pin the context to the current generation with setQueryGenerationFrom(_:), or unpin it.")
     }
 
-    /// Lets go of the state, before the store is closed.
+    /// Releases the state, before the store is closed.
     func close() { pinned.withLock { $0 = nil } }
 
     var readsRowsInBatches: Bool { store.readsRowsInBatches }

@@ -1,7 +1,9 @@
 import Foundation
 import Synchronization
 
-/// The stores of this process that post `NSPersistentStoreRemoteChange`, for the saves of all stores on the same files.
+/// The stores of this process that post `NSPersistentStoreRemoteChange`.
+///
+/// They post it when any store of the process saves to the same file.
 final class RemoteChanges: Sendable {
     static let shared = RemoteChanges()
 
@@ -13,9 +15,11 @@ final class RemoteChanges: Sendable {
 
     /// Guards the entries.
     private let entries = Mutex<[Entry]>([])
-    /// Whether there are any, so that a save of a store that nobody observes costs nothing.
+    /// Whether there are entries, so that a save without observers costs nothing.
     private let isObserved = Atomic<Bool>(false)
-    /// Observers may wait for the context that is saving: they are not called within the save.
+    /// The queue that posts notifications, outside the save.
+    ///
+    /// An observer may wait for the context that is saving.
     private let queue = DispatchQueue(label: "OpenCoreData.NSPersistentStoreRemoteChange", qos: .utility)
 
     func add(_ store: SQLiteStore) {

@@ -4,15 +4,15 @@ import CSQLite
 struct RowCollector {
     private let plan: SelectPlan<RowDecoder>
     private let expectedRows: Int
-    /// How many bytes of texts and blobs are enough: rows beyond are left out.
+    /// The limit for bytes of texts and blobs; reading stops once the rows exceed it.
     private let mostBytes: Int
-    /// For a plan of one entity: the rows of its pages are the result.
+    /// The page builder of a plan of one entity: the rows of its pages are the result.
     private var only: RowPageBuilder?
-    /// By layout index, for a plan of several entities.
+    /// The page builders of a plan of several entities, by layout index.
     private var builders: ContiguousArray<RowPageBuilder?> = []
     /// The rows of a plan of several entities, in order.
     private var mixedRows: ContiguousArray<RowPointer> = []
-    /// What stands in the owner column, by row.
+    /// The owner's key of each row.
     private(set) var ownerKeys: ContiguousArray<Int64> = []
 
     init(_ plan: SelectPlan<RowDecoder>, expectedRows: Int, mostBytes: Int = .max) {
@@ -25,14 +25,14 @@ struct RowCollector {
         RowPageBuilder(layout: layout, expectedRows: expectedRows, heapBytesPerRow: plan.heapBytesPerRow)
     }
 
-    /// Whether no more rows are to be read.
+    /// Whether the byte limit is exceeded, so that no more rows are read.
     private var isFull: Bool {
         mostBytes < .max && (only?.heapBytes ?? 0) + builders.reduce(0) { $0 + ($1?.heapBytes ?? 0) } > mostBytes
     }
 
     /// Reads all rows of a bound statement.
     ///
-    /// - Parameter owner: where the key of each row's owner stands; nil when nobody wants it.
+    /// - Parameter owner: the position of the key of each row's owner; nil when it is not needed.
     mutating func readAll(_ statement: SQLiteStatement, owner: OwnerKey? = nil) throws {
         if isFull { return }
         guard let decoder = plan.only else {
@@ -62,7 +62,7 @@ struct RowCollector {
         try builder.requireWholeRows()
     }
 
-    /// Reads all rows, which are of one entity, and shows each to `note`.
+    /// Reads all rows, which belong to one entity, and passes each to `note`.
     @inline(__always)
     private static func readAll(
         _ statement: SQLiteStatement, _ decoder: RowDecoder, into builder: inout RowPageBuilder, upTo bytes: Int = .max,
@@ -81,7 +81,9 @@ struct RowCollector {
         }
     }
 
-    /// Reads the current row of a plan of several entities; a row of one that the model does not know is passed over.
+    /// Reads the current row of a plan of several entities; skips a row of an entity that the model
+    /// does not know.
+    ///
     /// - Returns: whether a row was appended.
     private mutating func append(_ statement: SQLiteStatement) -> Bool {
         let handle = statement.handle
@@ -93,16 +95,16 @@ struct RowCollector {
         return true
     }
 
-    /// The rows, published in the cache.
+    /// Returns the rows, published in the cache.
     ///
-    /// - Parameter generation: the cache's, from before the first row was read.
+    /// - Parameter generation: the cache's generation from before the first row was read.
     mutating func finish(in cache: RowCache, readAt generation: Int) -> FetchedRows {
         let fetched = finishUnpublished()
         if !fetched.pages.isEmpty { cache.insert(fetched.pages, readAt: generation) }
         return fetched
     }
 
-    /// The rows, for someone who publishes them later or never.
+    /// Returns the rows without publishing them; the caller may do so later.
     mutating func finishUnpublished() -> FetchedRows {
         var pages: [RowPage] = only?.finish() ?? []
         for index in builders.indices { pages += builders[index]?.finish() ?? [] }

@@ -1,8 +1,9 @@
 import CSQLite
 import Foundation
 
-/// How the columns of one statement become the slots of one entity's rows: computed once, then followed for each row
-/// without allocation.
+/// Decodes the result columns of one statement into the slots of one entity's rows.
+///
+/// The steps are computed once, then followed for each row without allocation.
 final class RowDecoder {
     enum Kind: UInt8 {
         case integer
@@ -15,7 +16,7 @@ final class RowDecoder {
         case key
         /// A foreign key with an entity number in another column.
         case keyAndEntity
-        /// Bytes behind a leading byte that says where they are.
+        /// Bytes after a leading byte that says where they are stored.
         case external
     }
 
@@ -34,7 +35,8 @@ final class RowDecoder {
     private let mapping: SQLMapping
     private let externalFiles: ExternalFiles?
 
-    /// - Parameter columnIndex: the position of each column's name among the results of the statement.
+    /// - Parameter columnIndex: the position of each column's name among the results of the
+    ///   statement.
     init(entity: SQLEntity, mapping: SQLMapping, externalFiles: ExternalFiles?, columnIndex: [String: Int32]) {
         layout = entity.layout
         self.mapping = mapping
@@ -74,9 +76,10 @@ final class RowDecoder {
 
     /// Fills a new row from the statement's current one.
     ///
-    /// What needs more than one question about a column asks for the column's value once: each `sqlite3_column` function finds
-    /// the column and clears the connection's errors anew. A value of a column may be read while no other thread uses
-    /// the connection: connections are opened without a mutex of their own, and each is with one thread at a time.
+    /// A value that needs more than one call is read once with `sqlite3_column_value`: each
+    /// `sqlite3_column` function looks up the column and clears the connection's error again. Such
+    /// a value may be read while no other thread uses the connection. Connections are opened
+    /// without their own mutex, and each is used by one thread at a time.
     @inline(__always)
     func decode(_ statement: OpaquePointer, into row: RowPointer, of page: RowPage) {
         var step = steps
@@ -124,7 +127,10 @@ final class RowDecoder {
         if !absent.isEmpty { for slot in absent { page.setNull(row, slot) } }
     }
 
-    /// The entity that a reference names; the relationship's own where the store names none that it may lead to.
+    /// The entity that a reference names.
+    ///
+    /// The relationship's own destination where the store names no entity of the destination's
+    /// hierarchy.
     @inline(__always)
     private func destination(_ number: Int64, _ declared: Int) -> Int {
         guard let named = mapping.layoutIndex(forNumber: number), named != declared else { return declared }

@@ -1,14 +1,14 @@
 import CSQLite
 import Foundation
 
-/// Writes the rows of one entity and makes their snapshots in the same pass.
+/// Writes the rows of one entity and creates their snapshots in the same pass.
 final class RowWriter {
-    // A class: loops over the targets must not copy names.
+    // A class, so that loops over the targets do not copy names.
     private final class Target {
         let slot: Int
         let column: SQLColumn
         let property: PropertySlot
-        /// Kept by triggers: never written by the store.
+        /// Whether triggers maintain the column; the store then never writes it.
         let isDerived: Bool
         let hasEntityColumn: Bool
 
@@ -21,7 +21,9 @@ final class RowWriter {
         }
     }
 
-    /// How a column's parameter is bound from the row; without references, so that the loop over a row counts none.
+    /// How a column's parameter is bound from the row.
+    ///
+    /// Contains no references, so that the loop over a row does no reference counting.
     private struct Binding {
         enum Form { case integer, double, text, bytes, reference, externalBytes, derived }
         let form: Form
@@ -95,19 +97,19 @@ final class RowWriter {
         deleteVersionSQL = statements.delete(entity, checksVersion: true)
     }
 
-    // Texts were bound where they lie in the pages.
+    // Texts were bound in place, in the memory of the pages.
     deinit { insertStatement?.clearBindings() }
 
-    /// All rows' pages; the writer must not be used afterwards.
+    /// Returns the pages of all rows; the writer must not be used afterwards.
     ///
-    /// - Throws: what was missing in a row that was written.
+    /// - Throws: the error of a written row that lacks a value.
     func finish() throws -> [RowPage] {
         try builder.requireWholeRows()
         return builder.finish()
     }
 
     /// Inserts a row.
-    // By address: each row's change would be copied, with its references, otherwise.
+    // By address: passing the change by value would copy it with its references for each row.
     func insert(_ change: UnsafePointer<RowChange>) throws -> RowPointer {
         let statement: SQLiteStatement
         if let insertStatement {
@@ -131,7 +133,7 @@ final class RowWriter {
     /// Sets every slot of a new row.
     @inline(__always)
     private func fill(_ row: RowPointer, _ values: RowValues?) {
-        // Not through the builder, which would be copied with all its references for each value.
+        // Not through the builder: each value would copy it with all its references.
         let page = builder.page
         guard let values else {
             for binding in bindings { page.setNull(row, binding.slot) }
@@ -152,8 +154,9 @@ final class RowWriter {
         }
     }
 
-    /// Binds the values of a row of the page that is being built. Texts and bytes are bound where they lie: the statement must
-    /// run before another row is begun.
+    /// Binds the values of a row of the page that is being built.
+    ///
+    /// Texts and bytes are bound in place: the statement must run before another row is started.
     @inline(__always)
     private func bind(_ row: RowPointer, to statement: SQLiteStatement, firstParameter: Int32) throws {
         let handle = statement.handle
@@ -198,7 +201,7 @@ final class RowWriter {
         return mapping.entities[index].map { Int64($0.number) }
     }
 
-    /// What the column of an attribute that allows external storage holds for a value.
+    /// The column value for data of an attribute that allows external storage.
     private func columnValue(of data: Data) throws -> Data {
         try fileChanges?.columnValue(for: data) ?? ExternalColumn.value(inline: data)
     }
@@ -224,7 +227,8 @@ final class RowWriter {
     }
 
     /// Updates a row's changed columns and its version.
-    /// - Returns: nil when the row has another version or is gone.
+    ///
+    /// - Returns: nil when the row has another version or was deleted.
     func update(_ change: UnsafePointer<RowChange>) throws -> RowPointer? {
         guard let base = change.pointee.base else { return nil }
         let (key, values) = (change.pointee.key, change.pointee.values)
@@ -268,18 +272,20 @@ final class RowWriter {
     }
 
     /// Deletes a row.
-    /// - Returns: whether it was there in the version that the change is based on.
+    ///
+    /// - Returns: whether the row existed in the version that the change is based on.
     func delete(_ change: RowChange) throws -> Bool {
         let sql = change.base == nil ? deleteSQL : deleteVersionSQL
         try connection.run(sql, [.integer(change.key)] + (change.base.map { [.integer($0.version)] } ?? []))
         return connection.changes > 0
     }
 
-    /// The external files that a row names, which a deletion makes superfluous.
+    /// The external files that a row names, which its deletion supersedes.
     func externalFileNames(ofRow key: Int64) throws -> [String] { try externalFileNames(ofRow: key) { _ in true } }
 
-    /// The external files that a row names in the columns that a change replaces. A row without changed values, whose relationships
-    /// alone have changed, keeps all its files.
+    /// The external files that a row names in the columns that a change replaces.
+    ///
+    /// A row whose relationships alone have changed keeps all its files.
     func externalFileNames(replacedBy change: RowChange) throws -> [String] {
         guard let values = change.values else { return [] }
         return try externalFileNames(ofRow: change.key) { values.has($0) }
@@ -289,7 +295,7 @@ final class RowWriter {
         var names: [String] = []
         for target in targets where target.column.allowsExternalStorage && slots(target.slot) {
             let column = SQLSchema.identifier(target.column.name)
-            // A marker, at most 255 bytes of a name, a zero.
+            // A marker byte, at most 255 bytes of a name, and a zero.
             try connection.query(
                 "SELECT \(column) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ? AND length(\(column)) <= 257",
                 [.integer(key)]

@@ -5,17 +5,19 @@ import Synchronization
 final class SQLiteBackend: Sendable {
     let pool: SQLiteConnectionPool
     let mapping: SQLMapping
-    /// The columns each table has.
+    /// The columns of each table.
     let columns: [String: [String]]
     /// Whether saves write history.
     let tracksHistory: Bool
-    /// By layout index, then by whether subentities are included. The lock guards the table of plans.
+    /// The plans by layout index, then by whether subentities are included. The lock guards the
+    /// plans.
     private let plans: Mutex<[[SelectPlan<RowDecoder>?]]>
     /// Guards the table of plans for relationships.
     let relatedRowsPlans = Mutex<[RelatedRowsPlanKey: RelatedRowsPlan]>([:])
-    /// Statements of fetches that were made before.
+    /// The statements of earlier fetches.
     let fetchStatements: FetchStatements
-    /// The tables whose `Z_MAX` was compared with the real keys, by layout index of the root. The lock guards the set.
+    /// The tables whose `Z_MAX` was compared with the real keys, by layout index of the root. The
+    /// lock guards the set.
     private let checkedKeys = Mutex<Set<Int>>([])
     /// The row caches, by layout index of the root entity.
     let rowCaches: [RowCache]
@@ -32,7 +34,9 @@ final class SQLiteBackend: Sendable {
         plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
     }
 
-    /// The same store as a connection sees it that stays where it is, with caches of its own.
+    /// Returns the same store pinned to its current state, with its own row caches.
+    ///
+    /// A connection with an open read transaction keeps the state.
     func pinned() throws -> SQLiteBackend {
         SQLiteBackend(
             pool: try SQLiteConnectionPool(pinning: pool), mapping: mapping, columns: columns, tracksHistory: tracksHistory,
@@ -41,10 +45,12 @@ final class SQLiteBackend: Sendable {
 
     func hasCheckedKeys(of root: SQLEntity) -> Bool { checkedKeys.withLock { $0.contains(root.layout.index) } }
 
-    /// Notes that a table's `Z_MAX` does not lie below real keys. Only after the commit: what is rolled back takes `Z_MAX` with it.
+    /// Records that a table's `Z_MAX` is not below its real keys.
+    ///
+    /// Call only after the commit: a rollback also restores `Z_MAX`.
     func noteCheckedKeys(of root: SQLEntity) { _ = checkedKeys.withLock { $0.insert(root.layout.index) } }
 
-    /// Nil for a store in memory.
+    /// The store's external files; nil for a store in memory.
     var externalFiles: ExternalFiles? { pool.supersededFiles?.files }
 
     /// The result columns for whole rows of an entity.

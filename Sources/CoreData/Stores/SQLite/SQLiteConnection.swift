@@ -3,19 +3,21 @@ import Foundation
 
 /// One connection to a database, used by one thread at a time.
 ///
-/// It is set up for files from anywhere: no schema is trusted to call functions with effects, the schema cannot be
-/// written as a table, cells are checked when pages are read.
+/// It is set up for files from untrusted sources: no schema is trusted to call functions with side
+/// effects, the schema cannot be written as a table, and cells are checked when pages are read.
 final class SQLiteConnection: @unchecked Sendable {
-    // Sendable: whoever has taken the connection from its pool is its only user until it is given back under the pool's
-    // lock; the connection itself starts no threads.
+    // Sendable: a caller that takes the connection from its pool is its only user until it returns
+    // it under the pool's lock; the connection itself starts no threads.
 
     enum Mode {
         case readOnly
-        /// Reads a file that nobody changes, without locks: read-only media.
+        /// Reads a file without locks, such as one on read-only media. No process may change it.
         case immutable
         case readWrite
         case create
-        /// A database in memory that all connections of the process with the same path share, while there is one.
+        /// A database in memory that all connections of the process with the same path share.
+        ///
+        /// It exists as long as one of them is open.
         case sharedMemory
     }
 
@@ -23,16 +25,16 @@ final class SQLiteConnection: @unchecked Sendable {
     let path: String
     let mode: Mode
 
-    /// Rows whose derived values triggers have changed, in the order of change.
+    /// Rows whose derived values triggers changed, in the order of change.
     var affectedRows: [AffectedRow] = []
-    /// An error that a function of ours wants to be reported instead of SQLite's.
+    /// An error that one of our SQL functions reports in place of SQLite's error.
     var pendingFailure: SQLiteError?
 
-    /// Whether SQLite had to prepare a statement anew: somebody may have changed the schema.
+    /// Whether SQLite had to prepare a statement again: the schema may have changed.
     @exclusivity(unchecked) var hasPreparedAnew = false
-    /// Where functions find the values of attributes with external storage.
+    /// The location of the values of attributes with external storage, for functions.
     var externalFiles: ExternalFilesReference?
-    /// What the regular expressions of the statement that runs may take.
+    /// The limit on the work of regular expressions in the running statement.
     let patternBudget = PatternBudget()
 
     @exclusivity(unchecked) private var statements: [String: SQLiteStatement] = [:]
@@ -48,7 +50,7 @@ final class SQLiteConnection: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - path: a file, or ":memory:" for a database of this connection alone.
-    ///   - timeout: how long to wait for locks, in seconds.
+    ///   - timeout: the number of seconds to wait for locks.
     init(path: String, mode: Mode, timeout: TimeInterval) throws {
         var flags = SQLITE_OPEN_NOMUTEX
         var name = path
@@ -95,20 +97,21 @@ final class SQLiteConnection: @unchecked Sendable {
         return "file:" + (path.addingPercentEncoding(withAllowedCharacters: allowed) ?? path)
     }
 
-    /// Whether triggers may use what SQLite takes for unsafe in a schema from anywhere. False at first.
+    /// Whether triggers may use features that SQLite considers unsafe in an untrusted schema. False
+    /// at first.
     var trustsSchema = false {
         didSet { _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, trustsSchema ? 1 : 0) }
     }
 
     // MARK: Statements
 
-    /// Runs SQL text of any number of statements without arguments and results.
+    /// Runs SQL text of any number of statements without arguments or results.
     func execute(_ sql: String) throws {
         let result = sqlite3_exec(handle, sql, nil, nil, nil)
         if result != SQLITE_OK { throw SQLiteError(handle: handle, sql: sql, path: path) }
     }
 
-    /// A statement from the connection's cache, prepared at first use and ready to be bound.
+    /// Returns a cached statement, prepared at first use and ready to be bound.
     func statement(_ sql: String) throws -> SQLiteStatement {
         uses += 1
         if let cached = statements[sql], !cached.isInUse {
@@ -130,10 +133,10 @@ final class SQLiteConnection: @unchecked Sendable {
         for statement in byAge.prefix(Self.maximumStatements / 4) { statements[statement.sql] = nil }
     }
 
-    /// Forgets all prepared statements: after a change of the schema, or before closing.
+    /// Drops all prepared statements: after a change of the schema, or before closing.
     func dropStatements() { statements.removeAll() }
 
-    /// Runs one statement with arguments and gives each row to `body`.
+    /// Runs one statement with arguments and passes each row to `body`.
     func query(_ sql: String, _ arguments: [StoredValue] = [], _ body: (SQLiteStatement) throws -> Void) throws {
         try read(sql, arguments) { statement in
             while try statement.step() { try body(statement) }
@@ -156,7 +159,8 @@ final class SQLiteConnection: @unchecked Sendable {
         }
     }
 
-    /// Runs one statement for keys and lets `body` step through the rows of each run. All runs see the same state of the store.
+    /// Runs one statement for keys and lets `body` step through the rows of each run. All runs see
+    /// the same state of the store.
     func read(_ sql: String, _ keys: SQLKeys, _ body: (SQLiteStatement) throws -> Void) throws {
         func run() throws {
             for arguments in keys.arguments { try read(sql, arguments.map(\.value), body) }
@@ -164,7 +168,7 @@ final class SQLiteConnection: @unchecked Sendable {
         if keys.arguments.count == 1 { try run() } else { try transaction(.deferred, run) }
     }
 
-    /// Keeps a statement out of the cache's hands while it is stepped.
+    /// Runs `body` with a cached statement, which the cache neither reuses nor drops meanwhile.
     @inline(__always)
     private func withStatement(_ sql: String, _ body: (SQLiteStatement) throws -> Void) throws {
         let statement = try statement(sql)
@@ -186,7 +190,7 @@ final class SQLiteConnection: @unchecked Sendable {
         try statement.run()
     }
 
-    /// The integer in the first column of the first row.
+    /// Returns the integer in the first column of the first row.
     func integer(_ sql: String, _ arguments: [StoredValue] = []) throws -> Int64? {
         var result: Int64?
         try query(sql, arguments) { row in
@@ -195,20 +199,20 @@ final class SQLiteConnection: @unchecked Sendable {
         return result
     }
 
-    /// The text in the first column of the first row.
+    /// Returns the text in the first column of the first row.
     func text(_ sql: String, _ arguments: [StoredValue] = []) throws -> String? {
         var result: String?
         try query(sql, arguments) { row in if result == nil { result = row.string(0) } }
         return result
     }
 
-    /// Rows changed by the last INSERT, UPDATE or DELETE.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     @inline(__always)
     var changes: Int32 { sqlite3_changes(handle) }
 
     private static func milliseconds(_ seconds: Double) -> Int32 { Int32(clamping: Int((seconds * 1000).rounded())) }
 
-    /// Sets how many seconds a statement waits for the locks of others.
+    /// Sets how many seconds a statement waits for locks of other connections.
     func setTimeout(_ seconds: Double) { sqlite3_busy_timeout(handle, Self.milliseconds(seconds)) }
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
@@ -220,7 +224,7 @@ final class SQLiteConnection: @unchecked Sendable {
         case immediate = "BEGIN IMMEDIATE"
     }
 
-    /// Runs `body` in a transaction, which an error rolls back.
+    /// Runs `body` in a transaction; an error rolls it back.
     func transaction<Result>(_ kind: TransactionKind, _ body: () throws -> Result) throws -> Result {
         try run(kind.rawValue)
         do {

@@ -4,24 +4,25 @@ import Synchronization
 
 /// The connections of one store: one that writes, under a lock, and readers.
 ///
-/// In WAL mode readers and the writer do not wait for each other. A database in memory, or one whose journal is not a
-/// WAL, has a single connection that serves both.
+/// In WAL mode readers and the writer do not wait for each other. A database in memory, or with
+/// another journal mode, has a single connection for both.
 final class SQLiteConnectionPool: Sendable {
     struct Configuration: Sendable {
         var path: String
         var isReadOnly = false
-        /// Whether nobody changes the file, so that it is read without locks.
+        /// Whether no process changes the file, so that it is read without locks.
         var isImmutable = false
         var isInMemory = false
         var timeout: TimeInterval = 60
-        /// How many connections are open at once at most, the writer included; nil for no limit.
+        /// The maximum number of open connections, the writer included; nil for no limit.
         var maximumConnections: Int?
-        /// Where the store keeps large values, once that is known.
+        /// The location of the store's large values; set after the connections are opened.
         let externalFiles = ExternalFilesReference()
-        /// Pragmas for every connection, in order.
+        /// The pragmas for every connection, in order.
         var pragmas: [(name: String, value: String)] = []
 
-        /// The journal mode for the database; nil where what the pragmas say is no word.
+        /// The journal mode of the database; nil where the value in the pragmas is not a plain
+        /// word.
         var journalMode: String? {
             let wanted = pragmas.last { $0.name.lowercased() == "journal_mode" }?.value ?? "WAL"
             return SQLiteConnectionPool.isPlain(wanted) ? wanted : nil
@@ -29,24 +30,25 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     let configuration: Configuration
-    /// What becomes of external files; nil for a database in memory, which has none.
+    /// The superseded external files; nil for a database in memory, which has none.
     let supersededFiles: SupersededFiles?
-    /// Looks for external files that nobody needs, in a store with many rows.
+    /// Finds external files that no row names, in a store with many rows.
     let backgroundSweep = BackgroundSweep()
-    /// Whether others have changed the schema.
+    /// Detects changes of the schema by other connections.
     let schemaWatch: SchemaWatch
-    /// What a writer found when it opened the database; nil for readers and for databases in memory.
+    /// The files that the writer opened; nil for a read-only store and for a database in memory.
     private let openedFiles: OpenedFiles?
-    /// Guards the writer: who holds it writes.
+    /// Guards the writer: only the holder of the lock writes.
     private let writer: Mutex<SQLiteConnection>
     let readers: SQLiteReaders
-    /// Whether reads need the writer's connection.
+    /// Whether reads use the writer's connection.
     let sharesConnection: Bool
     private let readerMode: SQLiteConnection.Mode
-    /// Where the connection of a pinned state goes back to.
+    /// The readers that get the connection of a pinned state back.
     private let origin: SQLiteReaders?
 
-    /// Opens the writer. A file that does not exist is created unless the configuration is read-only.
+    /// Opens the writer. A file that does not exist is created unless the configuration is
+    /// read-only.
     init(_ configuration: Configuration, create: Bool) throws {
         self.configuration = configuration
         schemaWatch = SchemaWatch()
@@ -73,7 +75,8 @@ final class SQLiteConnectionPool: Sendable {
         }
         var usesWAL = false
         if !configuration.isReadOnly {
-            // Settings of a new file must come before its first page is written. Setting what is set already would need the write lock.
+            // Settings of a new file must be set before its first page is written. Setting a value
+            // again would need the write lock.
             let filePragmas = configuration.pragmas.filter { Self.pragmasOfFiles.contains($0.name.lowercased()) }
             try Self.give(filePragmas, to: connection)
             if !filePragmas.contains(where: { $0.name.lowercased() == "auto_vacuum" }), try connection.integer("PRAGMA auto_vacuum") != 2 {
@@ -89,7 +92,8 @@ final class SQLiteConnectionPool: Sendable {
         try Self.apply(configuration, to: connection)
         let files = configuration.isInMemory ? nil : ExternalFiles(storeURL: URL(fileURLWithPath: configuration.path))
         supersededFiles = files.map(SupersededFiles.init)
-        // A log is made by the first read, and stays the same file for as long as somebody has the database open.
+        // The first read creates the WAL file. It stays the same file while any connection has the
+        // database open.
         if usesWAL, !configuration.isReadOnly { _ = try connection.integer("SELECT count(*) FROM sqlite_master") }
         openedFiles =
             configuration.isReadOnly
@@ -100,7 +104,7 @@ final class SQLiteConnectionPool: Sendable {
         origin = nil
     }
 
-    /// Ends the transaction of a pinned state.
+    /// Ends the read transaction of a pinned state.
     deinit {
         guard let origin else { return }
         writer.withLock { connection in
@@ -108,17 +112,22 @@ final class SQLiteConnectionPool: Sendable {
         }
     }
 
-    /// How many requests can read at once beside one that writes: without a limit as many as need not wait for a reader.
+    /// The number of requests that can read at once beside one that writes.
+    ///
+    /// Without a limit: the number that can run without waiting for a reader.
     var concurrentReads: Int {
         if sharesConnection { return 1 }
         return configuration.maximumConnections.map { $0 - 1 } ?? SQLiteReaders.usualCount
     }
 
-    /// Sets the journal mode of a database, which another connection may be making or changing at the same time.
+    /// Sets the journal mode of a database.
     ///
-    /// SQLite waits for those who read meanwhile, but does not for one who is about to write.
+    /// Another connection may be creating or changing it at the same time.
     ///
-    /// - Returns: the mode that the database has then.
+    /// SQLite itself waits for readers, but not for a connection that is about to write; this
+    /// function retries.
+    ///
+    /// - Returns: the resulting mode of the database.
     @discardableResult
     static func setJournalMode(
         _ mode: String, of connection: SQLiteConnection, waiting timeout: Double
@@ -135,7 +144,7 @@ final class SQLiteConnectionPool: Sendable {
         }
     }
 
-    /// A single connection that reads what is committed now, whatever is committed later.
+    /// Creates a pool with a single connection that keeps reading the current committed state.
     init(pinning pool: SQLiteConnectionPool) throws {
         var configuration = pool.configuration
         configuration.isReadOnly = true
@@ -144,7 +153,7 @@ final class SQLiteConnectionPool: Sendable {
         do {
             connection = try pool.readers.lend() ?? pool.openReader()
             try connection.execute("BEGIN")
-            // The state is that of the first read.
+            // The first read fixes the state.
             _ = try connection.integer("SELECT count(*) FROM sqlite_master")
             try pool.schemaWatch.check(connection)
         } catch let error as SQLiteError { throw error.cocoaError }
@@ -160,10 +169,11 @@ final class SQLiteConnectionPool: Sendable {
 
     /// Opens a file that must not be written.
     ///
-    /// A WAL store on read-only media cannot have its shared memory file. Without a journal to read it is then taken as
-    /// immutable; with one that would hide committed rows, or show half-written ones.
+    /// On read-only media, SQLite cannot create the shared memory file of a WAL store. If there is
+    /// no journal to read, the file is then opened as immutable. With a journal that would hide
+    /// committed rows or show half-written ones.
     ///
-    /// - Throws: `SQLiteError`; one that names the journal when there is one that cannot be read.
+    /// - Throws: `SQLiteError`; it names the journal when there is one that cannot be read.
     static func openReadOnly(_ configuration: Configuration) throws -> SQLiteConnection {
         if configuration.isImmutable {
             return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
@@ -173,7 +183,7 @@ final class SQLiteConnectionPool: Sendable {
             try plain.query("SELECT count(*) FROM sqlite_master") { _ in }
             return plain
         } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            // The journals lie beside the file itself, where the path is a link to it.
+            // The journals are beside the target of a symbolic link.
             let file = URL(fileURLWithPath: configuration.path).resolvingSymlinksInPath().path
             if size(ofFileAt: file + "-journal") > 0 {
                 throw SQLiteError(
@@ -205,13 +215,16 @@ final class SQLiteConnectionPool: Sendable {
             }
     }
 
-    /// The pages that a connection keeps at most. Checking a page's cells costs more than reading it from the system, so that
-    /// with SQLite's own 2 MB many would be checked again and again; with much more they lie too far from the processor.
+    /// The maximum size of a connection's page cache.
+    ///
+    /// Checking a page's cells costs more than reading it from the system. With SQLite's default of
+    /// 2 MB many pages would be checked again and again; with much more they no longer fit the
+    /// processor's caches.
     private static var cacheKibibytes: Int { 4096 }
 
     private static func apply(_ configuration: Configuration, to connection: SQLiteConnection) throws {
         connection.externalFiles = configuration.externalFiles
-        // In WAL mode NORMAL loses no consistency and saves one sync for each transaction.
+        // In WAL mode NORMAL keeps the database consistent and saves one sync per transaction.
         if connection.mode != .readOnly && connection.mode != .immutable {
             try connection.execute("PRAGMA synchronous = NORMAL")
         }
@@ -220,7 +233,7 @@ final class SQLiteConnectionPool: Sendable {
         try give(configuration.pragmas.filter { !notForConnections.contains($0.name.lowercased()) }, to: connection)
     }
 
-    /// What a file keeps from its first page on: given by who may write, before that.
+    /// Pragmas that a file fixes with its first page. The writer sets them before that.
     private static let pragmasOfFiles: Set<String> = ["page_size", "encoding", "auto_vacuum"]
 
     private static func give(_ pragmas: [(name: String, value: String)], to connection: SQLiteConnection) throws {
@@ -231,12 +244,12 @@ final class SQLiteConnectionPool: Sendable {
                     message: "NSSQLitePragmasOption: '\(pragma.name) = \(pragma.value)' is not a plain name and value",
                     path: connection.path)
             }
-            // Quoted, for encodings have a dash.
+            // Quoted, as names of encodings contain a dash.
             try connection.execute("PRAGMA \(pragma.name) = '\(pragma.value)'")
         }
     }
 
-    /// Runs `body` with a connection that sees the last committed state.
+    /// Runs `body` with a connection that reads the last committed state.
     func read<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         if sharesConnection { return try write { try readWatched($0, body) } }
         let connection: SQLiteConnection
@@ -244,7 +257,7 @@ final class SQLiteConnectionPool: Sendable {
             guard let free = try readers.take(waiting: configuration.timeout, orOpen: openReader) else { throw allInUse() }
             connection = free
         } catch let error as SQLiteError {
-            // The writer's connection is open, and sees what is committed, too.
+            // The writer's connection is open and also sees the committed state.
             if SystemFailure(error.systemError).isOutOfDescriptors { return try write { try readWatched($0, body) } }
             throw error.cocoaError
         }
@@ -259,11 +272,12 @@ final class SQLiteConnectionPool: Sendable {
                 + "Try again, or raise NSPersistentStoreConnectionPoolMaxSizeKey.")
     }
 
-    /// Runs `body`, and looks whether the schema is another one where SQLite met it so.
+    /// Runs `body`. Checks the schema if SQLite prepared a statement again or returned
+    /// SQLITE_ERROR.
     private func readWatched<Result>(_ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result) throws -> Result {
         let result: Result
         do { result = try body(connection) } catch let error as SQLiteError where error.code == SQLITE_ERROR {
-            // What the statement names may be gone.
+            // A table or column that the statement names may have been removed.
             try schemaWatch.check(connection)
             throw error
         }
@@ -273,13 +287,13 @@ final class SQLiteConnectionPool: Sendable {
 
     private func openReader() throws -> SQLiteConnection {
         let connection = try SQLiteConnection(path: configuration.path, mode: readerMode, timeout: configuration.timeout)
-        // Has the connection read the schema, so that it notices when that is changed from here on.
+        // Reads the schema, so that the connection notices later changes.
         try Self.apply(configuration, to: connection)
         try schemaWatch.check(connection)
         return connection
     }
 
-    /// Runs `body` with the writer, alone.
+    /// Runs `body` with the writer, exclusively.
     func write<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
         var outcome: Swift.Result<Unchecked<Result>, any Error>?
         writer.withLock { connection in
@@ -294,7 +308,9 @@ final class SQLiteConnectionPool: Sendable {
         }
     }
 
-    /// Runs `body` in a transaction of the writer, where the schema is the one that the store was opened with.
+    /// Runs `body` in a transaction of the writer.
+    ///
+    /// Checks first that the schema is still the one that the store was opened with.
     func transaction<Result>(_ connection: SQLiteConnection, _ body: () throws -> Result) throws -> Result {
         try connection.transaction(.immediate) {
             try schemaWatch.check(connection)
@@ -302,14 +318,18 @@ final class SQLiteConnectionPool: Sendable {
         }
     }
 
-    /// - Throws: an error that names the file when the database was removed or replaced: what is written now would be gone.
+    /// Checks that the database files are still in place; otherwise writes would be lost.
+    ///
+    /// - Throws: an error that names the file when the database was removed or replaced.
     func requireSameFiles() throws {
         guard let openedFiles, let files = supersededFiles?.files else { return }
         try openedFiles.requireUnchanged(storeAt: files.storeURL.path)
     }
 
-    /// Moves what the WAL holds into the database file, and removes the external files that nobody needs then; the last step
-    /// before a store is closed. Waits for nobody: what others still read is moved when they close the store.
+    /// Moves the content of the WAL into the database file, and removes unneeded external files.
+    ///
+    /// The last step before a store is closed. Waits for no other connection: frames that others
+    /// still read are moved when they close the store.
     func checkpoint() {
         backgroundSweep.cancel()
         readers.closeUnused()

@@ -1,41 +1,45 @@
 import CSQLite
 import Foundation
 
-/// What SQLite answered instead of doing its work.
+/// An error that SQLite returned.
 ///
-/// Callers outside the store see it as an `NSError` (`cocoaError`), in Cocoa's domain where Cocoa has a code for the
-/// situation, with SQLite's own code under `NSSQLiteErrorDomain`.
+/// Outside the store it appears as an `NSError` (`cocoaError`): in Cocoa's domain where Cocoa has a
+/// code for the situation, with SQLite's own code under `NSSQLiteErrorDomain`.
 struct SQLiteError: Error, CustomStringConvertible {
     /// SQLite's extended result code.
     let extendedCode: Int32
-    /// SQLite's own words.
+    /// SQLite's own message.
     let message: String
     /// The statement, without its bound values.
     let sql: String?
     /// The database file.
     let path: String
-    /// The `errno` behind a file that cannot be opened, read or written; 0 for other results.
+    /// The `errno` of a file that cannot be opened, read or written; 0 for other results.
     let systemError: Int32
-    /// What to tell the user where the result code alone would mislead; nil for the words that go with the code.
+    /// The message for the user where the result code alone would mislead; nil for the standard
+    /// text of the code.
     let advice: String?
 
     /// The result code without its extension.
     var code: Int32 { extendedCode & 0xff }
 
-    /// Whether a unique index refused a row: SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
+    /// Whether a unique index refused a row.
+    ///
+    /// The code is SQLITE_CONSTRAINT_UNIQUE, a macro that Swift does not import.
     var isUniquenessViolation: Bool { extendedCode == SQLITE_CONSTRAINT | 8 << 8 }
 
-    /// The columns whose values another row has, where a unique index refused a row; nil where the message does not tell.
+    /// The columns whose values another row has, where a unique index refused a row; nil where the
+    /// message does not name them.
     var uniqueColumns: [String]? {
         let words = "UNIQUE constraint failed: "
         guard isUniquenessViolation, let start = message.range(of: words)?.upperBound else { return nil }
         return message[start...].components(separatedBy: ", ").map { $0.components(separatedBy: ".").last ?? $0 }
     }
 
-    /// Whether a row has the key already: SQLITE_CONSTRAINT_PRIMARYKEY or SQLITE_CONSTRAINT_ROWID.
+    /// Whether a row already has the key: SQLITE_CONSTRAINT_PRIMARYKEY or SQLITE_CONSTRAINT_ROWID.
     var isKeyTaken: Bool { extendedCode == SQLITE_CONSTRAINT | 6 << 8 || extendedCode == SQLITE_CONSTRAINT | 10 << 8 }
 
-    /// Whether the code names none of the situations that callers have a code for.
+    /// Whether the error has no specific Cocoa code.
     var isGeneral: Bool { cocoaError.code == CocoaError.Code.persistentStoreOperation.rawValue }
 
     init(
@@ -62,7 +66,9 @@ struct SQLiteError: Error, CustomStringConvertible {
         "SQLite error \(extendedCode) (\(message)) in \(path)" + (sql.map { " at: \($0)" } ?? "")
     }
 
-    /// Why a file could not be written or made longer, where the system's answer was lost while SQLite undid what it had begun.
+    /// The likely reason why a file could not be written or extended.
+    ///
+    /// For errors whose `errno` was lost while SQLite rolled back.
     private static func likelyWriteFailure(_ code: Int32, _ path: String) -> SystemFailure? {
         // SQLITE_IOERR_WRITE, _FSYNC, _TRUNCATE and _SHMSIZE: macros that Swift does not import.
         guard [3, 4, 6, 19].contains(code >> 8) else { return nil }

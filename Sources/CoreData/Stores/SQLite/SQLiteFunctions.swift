@@ -2,11 +2,13 @@ import CSQLite
 import Foundation
 
 extension SQLiteConnection {
-    /// Gives SQL a function, whose user data is the connection, unretained: it registers its functions itself and outlives them.
+    /// Registers an SQL function whose user data is the connection.
+    ///
+    /// The connection is unretained, as it outlives its functions.
     ///
     /// - Parameters:
-    ///   - count: how many arguments it takes; -1 for any number.
-    ///   - flags: those of `sqlite3_create_function_v2`.
+    ///   - count: the number of arguments; -1 for any number.
+    ///   - flags: the flags of `sqlite3_create_function_v2`.
     func addFunction(
         _ name: String, _ count: Int32, _ flags: Int32,
         _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
@@ -15,9 +17,10 @@ extension SQLiteConnection {
     }
 }
 
-/// The functions and collations that every connection of a store has beside SQLite's own.
+/// The functions and collations that every connection of a store adds to SQLite's own.
 ///
-/// All are innocuous: they read nothing but their arguments, so that a schema from anywhere may call them.
+/// Those registered as innocuous read only their arguments, so that an untrusted schema may call
+/// them. Functions that read files are for statements of the store alone (`SQLITE_DIRECTONLY`).
 enum SQLiteFunctions {
     static func register(on connection: SQLiteConnection) {
         let pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
@@ -109,7 +112,8 @@ enum SQLiteFunctions {
         give(.string(change(text)), to: context)
     }
 
-    /// Makes a value the result of a function; decimals as their text, which a column makes a number of.
+    /// Sets a value as the result of a function; a decimal as its text, which a column converts to
+    /// a number.
     static func give(_ value: StoredValue, to context: OpaquePointer) {
         switch value {
         case .integer(let integer): sqlite3_result_int64(context, integer)
@@ -179,7 +183,8 @@ enum SQLiteFunctions {
             }
             let options = NSComparisonPredicate.Options(rawValue: UInt(clamping: sqlite3_value_int64(arguments[1])))
             matcher = Matcher(StringMatcher(operation, options, pattern: pattern))
-            // SQLite drops the prepared pattern at once when it is no constant, so the call must not rely on it below.
+            // SQLite drops the prepared pattern at once when it is no constant, so the code below
+            // must not rely on it.
             sqlite3_set_auxdata(context, 3, Unmanaged.passRetained(matcher).toOpaque()) { prepared in
                 if let prepared { Unmanaged<Matcher>.fromOpaque(prepared).release() }
             }

@@ -1,8 +1,9 @@
 import Foundation
 
-/// The tables of persistent history, as Core Data makes and fills them.
+/// The tables of persistent history, as Core Data creates and fills them.
 ///
-/// `HistoryColumns` says what the bits in `ZCOLUMNS` mean and what stands in `ZTOMBSTONE0` and its like.
+/// `HistoryColumns` describes the bits in `ZCOLUMNS`. `ZTOMBSTONE0` and its like hold the preserved
+/// values of deleted rows.
 enum SQLiteHistory {
     private static let changeEntity: Int64 = 16001
     private static let transactionEntity: Int64 = 16002
@@ -29,15 +30,16 @@ enum SQLiteHistory {
         "CREATE UNIQUE INDEX Z_TRANSACTIONSTRING_UNIQUE_NAME ON ATRANSACTIONSTRING (ZNAME COLLATE BINARY ASC)",
     ]
 
-    /// Makes the tables in a store that has none, within the current transaction. `Z_PRIMARYKEY` gets their rows with the first
-    /// transaction that is written.
+    /// Creates the tables in a store that has none, within the current transaction.
     ///
-    /// - Parameter tombstones: how many values a deletion leaves at most.
+    /// `Z_PRIMARYKEY` gets their rows when the first transaction is written.
+    ///
+    /// - Parameter tombstones: the maximum number of values that a deletion preserves.
     static func createTables(_ connection: SQLiteConnection, tombstones: Int) throws {
         let known = try connection.integer("SELECT 1 FROM sqlite_master WHERE name = 'ATRANSACTION'")
         guard known == nil else { return }
         for statement in [createChanges(tombstones: tombstones)] + otherStatements {
-            // A store of an older framework may have some of the tables.
+            // A store of an older framework may already have some of the tables.
             let words = statement.split(separator: " ")
             let isTable = words[1] == "TABLE"
             try connection.execute(
@@ -47,7 +49,7 @@ enum SQLiteHistory {
         }
     }
 
-    /// Adds the columns that values of deleted rows need by now, within the current transaction.
+    /// Adds missing columns for values of deleted rows, within the current transaction.
     static func addTombstoneColumns(_ count: Int, to connection: SQLiteConnection, present: [String]) throws {
         for column in (0..<count).map(tombstoneColumn) where !present.contains(column) {
             try connection.execute("ALTER TABLE ACHANGE ADD COLUMN \(column) BLOB")
@@ -64,9 +66,9 @@ enum SQLiteHistory {
         let type: ChangeType
         let entityNumber: Int
         let key: Int64
-        /// What an update changed, as `HistoryColumns` says it.
+        /// The properties that an update changed, as a bit set of `HistoryColumns`.
         var columns = StoredValue.null
-        /// What a deletion leaves, in the order of the columns.
+        /// The values that a deletion preserves, in the order of the columns.
         var tombstones: [StoredValue] = []
     }
 
@@ -133,7 +135,7 @@ enum SQLiteHistory {
         }
     }
 
-    /// Counts `Z_MAX` of a history entity up and returns it.
+    /// Increases `Z_MAX` of a history entity and returns it.
     private static func take(
         _ count: Int, _ number: Int64, _ name: String, _ table: String, _ connection: SQLiteConnection
     ) throws -> Int64 {

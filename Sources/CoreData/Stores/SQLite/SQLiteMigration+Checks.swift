@@ -1,12 +1,13 @@
 import Foundation
 
-// What only the objects can tell: whether they fit the new model.
+// Checks that depend on the rows: whether they fit the new model.
 extension SQLiteMigration {
     var checks: SQLMigrationChecks {
         SQLMigrationChecks(plan: plan, store: "at \(connection.path)", userInfo: ["NSFilePath": connection.path])
     }
 
-    /// The error that names the entity and the values that several rows share; nil when there are none.
+    /// Returns the error that names the entity and the values that several rows share; nil when
+    /// there are none.
     func constraintViolation() throws -> NSError? {
         for check in checks.uniqueness() {
             var examples: [String] = []

@@ -1,9 +1,9 @@
 import Foundation
 
-// What a store says of itself: entity numbers, history, metadata, model.
+// The store's description of itself: entity numbers, history, metadata, model.
 extension SQLiteMigration {
     func writePrimaryKeys(_ highestKeys: [Int: Int64]) throws {
-        // Numbers from 16000 on are those of the framework's own tables.
+        // Numbers from 16000 on belong to the framework's own tables.
         try connection.run("DELETE FROM Z_PRIMARYKEY WHERE Z_ENT < 16000")
         for layout in plan.target.layouts.layouts {
             guard let entity = plan.target.entity(layout) else { continue }
@@ -24,7 +24,8 @@ extension SQLiteMigration {
         }
     }
 
-    /// Gives the changes in the history the new numbers. Those of removed entities go.
+    /// Gives the changes in the history the new entity numbers. Deletes the changes of removed
+    /// entities.
     func renumberHistory() throws {
         let columns = try SQLiteSchemaReader.read(connection).columns["ACHANGE"] ?? []
         guard columns.contains("ZENTITY") else { return }
@@ -44,7 +45,7 @@ extension SQLiteMigration {
         try connection.execute("UPDATE ACHANGE SET ZENTITY = CASE ZENTITY\(cases) ELSE ZENTITY END")
     }
 
-    /// Puts the values of deleted rows where the attributes stand now that they are of.
+    /// Moves the preserved values of deleted rows to the columns that their attributes have now.
     private func moveTombstones(_ columns: [String]) throws {
         var present = columns.filter { $0.hasPrefix("ZTOMBSTONE") }
         for member in plan.members.values {
@@ -68,7 +69,7 @@ extension SQLiteMigration {
         }
     }
 
-    /// The metadata and the model's copy.
+    /// Writes the metadata and the copy of the model.
     func writeDescription() throws {
         var metadata = metadata
         let new = StoreMetadata.make(for: entities, of: model)

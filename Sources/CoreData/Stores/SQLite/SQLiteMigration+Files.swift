@@ -1,10 +1,10 @@
 import Foundation
 
-// Files of external values that are gone.
+// Files of external values that were removed.
 extension SQLiteMigration {
     private static let unusedFiles = "temp.unused_external_values"
 
-    /// Keeps the names of files in a temporary table, as their number may be large.
+    /// Records the names of unused files in a temporary table, as their number may be large.
     func noteUnusedFiles() throws {
         guard externalFiles != nil else { return }
         func columns(_ tables: [SQLTable], _ name: (String) -> String) -> [String] {
@@ -26,7 +26,9 @@ extension SQLiteMigration {
         }
     }
 
-    /// The files of values that the migration dropped. Called after the commit; not to know them does no harm.
+    /// Returns the files of values that the migration dropped.
+    ///
+    /// Called after the commit. Errors are ignored: a later sweep finds the files.
     func takeUnusedFiles() -> [String] {
         defer { try? connection.execute("DROP TABLE IF EXISTS \(Self.unusedFiles)") }
         guard externalFiles != nil else { return [] }

@@ -1,10 +1,11 @@
 import CSQLite
 import Foundation
 
-/// Brings a store of one version of the model to another, in place and within one transaction.
+/// Migrates a store from one version of the model to another, in place and within one transaction.
 ///
-/// The former tables are put aside, the new ones made, and their rows copied by SQLite: no row passes through the program,
-/// and the memory used does not depend on their number. Whatever happens before the commit leaves the store as it was.
+/// The former tables are renamed, the new ones created, and SQLite copies their rows. No row passes
+/// through the program, so the memory used does not depend on their number. Any failure before the
+/// commit leaves the store as it was.
 struct SQLiteMigration {
     let connection: SQLiteConnection
     let plan: SQLMigrationPlan
@@ -14,7 +15,7 @@ struct SQLiteMigration {
     let externalFiles: ExternalFiles?
     let progress: MigrationProgress
 
-    /// Does everything but committing.
+    /// Runs all steps except the commit.
     func run() throws {
         MigrationFunctions.register(on: connection, externalFiles: externalFiles, plan: plan)
         let checks = checks
@@ -22,7 +23,7 @@ struct SQLiteMigration {
         try require(checks.unfittingObjects())
         let highestKeys = try highestKeys()
         try dropSchemaObjects()
-        // Views of the program's own go on naming the tables by their names.
+        // The program's own views keep referring to the tables by their names.
         try connection.execute("PRAGMA legacy_alter_table = ON")
         defer { try? connection.execute("PRAGMA legacy_alter_table = OFF") }
         for table in plan.droppedTables {
@@ -51,7 +52,7 @@ struct SQLiteMigration {
         progress.report(0.8)
         let schema = SQLSchema(mapping: plan.target)
         let indexes = schema.indexes()
-        // Values that are still to be derived say nothing of a constraint.
+        // A uniqueness constraint cannot be checked before its derived values are computed.
         let uniqueOnesWait = indexes.contains { schema.keepsDerivedValuesApart($0.index) }
         try makeIndexes(indexes.filter { !uniqueOnesWait || !$0.index.isUnique }.map(\.statement))
         progress.report(0.9)
@@ -70,7 +71,7 @@ struct SQLiteMigration {
 
     // MARK: - Before
 
-    /// The highest key that was handed out in each former table, by the root entity's number.
+    /// The highest key assigned in each former table, by the root entity's number.
     private func highestKeys() throws -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         try connection.query("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY") { row in
@@ -79,7 +80,7 @@ struct SQLiteMigration {
         return keys
     }
 
-    /// Triggers would fire while rows are copied, and names of indexes must be free.
+    /// Drops triggers, which would fire while rows are copied, and indexes, to free their names.
     private func dropSchemaObjects() throws {
         let tables = Set(plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name))
         var statements: [String] = []
@@ -92,7 +93,7 @@ struct SQLiteMigration {
             switch row.string(0) {
             case "trigger": statements.append("DROP TRIGGER \(SQLSchema.identifier(name))")
             case "index":
-                // An index on a table that stays is not made anew.
+                // An index on a table that stays is not created again.
                 if plan.keptTables.contains(table), let sql = row.string(3), wanted.contains(sql) { break }
                 statements.append("DROP INDEX \(SQLSchema.identifier(name))")
             default: break
@@ -150,7 +151,7 @@ struct SQLiteMigration {
     private func deriveAttributes() throws {
         let schema = SQLSchema(mapping: plan.target)
         let statements = try plan.target.tables.flatMap(schema.derivations).compactMap { try $0.recomputation() }
-        // Again for what is derived from derived values, until nothing changes.
+        // Repeated for values derived from derived values, until nothing changes.
         for _ in statements.indices {
             var changes: Int32 = 0
             for statement in statements {

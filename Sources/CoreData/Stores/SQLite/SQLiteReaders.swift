@@ -2,33 +2,37 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The connections that read a store. A burst of fetches shares a few of them, and those that are no longer used are closed.
+/// The connections that read a store.
 ///
-/// SQLite keeps the database file of a closed reader open for the next one while others hold locks on it, as closing it would end them. So
-/// the number of readers at once decides how many file descriptors a store takes.
+/// A burst of fetches shares a few of them, and unused ones are closed. SQLite keeps the database
+/// file of a closed connection open for the next one while other connections hold locks on it, as
+/// closing the file would release those locks. The number of concurrent readers therefore
+/// determines how many file descriptors a store takes.
 final class SQLiteReaders: Sendable {
     fileprivate struct State {
-        /// Readers that nobody uses, with the time since when; the one that was used last is the last one.
+        /// The unused readers, each with the time since when; the last one was used most recently.
         var idle: [(connection: SQLiteConnection, since: ContinuousClock.Instant)] = []
         var usedCount = 0
         var waitingCount = 0
-        /// When a reader was last opened beyond the usual number.
+        /// The time when a reader was last opened beyond the usual number.
         var lastGrowth: ContinuousClock.Instant?
-        /// Whether a look for readers that are no longer used is scheduled.
+        /// Whether a check for unused readers is scheduled.
         var looksLater = false
     }
 
     /// Guards the readers and their numbers.
     private let state = Mutex(State())
     private let returned = DispatchSemaphore(value: 0)
-    /// How many readers there are at once at most; nil for no limit.
+    /// The maximum number of concurrent readers; nil for no limit.
     private let limit: Int?
 
-    /// How many readers are opened without waiting for one that is in use.
+    /// The number of readers that are opened without waiting for one that is in use.
     static let usualCount = max(4, ProcessInfo.processInfo.activeProcessorCount)
-    /// How long a read waits for a reader before it opens another one, and how much time passes between two of these.
+    /// The time in seconds that a read waits for a reader before it opens another one.
+    ///
+    /// Also the minimum time between two such openings.
     fileprivate static let patience = 0.2
-    /// How long a reader is kept after its use, in seconds. One is kept in any case.
+    /// The time in seconds that an unused reader is kept. One reader is kept in any case.
     static let keepingTime = 1.0
 
     init(limit: Int?) { self.limit = limit }
@@ -36,10 +40,10 @@ final class SQLiteReaders: Sendable {
     /// The number of readers that are open.
     var count: Int { state.withLock { $0.idle.count + $0.usedCount } }
 
-    /// A reader for the caller alone.
+    /// Returns a reader for the caller's exclusive use.
     ///
-    /// - Returns: nil where the limit was reached all the time.
-    /// - Throws: what `open` throws.
+    /// - Returns: nil where the limit was reached during the whole wait.
+    /// - Throws: the error that `open` throws.
     func take(waiting timeout: Double, orOpen open: () throws -> SQLiteConnection) throws -> SQLiteConnection? {
         let start = ContinuousClock.now
         while true {
@@ -69,10 +73,11 @@ final class SQLiteReaders: Sendable {
         if wakes { returned.signal() }
     }
 
-    /// A reader that nobody uses, if there is one, for a state that stays pinned: it does not count as one in use.
+    /// Returns an unused reader, if there is one, for a pinned state. It does not count as one in
+    /// use.
     func lend() -> SQLiteConnection? { state.withLock { Unchecked($0.idle.popLast()?.connection) }.value }
 
-    /// Has others use a reader.
+    /// Adds a reader to the unused ones.
     func keep(_ connection: SQLiteConnection) {
         let looksLater = state.withLock { state in
             state.idle.append((connection, .now))
@@ -83,10 +88,10 @@ final class SQLiteReaders: Sendable {
         if looksLater { lookLater() }
     }
 
-    /// Closes all readers that nobody uses.
+    /// Closes all unused readers.
     func closeUnused() { closing { $0.closeUnused(since: .now, keeping: 0) } }
 
-    /// Closes readers that nobody has used since a point of time, but for the last one.
+    /// Closes readers that were not used since a point of time, except the last one.
     func closeUnused(since time: ContinuousClock.Instant) { closing { $0.closeUnused(since: time, keeping: 1) } }
 
     private func lookLater() {
@@ -101,7 +106,7 @@ final class SQLiteReaders: Sendable {
         }
     }
 
-    /// Connections are closed outside of the lock.
+    /// Removes connections from the state under the lock, and closes them outside of it.
     private func closing(_ body: (inout State) -> [SQLiteConnection]) {
         let unused = state.withLock { Unchecked(body(&$0)) }
         withExtendedLifetime(unused) {}
@@ -109,7 +114,7 @@ final class SQLiteReaders: Sendable {
 }
 
 extension SQLiteReaders.State {
-    /// Takes a reader that nobody uses, or the right to open one; counts the caller among those who wait where there is neither.
+    /// Takes an unused reader, or permission to open one; otherwise counts the caller as waiting.
     fileprivate mutating func take(
         _ limit: Int?, hasWaited: Bool, _ now: ContinuousClock.Instant
     ) -> (idle: SQLiteConnection?, mayOpen: Bool) {

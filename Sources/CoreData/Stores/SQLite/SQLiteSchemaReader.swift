@@ -1,10 +1,10 @@
 import Foundation
 
-/// What tables, columns and entity numbers an existing store has.
+/// The tables, columns and entity numbers of an existing store.
 struct SQLiteSchemaReader {
-    /// Columns by table, in order.
+    /// The columns of each table, in order.
     var columns: [String: [String]] = [:]
-    /// From `Z_PRIMARYKEY`.
+    /// The entity numbers by name, from `Z_PRIMARYKEY`.
     var entityNumbers: [String: Int] = [:]
 
     static func read(_ connection: SQLiteConnection) throws -> SQLiteSchemaReader {

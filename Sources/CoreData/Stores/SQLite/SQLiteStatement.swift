@@ -3,17 +3,18 @@ import Foundation
 
 /// A prepared statement of one connection.
 ///
-/// Bind, step, read, `reset()`. Values are bound by type, without boxing; text and bytes are copied by SQLite.
+/// Use it in this order: bind, step, read, `reset()`. Values are bound by type, without boxing;
+/// SQLite copies text and bytes.
 final class SQLiteStatement: SQLRow {
     let handle: OpaquePointer
     let sql: String
     private unowned let connection: SQLiteConnection
 
-    /// Whether someone is stepping it: then the cache must not hand it out.
+    /// Whether the statement is being stepped; the cache must then not return it.
     @exclusivity(unchecked) var isInUse = false
-    /// When the statement was last taken from the cache.
+    /// The use counter of the connection when the statement was last taken from the cache.
     @exclusivity(unchecked) var lastUse: UInt64 = 0
-    /// The first result of a binding that SQLite refused, and for which it put NULL.
+    /// The first error code of a binding that SQLite refused and replaced by NULL.
     @exclusivity(unchecked) private var refusal = SQLITE_OK
 
     init(_ sql: String, on connection: SQLiteConnection) throws {
@@ -34,14 +35,20 @@ final class SQLiteStatement: SQLRow {
 
     // MARK: Binding (parameters count from 1)
 
-    // Texts and bytes may be too large, or find no memory. Then the statement must not run: see `requireBound()`.
+    // Texts and bytes may be too large or fail to allocate. Then the statement must not run: see
+    // `requireBound()`.
     @inline(__always)
     private func note(_ result: Int32) { if result != SQLITE_OK { refuse(result) } }
 
     @inline(never)
     private func refuse(_ result: Int32) { if refusal == SQLITE_OK { refusal = result } }
 
-    /// - Throws: when a value was not bound. Called before a statement with texts or bytes is stepped for the first time; `run()` does so.
+    /// Checks that all values were bound.
+    ///
+    /// Called before a statement with texts or bytes is stepped for the first time; `run()` does
+    /// so.
+    ///
+    /// - Throws: an error when a value was not bound.
     @inline(__always)
     func requireBound() throws { if refusal != SQLITE_OK { throw bindingFailure() } }
 
@@ -51,7 +58,7 @@ final class SQLiteStatement: SQLRow {
         return SQLiteError(extendedCode: refusal, message: String(cString: sqlite3_errstr(refusal)), sql: sql, path: connection.path)
     }
 
-    /// Makes the statement ready for other values, whatever became of the last ones.
+    /// Clears the error of the last bindings, so that the statement can be used with other values.
     @inline(__always)
     func forgetRefusal() { refusal = SQLITE_OK }
 
@@ -78,7 +85,8 @@ final class SQLiteStatement: SQLRow {
         note(sqlite3_bind_text64(handle, parameter, text, UInt64(count), destructor, UInt8(SQLITE_UTF8)))
     }
 
-    /// Binds a text where it lies: it must stay there until the statement has run.
+    /// Binds a text in place, without a copy. The bytes must stay valid until the statement has
+    /// run.
     @inline(__always)
     func bindInPlace(_ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int, at parameter: Int32) {
         guard let bytes, count > 0 else { return bind(Self.emptyText, 0, at: parameter, Self.transient) }
@@ -100,7 +108,8 @@ final class SQLiteStatement: SQLRow {
         }
     }
 
-    /// Binds a value in the store's form; a decimal as its text, which a DECIMAL column turns into a number.
+    /// Binds a value in the store's form; a decimal as its text, which a DECIMAL column converts to
+    /// a number.
     @inline(__always)
     func bind(_ value: StoredValue, at parameter: Int32) {
         switch value {
@@ -119,7 +128,7 @@ final class SQLiteStatement: SQLRow {
         case .data(let data): data.withUnsafeBytes { bind($0, at: parameter) }
         case .uuid(let uuid): withUnsafeBytes(of: uuid.uuid) { bind($0, at: parameter) }
         case .decimal(let decimal):
-            // SQLite makes NULL of a double that is not a number, but would keep the text.
+            // SQLite converts a double NaN to NULL, but would keep the text.
             if decimal.isNaN { bindNull(at: parameter) } else { bind(decimal.description, at: parameter) }
         default: sqlite3_bind_null(handle, parameter)
         }
@@ -127,7 +136,7 @@ final class SQLiteStatement: SQLRow {
 
     /// Binds values to the first parameters.
     ///
-    /// - Throws: when one of them is not taken.
+    /// - Throws: an error when SQLite refuses one of them.
     func bind(_ values: [StoredValue]) throws {
         var parameter: Int32 = 1
         for value in values {
@@ -139,7 +148,7 @@ final class SQLiteStatement: SQLRow {
 
     // MARK: Stepping
 
-    /// Goes to the next row; false after the last one.
+    /// Moves to the next row; false after the last one.
     @inline(__always)
     func step() throws -> Bool {
         let result = sqlite3_step(handle)
@@ -166,12 +175,13 @@ final class SQLiteStatement: SQLRow {
         connection.pendingFailure ?? SQLiteError(handle: connection.handle, sql: sql, path: connection.path)
     }
 
-    /// Makes the statement ready for its next use. Bound values stay until bound anew or cleared.
+    /// Makes the statement ready for its next use. Bound values stay until bound again or cleared.
     func reset() {
         sqlite3_reset(handle)
     }
 
-    /// Whether SQLite has prepared the statement anew since this was asked last. Costs no more than reading a number.
+    /// Whether SQLite has prepared the statement again since the last call. Costs no more than
+    /// reading a number.
     @inline(__always)
     var wasPreparedAnew: Bool { sqlite3_stmt_status(handle, SQLITE_STMTSTATUS_REPREPARE, 1) != 0 }
 
@@ -197,7 +207,7 @@ final class SQLiteStatement: SQLRow {
         return String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self)
     }
 
-    /// The column as it lies in the row, whatever it was declared as.
+    /// The column with its storage class, whatever type it was declared as.
     func storedValue(_ column: Int32) -> StoredValue {
         switch sqlite3_column_type(handle, column) {
         case SQLITE_INTEGER: .integer(int64(column))

@@ -1,4 +1,4 @@
-// Dictionary results: chosen properties and computed columns, grouped where asked.
+// Dictionary results: selected properties and computed columns, with grouping.
 extension SQLiteStore {
     func fetchDictionaries(_ plan: StoreFetch, _ backend: SQLiteBackend) throws -> [[String: Any]] {
         let statement = try DictionaryStatement(plan, SQLGenerator(mapping: backend.mapping, store: self))

@@ -1,7 +1,8 @@
 import CSQLite
 import Foundation
 
-// Fetches and reads of rows, as they are now or, with the backend of a pinned generation, as they were.
+// Fetches and reads of rows: of the current state or, with the backend of a pinned generation, of
+// an earlier one.
 extension SQLiteStore {
     var concurrentReads: Int { openPool?.concurrentReads ?? 1 }
 
@@ -48,7 +49,7 @@ extension SQLiteStore {
             try backend.pool.read { connection in
                 try connection.query(sql, arguments) { row in
                     guard isSingle else {
-                        // Rows of no entity that was asked for are damaged.
+                        // Rows of another entity than the requested ones are damaged.
                         if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)),
                             backend.mapping.layouts.layouts[index].isKind(of: entity.layout)
                         {
@@ -69,7 +70,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs a statement for whole rows, each of them once, and publishes them.
+    /// Runs a statement that returns each whole row once, and publishes the rows in the cache.
     private func readRows(
         _ select: SelectPlan<RowDecoder>, _ backend: SQLiteBackend, expected: Int, upTo bytes: Int = .max,
         running statement: (SQLiteConnection, (SQLiteStatement) throws -> Void) throws -> Void

@@ -3,7 +3,7 @@ import Foundation
 
 // Stores that are not open: metadata, model, removal and replacement of files.
 extension SQLiteStore {
-    /// - Throws: an error where there is no file, or nothing in it.
+    /// - Throws: an error where the file is missing or empty.
     func requireOwnFile() throws {
         guard let url, url.isFileURL, !Self.isInMemory(url) else { return }
         try Self.requireFile(url)
@@ -32,7 +32,7 @@ extension SQLiteStore {
         pool.checkpoint()
     }
 
-    /// The model that the store carries in `Z_MODELCACHE`; nil when it has none.
+    /// The model in the store's `Z_MODELCACHE`; nil when it has none.
     static func cachedModel(at url: URL) throws -> NSManagedObjectModel? {
         let data: Data? = try withFile(url) { connection in
             let hasTable = try connection.integer(
@@ -46,13 +46,16 @@ extension SQLiteStore {
         return try NSManagedObjectModel.decode(modelCache: data)
     }
 
-    /// Empties the store at a URL, under its locks, so that others who have it open see an empty database instead of a
-    /// deleted file. Its external files are removed. A file that does not exist is no error, and is an empty database behind that, as on a Mac:
-    /// programs remove it next.
+    /// Empties the store at a URL, under its locks, and removes its external files.
     ///
-    /// By force a file that is no database, or whose locks others do not give up in time, gives way to an empty one.
+    /// Other connections then see an empty database instead of a deleted file. A missing file is no
+    /// error; an empty database is left in its place, as on a Mac: programs remove it next.
     ///
-    /// - Throws: when there is anything but a regular file, or a database that is no store.
+    /// With force, an empty file replaces a file that is no database, or a database whose locks are
+    /// not released in time.
+    ///
+    /// - Throws: an error when there is anything but a regular file, or a database that is no
+    ///   store.
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         if isInMemory(url) { return }
         try makeFile(at: url)
@@ -66,7 +69,7 @@ extension SQLiteStore {
             do {
                 let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
                 if !isForced { try requireStoreOrNothing(connection) }
-                // By force locks are waited for once: when the rows are to go.
+                // With force, locks are waited for only once: when the rows are removed.
                 if isForced { connection.setTimeout(0) }
                 unused = (try? ExternalFileNames.inRows(of: connection)) ?? []
                 connection.setTimeout(configuration.timeout)
@@ -74,7 +77,8 @@ extension SQLiteStore {
             } catch let error as SQLiteError where isForced && yieldsToForce(error) {
                 try putEmptyFile(at: files.storeURL)
             }
-            // Where somebody still reads what was there, the files go when a store is opened here the next time.
+            // If a connection still reads the former rows, the next opening of a store here removes
+            // the files.
             guard isGone else { return }
             files.remove(unused)
             if !files.isShared() { files.remove(files.namesOnDisk()) }
@@ -84,7 +88,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Makes an empty file where nothing is.
+    /// Creates an empty file if none exists.
     private static func makeFile(at url: URL) throws {
         let descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
         if descriptor >= 0 {
@@ -101,21 +105,25 @@ extension SQLiteStore {
         [SQLITE_NOTADB, SQLITE_CORRUPT, SQLITE_BUSY, SQLITE_LOCKED].contains(error.code)
     }
 
-    /// Puts an empty file in the place of a database and its journals. Whoever has it open goes on with the file that is no longer there:
-    /// in the new one his pages would mix with those of the next store.
+    /// Replaces a database and its journals by an empty file.
+    ///
+    /// Connections that have the database open keep using the old, unlinked file. In the new file,
+    /// their pages would mix with those of the next store.
     private static func putEmptyFile(at url: URL) throws {
         for suffix in ["-wal", "-shm", "-journal"] { unlink(url.path + suffix) }
         try Data().write(to: url, options: .atomic)
     }
 
-    /// - Throws: when the database holds what is no store: it is not for us to destroy.
+    /// - Throws: an error when the database has content but is no store, and so must not be
+    ///   destroyed.
     private static func requireStoreOrNothing(_ connection: SQLiteConnection) throws {
         let known = "name IN ('Z_METADATA', 'Z_PRIMARYKEY')"
         let (all, ours) = ("SELECT count(*) FROM sqlite_master", "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND \(known)")
         if try connection.integer(all) ?? 0 > 0, try connection.integer(ours) == 0 { throw notAStore(connection) }
     }
 
-    /// - Throws: when a device, a folder or another thing that is no regular file stands at the URL.
+    /// - Throws: an error when the URL has a device, a folder or another item that is no regular
+    ///   file.
     static func requireRegularFile(_ url: URL) throws {
         var information = stat()
         guard stat(url.path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
@@ -125,20 +133,21 @@ extension SQLiteStore {
             userInfo: [NSFilePathErrorKey: url.path])
     }
 
-    /// Removes all content of a database, also while others have it open.
+    /// Removes all content of a database, even while other connections have it open.
     ///
-    /// - Returns: whether nobody reads what was there any more.
+    /// - Returns: whether no connection reads the former content any more.
     private static func empty(_ connection: SQLiteConnection, timeout: Double) throws -> Bool {
         connection.dropStatements()
         do {
-            // Resetting takes the database alone. Nobody closes it for that, so it is not waited for.
+            // A reset needs exclusive access. It does not wait, as other connections do not close
+            // the database for it.
             connection.setTimeout(0)
             defer { connection.setTimeout(timeout) }
             try reset(connection)
         } catch let error as SQLiteError where error.code == SQLITE_BUSY || error.code == SQLITE_LOCKED {
             try dropTables(connection)
         }
-        // Who reads what was there is not waited for either.
+        // Connections that read the former content are not waited for either.
         connection.setTimeout(0)
         return connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
     }
@@ -147,7 +156,7 @@ extension SQLiteStore {
     private static func dropTables(_ connection: SQLiteConnection) throws {
         try connection.transaction(.immediate) {
             var names: [String] = []
-            // Virtual tables first: their own tables go with them.
+            // Virtual tables first: dropping them also drops their shadow tables.
             try connection.query(
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
                     + "ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC"
@@ -164,7 +173,7 @@ extension SQLiteStore {
         try connection.execute("VACUUM")
     }
 
-    /// Copies a whole store, with what its journal holds and its external files, over the store at `url`.
+    /// Copies a whole store over the store at `url`, with its journal's content and external files.
     static func replace(
         at url: URL, destinationOptions: [AnyHashable: Any]?, withStoreAt source: URL,
         sourceOptions: [AnyHashable: Any]?
@@ -174,7 +183,7 @@ extension SQLiteStore {
         if isInMemory(url) { throw noFile(url) }
         do {
             let from = try openForReading(source)
-            // One state of the source, whose external files stay as long as it is read.
+            // One state of the source. Its external files stay as long as the transaction is open.
             try from.transaction(.deferred) {
                 guard try StoreMetadata.read(from) != nil else { throw notAStore(from) }
                 let configuration = try configuration(url, destinationOptions, isReadOnly: false)
@@ -195,7 +204,7 @@ extension SQLiteStore {
         func setJournalMode(_ mode: String) throws {
             try SQLiteConnectionPool.setJournalMode(mode, of: to, waiting: configuration.timeout)
         }
-        // A log keeps the size of its pages. Only who has the database alone can end it.
+        // A WAL fixes the page size. Only a connection with exclusive access can end it.
         let keepsLog = try wanted.lowercased() == "wal" && to.integer("PRAGMA page_size") == from.integer("PRAGMA page_size")
         if try !keepsLog && to.text("PRAGMA journal_mode")?.lowercased() == "wal" { try setJournalMode("DELETE") }
         let files = ExternalFiles(storeURL: url)
@@ -217,7 +226,8 @@ extension SQLiteStore {
         } else {
             let making = ExternalFiles.Making(access: FileAccess(ofFileAt: files.storeURL.path), isSynced: true)
             try files.makeFolders(making)
-            // Before the rows that name them come files that nobody who opens the store meanwhile may take for left over ones.
+            // Files are copied before the rows that name them. The folder's lock keeps a program
+            // that opens the store meanwhile from removing them as leftovers.
             let copied: Void? = try files.whileLocked(waits: true) {
                 let present = files.namesOnDisk()
                 do {
@@ -235,7 +245,8 @@ extension SQLiteStore {
                     path: files.folder.path, otherwise: .fileWriteUnknown)
             }
         }
-        // The rows are there. Where others read them already, whoever opens the store next sets the mode.
+        // The rows are copied. If other connections already read them, the next opening of the
+        // store sets the mode.
         do { try setJournalMode(wanted) } catch let error as SQLiteError where error.code == SQLITE_BUSY {}
         to.setTimeout(0)
         if to.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { files.remove(former.subtracting(names)) }
@@ -255,7 +266,7 @@ extension SQLiteStore {
         do { return try body(try openForReading(url)) } catch let error as SQLiteError { throw error.cocoaError }
     }
 
-    /// A connection that changes nothing.
+    /// Opens a read-only connection.
     private static func openForReading(_ url: URL) throws -> SQLiteConnection {
         try SQLiteConnectionPool.openReadOnly(SQLiteConnectionPool.Configuration(path: url.path, isReadOnly: true))
     }

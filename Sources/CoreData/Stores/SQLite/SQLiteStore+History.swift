@@ -1,30 +1,35 @@
 import Foundation
 
-/// What other parts of this package say about the history of stores that they open, beyond Core Data's public API.
+/// An option for the history of stores that other parts of this package open.
+///
+/// It is not part of Core Data's public API.
 package enum HistoryTracking {
-    /// True: saves of a store that has the tables of history are recorded; a store without them gets none.
+    /// With the value true, saves of a store that has history tables are recorded; a store without
+    /// them gets none.
     package static let continuingOption = "OpenCoreDataContinuesHistory"
 }
 
 // Whether the saves of a store are recorded.
 extension SQLiteStore {
-    /// Whether a program asks for history, which then begins if there is none.
+    /// Whether a program requests history, which then begins if there is none.
     static func wantsHistory(_ options: [AnyHashable: Any]?) -> Bool {
         guard let option = options?[NSPersistentHistoryTrackingKey] else { return false }
         return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
     }
 
-    /// Whether the tables of history are there.
+    /// Whether the history tables exist.
     static func hasHistoryTables(_ columns: [String: [String]]) -> Bool { columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil }
 
-    /// Whether transactions were recorded. Tables alone, without any, tell nobody anything.
+    /// Whether transactions were recorded. Empty history tables do not count.
     static func hasHistory(_ connection: SQLiteConnection, columns: [String: [String]]) throws -> Bool {
         try hasHistoryTables(columns) && connection.integer("SELECT 1 FROM ATRANSACTION LIMIT 1") != nil
     }
 
-    /// Says that a store is read-only because its history would get a gap: readers of it would miss what is saved now.
+    /// Warns that a store is read-only because its history would get a gap.
     ///
-    /// Core Data does so too, whether the option is missing or false
+    /// Readers of the history would miss new saves.
+    ///
+    /// Core Data does the same, whether the option is missing or false
     /// (<https://mjtsai.com/blog/2023/08/15/turning-off-core-data-persistent-history-tracking/>).
     func warnOfUntrackedHistory() {
         let path = url?.path ?? ""

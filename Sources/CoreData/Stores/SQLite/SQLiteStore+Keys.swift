@@ -1,8 +1,10 @@
 import Foundation
 
 extension SQLiteStore {
-    /// Hands out keys of a table, in a transaction of its own: another process that writes the store at the same time
-    /// must never get the same keys. Costs about one small commit, which in a WAL needs no sync.
+    /// Reserves keys of a table, in its own transaction.
+    ///
+    /// Another process that writes the store at the same time must never get the same keys. Costs
+    /// about one small commit, which in a WAL needs no sync.
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
         guard count > 0 else { return 0 }
         let backend = try backend()
@@ -17,9 +19,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Counts a table's `Z_MAX` up, within a transaction, and returns it.
+    /// Increases a table's `Z_MAX`, within a transaction, and returns it.
     ///
-    /// - Parameter isChecked: whether it is known not to lie below real keys, as in stores that were edited by hand.
+    /// - Parameter isChecked: whether `Z_MAX` is known not to be below real keys. It may be below
+    ///   them in stores that were edited by hand.
     static func takeKeys(
         _ count: Int, of root: SQLEntity, _ connection: SQLiteConnection, isChecked: Bool
     ) throws -> Int64 {
@@ -27,10 +30,10 @@ extension SQLiteStore {
             by: count, ofEntity: .integer(Int64(root.number)), named: root.layout.name, in: isChecked ? nil : root.table.name, connection)
     }
 
-    /// Counts an entity's `Z_MAX` up and returns it.
+    /// Increases an entity's `Z_MAX` and returns it.
     ///
-    /// - Parameter table: the table whose keys `Z_MAX` must not be below; nil where it is known not to be.
-    /// - Throws: when the file's numbers leave no room for more keys.
+    /// - Parameter table: the table whose keys `Z_MAX` must not be below; nil where that is known.
+    /// - Throws: an error when the numbers in the file leave no room for more keys.
     static func raiseHighestKey(
         by count: Int, ofEntity number: StoredValue, named name: String, in table: String?, _ connection: SQLiteConnection
     ) throws -> Int64 {
@@ -39,7 +42,7 @@ extension SQLiteStore {
         if let table {
             highest = max(highest, try connection.integer("SELECT max(Z_PK) FROM \(SQLSchema.identifier(table))") ?? 0)
         }
-        // One less than there could be: whoever counts keys may go one beyond the last.
+        // One less than the maximum: code that counts keys may go one past the last.
         let (last, isTooHigh) = highest.addingReportingOverflow(Int64(count))
         guard !isTooHigh, last < Int64.max else {
             throw CoreDataErrors.make(
@@ -58,7 +61,7 @@ extension SQLiteStore {
         return last
     }
 
-    /// - Throws: an error that names the file when what is written now would be refused, or lost.
+    /// - Throws: an error that names the file when a write would be refused or lost.
     func requireWritable(_ connection: SQLiteConnection) throws {
         guard isReadOnly || connection.mode == .readOnly || connection.mode == .immutable else {
             try openPool?.requireSameFiles()

@@ -1,9 +1,9 @@
 import CSQLite
 import Foundation
 
-// Bringing a store of another version of the model up to date.
+// Migration of a store to the current version of the model.
 extension SQLiteStore {
-    /// Migrates the store that `pool` has opened, and loads its metadata anew.
+    /// Migrates the store that `pool` has opened, and loads its metadata again.
     func migrate(_ migration: StoreMigration, _ pool: SQLiteConnectionPool, at url: URL) throws {
         guard !isReadOnly else {
             throw CoreDataErrors.make(
@@ -31,7 +31,7 @@ extension SQLiteStore {
             try connection.transaction(.immediate) {
                 let metadata = try StoreMetadata.read(connection) ?? [:]
                 let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
-                // Another process may have been faster.
+                // Another process may have migrated it already.
                 if hashes == migration.hashes { return }
                 guard hashes == migration.storedHashes else {
                     throw CoreDataErrors.make(

@@ -4,24 +4,23 @@ import Synchronization
 
 /// A store in a SQLite database, in Core Data's own file format.
 ///
-/// Many threads may use it at once: one writes, the others read the last committed state (WAL). A store at `/dev/null`
-/// lives in memory and ends with the store. One at `/dev/null/name` shares its database in memory with all stores of the process
-/// at the same URL, and that ends with the last of them.
+/// Many threads may use it at once: one writes, the others read the last committed state (WAL). A store at `/dev/null` has a database in
+/// memory that ends with the store. A store at `/dev/null/name` shares its database in memory with all stores of the process at the same
+/// URL; that database ends with the last of them.
 ///
-/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait for locks, 60 unless
-/// set), `NSSQLitePragmasOption` (names and values as strings), `NSSQLiteAnalyzeOption`,
-/// `NSSQLiteManualVacuumOption`, `NSPersistentHistoryTrackingKey`, `NSPersistentStoreConnectionPoolMaxSizeKey` (one
-/// connection writes, the others read; with 1 a single one does both), and
-/// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait for locks, 60 unless set),
+/// `NSSQLitePragmasOption` (names and values as strings), `NSSQLiteAnalyzeOption`, `NSSQLiteManualVacuumOption`,
+/// `NSPersistentHistoryTrackingKey`, `NSPersistentStoreConnectionPoolMaxSizeKey` (one connection writes, the others read; with 1 a single
+/// one does both), and `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
 final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
-    // Sendable: the open database and the state of the metadata lie behind mutexes; `makeObjectID` and `rowCaches` are
-    // set while the store is opened, before anyone else has it.
+    // Sendable: mutexes guard the open database and the state of the metadata; `makeObjectID` and `rowCaches` are set while the store is
+    // opened, before any other thread uses it.
 
     override var type: String { NSSQLiteStoreType }
     override var snapshotStore: (any SnapshotStore)? { self }
     var readsRowsInBatches: Bool { true }
 
-    /// Makes the object ID of a row for dictionary results; set by the coordinator.
+    /// Returns the object ID of a row for dictionary results; set by the coordinator.
     var makeObjectID: ((RowReference) -> Any)?
 
     private(set) var rowCaches: [RowCache] = []
@@ -33,9 +32,9 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         var foundJournal = false
         /// Whether the store is read-only because its history would get a gap.
         var wouldLeaveGap = false
-        /// What the metadata in the file lack, which the coordinator then makes up for.
+        /// The metadata entries that the file lacks; the coordinator then adds them.
         var missingMetadata = MissingMetadata()
-        /// States that contexts are pinned to.
+        /// The states that contexts are pinned to.
         var pinnedRows: [WeakPinnedRows] = []
     }
 
@@ -75,7 +74,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     /// The connections of a store whose metadata was loaded.
     var openPool: SQLiteConnectionPool? { opening.withLock { $0.pool } }
 
-    /// Takes over metadata that were just read from the file.
+    /// Adopts metadata that were just read from the file.
     func takeLoaded(_ loaded: [String: Any]) {
         metadata = loaded
         identifier = loaded[NSStoreUUIDKey] as? String
@@ -83,7 +82,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         opening.withLock { $0.missingMetadata = MissingMetadata(loaded) }
     }
 
-    /// The database of a store that is open.
+    /// Returns the database of an open store; opens it for requests if necessary.
     func backend() throws -> SQLiteBackend {
         if let backend = opening.withLock({ $0.backend }) { return backend }
         try prepareForRequests()
@@ -134,14 +133,14 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         }
     }
 
-    /// Reads the metadata, or makes the store in an empty file.
+    /// Reads the metadata, or creates the store in an empty file.
     private func metadata(of connection: SQLiteConnection, _ pool: SQLiteConnectionPool) throws -> [String: Any] {
-        // Before what is read, so that what others change from here on is noticed.
+        // Before the metadata is read, so that later changes by other connections are noticed.
         try pool.schemaWatch.accept(connection)
         if let metadata = try StoreMetadata.read(connection) { return metadata }
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 else {
-            // A store that has lost its metadata is judged by its tables.
+            // Without metadata, the tables show whether it is a store.
             if try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_PRIMARYKEY'") != nil {
                 return [NSStoreTypeKey: NSSQLiteStoreType]
             }
@@ -159,7 +158,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let (model, held) = try heldEntities()
         let mapping = try makeMapping(entities: held.entities, numbers: [:])
         return try connection.transaction(.immediate) {
-            // Another process may have been faster.
+            // Another process may have created the store already.
             defer { try? pool.schemaWatch.accept(connection) }
             if let metadata = try StoreMetadata.read(connection) { return metadata }
             for statement in try SQLSchema(mapping: mapping).statements() { try connection.execute(statement) }
@@ -193,7 +192,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         try migrate(migration, pool, at: url)
     }
 
-    /// Fits the mapping to the tables that are there. Called when the metadata was found to fit the model.
+    /// Adapts the mapping to the existing tables. Called when the metadata fits the model.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
         let (_, held) = try heldEntities()
@@ -231,7 +230,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 self.warnOfUntrackedHistory()
             }
             if missingMetadata.identifier, !self.isReadOnly {
-                // Object IDs name the store by it: it must be the same the next time.
+                // Object IDs contain the UUID, so it must be the same at the next opening.
                 try connection.transaction(.immediate) { try self.writeChangedMetadata(connection) }
                 self.metadataWasWritten()
             }
@@ -267,13 +266,13 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if !isSwept { pool.backgroundSweep.begin(pool) }
     }
 
-    /// Whether a journal lies beside a store's file.
+    /// Whether a journal is beside a store's file.
     private static func hasJournal(_ url: URL) -> Bool {
         let path = ExternalFiles(storeURL: url).storeURL.path
         return ["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: path + $0) }
     }
 
-    /// A state that is pinned can only be that of a log, which other connections than the writer read.
+    /// Returns the pinned current state; nil without a WAL that other connections than the writer read.
     override func pinRows() -> (any RowSource)? {
         guard let pool = openPool, !pool.sharesConnection else { return nil }
         let rows = PinnedSQLiteRows(self)
@@ -296,7 +295,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     override var readOnlyReason: ReadOnlyReason { opening.withLock { $0.wouldLeaveGap } ? .untrackedHistory : .option }
 
     override func reconnect() throws {
-        // What stands at the URL now may have no history.
+        // The store that is now at the URL may have no history.
         if readOnlyReason == .untrackedHistory { isReadOnly = false }
         let unwritten = metadataChanges.unwritten
         defer { metadata = unwritten.added(to: metadata ?? [:]) }
@@ -355,7 +354,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let current = try StoreMetadata.read(connection)
         guard let metadata = metadataChanges.write(over: current) else { return }
         try StoreMetadata.write(metadata, to: connection)
-        // Whoever reads the hashes takes the model beside them for theirs.
+        // Readers of the hashes assume that the model stored beside them has these hashes.
         guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
             let model = modelLayout?.model
         else { return }
@@ -364,15 +363,16 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     var hasChangedMetadata: Bool { !metadataChanges.isEmpty }
 
-    /// Called when a transaction was committed, by who holds the writing connection.
+    /// Called when a transaction was committed, by the holder of the writing connection.
     func metadataWasWritten() { metadataChanges.wereCommitted() }
 
     // MARK: - Options
 
     static let nullDevice = "/dev/null"
 
-    /// Whether a store at the URL lives in memory: one at the null device has a database of its own, one with a name below it
-    /// shares the database of that name.
+    /// Whether a store at the URL is in memory.
+    ///
+    /// A store at the null device has its own database; one with a name below it shares the database of that name.
     static func isInMemory(_ url: URL) -> Bool { url.path == nullDevice || isSharedMemory(url) }
 
     static func isSharedMemory(_ url: URL) -> Bool { url.path.hasPrefix(nullDevice + "/") }

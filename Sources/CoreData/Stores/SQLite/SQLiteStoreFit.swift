@@ -1,16 +1,19 @@
 import Foundation
 
-/// Whether a store whose metadata do not say which model it was made with can be of a model: judged by its tables, columns, entity
-/// numbers and rows.
+/// Checks whether a store whose metadata do not name its model can belong to a model.
+///
+/// Tables, columns, entity numbers and rows decide.
 struct SQLiteStoreFit {
     let mapping: SQLMapping
     let schema: SQLiteSchemaReader
     let connection: SQLiteConnection
 
-    /// Numbers from here on are those of the framework's own tables.
+    /// The first number of the framework's own tables.
     private static let firstOwnNumber = 16_000
 
-    /// What keeps the store from being of the model, in words; empty when it fits. Looks at every row's entity number.
+    /// Returns the reasons why the store cannot belong to the model, as text; empty when it fits.
+    ///
+    /// Reads every row's entity number.
     func problems() throws -> [String] {
         try missingEntities() + wrongTypes() + unknownObjects()
     }
@@ -23,7 +26,7 @@ struct SQLiteStoreFit {
         return missing.map { "the entity '\($0.name)' in Z_PRIMARYKEY" }
     }
 
-    /// Columns that hold something else than the attribute's type would be kept in.
+    /// Columns whose declared type differs from the type for the attribute.
     private func wrongTypes() throws -> [String] {
         var problems: [String] = []
         for table in mapping.tables {
@@ -40,11 +43,12 @@ struct SQLiteStoreFit {
         return problems
     }
 
-    /// What SQLite makes of values in a column.
+    /// The kind of values that SQLite stores in a column.
     private enum Group {
         case number, text, bytes
 
-        /// Nil for a column without a type, which may hold anything. By SQLite's rules for column affinity.
+        /// Nil for a column without a type, which may hold anything. By SQLite's rules for column
+        /// affinity.
         init?(_ type: String) {
             if type.isEmpty { return nil }
             if type.contains("INT") {
@@ -57,7 +61,8 @@ struct SQLiteStoreFit {
         }
     }
 
-    /// Objects that the model would not know of: their relationships to others would be left dangling.
+    /// Objects of entities that the model lacks: their relationships to other objects would be left
+    /// dangling.
     private func unknownObjects() throws -> [String] {
         let known = mapping.entities.compactMap { $0.map { String($0.number) } }.joined(separator: ", ")
         let names = Dictionary(schema.entityNumbers.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })

@@ -1,13 +1,16 @@
 import Foundation
 import Synchronization
 
-/// Notices that others have changed the schema of a database that is open, and looks whether it still holds the store that was opened.
+/// Notices when another connection changes the schema of an open database.
 ///
-/// SQLite counts the changes of a schema in the file. Writers look at the count in each transaction. Readers look where SQLite had to
-/// prepare a statement anew, which it tells for nothing, and where a statement fails.
+/// It then checks that the database still holds the same store.
+///
+/// SQLite counts schema changes in the file. Writers check the count in each transaction. Readers
+/// check it when a statement fails, and when SQLite had to prepare a statement again, which SQLite
+/// reports at no cost.
 final class SchemaWatch: Sendable {
     private struct State: Sendable {
-        /// The count at which the store was last found to be the one that was opened.
+        /// The count at which the last check found the store unchanged.
         var version: Int64?
         /// Nil until the store is ready for requests.
         var contents: StoreContents?
@@ -15,28 +18,30 @@ final class SchemaWatch: Sendable {
 
     private let state = Mutex(State())
 
-    /// Takes the schema that there is now for that of the store: it was just read, or changed by the store itself.
+    /// Accepts the current schema, which was just read or which the store itself changed.
     func accept(_ connection: SQLiteConnection) throws {
         let version = try Self.version(connection)
         state.withLock { $0.version = version }
     }
 
-    /// Begins to look whether the store is still the one that was opened.
+    /// Starts checking whether the store is still the one that was opened.
     ///
-    /// - Parameter versions: those of the entities; nil where a store of any version will do.
+    /// - Parameter versions: the versions of the entities; nil where any version is accepted.
     func begin(versions: HeldVersions?, mapping: SQLMapping) {
         let contents = StoreContents(versions: versions, mapping: mapping)
         state.withLock { $0.contents = contents }
     }
 
-    /// Costs a pragma; where the schema was changed, the metadata and the numbers of entities are read too.
+    /// Checks that the store is still the one that was opened.
     ///
-    /// - Throws: 134100 when the rows are those of another version of the model, or entities have other numbers. What a statement of the
-    ///   store has read or would write then may be another entity's.
+    /// Costs a pragma. After a schema change it also reads the metadata and the entity numbers.
+    ///
+    /// - Throws: 134100 when the rows belong to another version of the model, or entities have
+    ///   other numbers. A statement of the store may then read or write rows of another entity.
     func check(_ connection: SQLiteConnection) throws {
         let version = try Self.version(connection)
         if let contents = state.withLock({ $0.version == version ? nil : $0.contents }) {
-            // A store that somebody has emptied says so by itself: its tables are missing.
+            // An emptied store needs no check: its statements fail, as its tables are missing.
             if let metadata = try StoreMetadata.read(connection) { try Self.require(contents, metadata, connection) }
             state.withLock { $0.version = version }
         }

@@ -1,18 +1,18 @@
 import Foundation
 
 extension StoreInspection {
-    /// A table that holds the rows of an entity and its subentities.
+    /// A table with the rows of an entity and its subentities.
     package struct EntityTable: Sendable {
         package struct Entity: Sendable {
             package let name: String
-            /// `Z_ENT` of its rows.
+            /// The `Z_ENT` of its rows.
             package let number: Int
             package let superNumber: Int
             package let isAbstract: Bool
         }
 
         package let name: String
-        /// The root first.
+        /// The entities of the table, the root first.
         package let entities: [Entity]
         package let cells: [Cell]
         /// All columns that reading needs, in order.
@@ -30,7 +30,7 @@ extension StoreInspection {
             case text
             case uuid
             case bytes(isExternal: Bool)
-            /// A key of a row in the table named.
+            /// A key of a row in the named table.
             case key(table: String?)
         }
 
@@ -41,7 +41,7 @@ extension StoreInspection {
         package let content: Content
     }
 
-    /// A table of pairs, for relationships to many objects on both sides.
+    /// A join table of a many-to-many relationship.
     package struct JoinTable: Sendable {
         package let name: String
         package let entity: String
@@ -49,10 +49,11 @@ extension StoreInspection {
         package let columns: [String]
     }
 
-    /// Where a store of this model keeps its rows. The model cannot be changed afterwards.
+    /// Returns the tables in which a store of this model keeps its rows. The model cannot be
+    /// changed afterwards.
     ///
     /// - Parameters:
-    ///   - columns: what is there: each table with its columns.
+    ///   - columns: the existing tables, each with its columns.
     ///   - numbers: the entity numbers in `Z_PRIMARYKEY`.
     ///   - configuration: the configuration whose entities the store holds; nil for all.
     /// - Throws: an error that names a property without a column.

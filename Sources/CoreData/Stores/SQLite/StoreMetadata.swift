@@ -3,7 +3,7 @@ import Foundation
 
 /// `Z_METADATA` of a store: the UUID and the property list.
 package enum StoreMetadata {
-    /// The number that Core Data's frameworks write to say which of them made a store: that of the format written here.
+    /// The framework version in the metadata: the Core Data release of the format written here.
     static let frameworkVersion = 1526
 
     private static func exist(in connection: SQLiteConnection) throws -> Bool {
@@ -12,8 +12,8 @@ package enum StoreMetadata {
 
     /// Reads the metadata; nil when the database has no such table.
     ///
-    /// A store whose property list is missing has its type and UUID only; so has one whose list cannot be read, which is said once for
-    /// each file: who opens it looks at the tables then.
+    /// A store without a property list has only its type and UUID. The same holds for a list that
+    /// cannot be read, which is reported once per file; the caller then checks the tables.
     static func read(_ connection: SQLiteConnection) throws -> [String: Any]? {
         guard try exist(in: connection) else { return nil }
         var metadata: [String: Any] = [:]
@@ -33,7 +33,7 @@ package enum StoreMetadata {
         return metadata
     }
 
-    /// The property list as it is written: everything but the UUID, which has a column.
+    /// The property list in its written form: everything except the UUID, which has its own column.
     package static func encode(_ metadata: [String: Any]) throws -> Data {
         var list = metadata
         list[NSStoreUUIDKey] = nil
@@ -48,7 +48,7 @@ package enum StoreMetadata {
         let data = try encode(metadata)
         let uuid = metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString
         if try !exist(in: connection) {
-            // Lost with the rest of what was there.
+            // The table was lost with its content.
             try connection.execute(SQLiteDialect.metadataTable)
         }
         try connection.run("UPDATE Z_METADATA SET Z_UUID = ?, Z_PLIST = ?", [.string(uuid), .data(data)])
@@ -58,13 +58,13 @@ package enum StoreMetadata {
         }
     }
 
-    /// Writes the model in the place of the one that is there. A store without a table for it has none.
+    /// Replaces the stored model. Does nothing in a store without a table for it.
     static func replaceModel(_ model: NSManagedObjectModel, in connection: SQLiteConnection) throws {
         guard try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'") != nil else { return }
         try writeModel(model, to: connection)
     }
 
-    /// Writes the model into the table for it, which is there.
+    /// Writes the model into its table, which must exist.
     static func writeModel(_ model: NSManagedObjectModel, to connection: SQLiteConnection) throws {
         try connection.run("DELETE FROM Z_MODELCACHE")
         try connection.run("INSERT INTO Z_MODELCACHE (Z_CONTENT) VALUES (?)", [.data(try model.encodedModelCache())])

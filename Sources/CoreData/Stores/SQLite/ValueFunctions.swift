@@ -1,7 +1,9 @@
 import CSQLite
 import Foundation
 
-/// The functions of connections that compute with values of Core Data's kinds, by the routines that evaluate predicates in memory.
+/// SQL functions that compute with values of Core Data's types.
+///
+/// They use the code that evaluates predicates in memory.
 enum ValueFunctions {
     static func register(on connection: SQLiteConnection) {
         let pure = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS
@@ -25,7 +27,7 @@ enum ValueFunctions {
             let kind = UInt8(exactly: sqlite3_value_int64(arguments?[0])).flatMap(ValueKind.init(rawValue:))
             ValueFunctions.give(ComparableValue(ValueFunctions.value(arguments?[1], kind)).stringValue, to: context)
         }
-        // Reads files, and gives other bytes when they change.
+        // Not deterministic: it reads files, whose bytes may change.
         add(SQLFunctionName.externalBytes, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY) { context, _, arguments in
             guard let context, let user = sqlite3_user_data(context), let data = ValueFunctions.data(arguments?[0]) else {
                 return sqlite3_result_null(context)
@@ -78,15 +80,15 @@ enum ValueFunctions {
         sqlite3_result_int(context, operation.holds(left, right) ? 1 : 0)
     }
 
-    /// A value by the letter of its kind: see `SQLGenerator.kinds(of:)`.
+    /// A value by the letter of its kind: see `SQLiteDialect.kinds(of:)`.
     private static func value(_ value: OpaquePointer?, letter: UInt8) -> Any? {
         guard letter == SQLFunctionName.exactKind else { return self.value(value, ValueKind(rawValue: letter &- UInt8(ascii: "A"))) }
-        // A decimal is text then; other numbers are themselves.
+        // A decimal is passed as text; other numbers keep their type.
         guard let value, sqlite3_value_type(value) == SQLITE_TEXT else { return self.value(value, nil) }
         return SQLiteFunctions.string(value).flatMap { Decimal(string: $0) }
     }
 
-    /// A value as objects have it, as far as functions tell kinds apart.
+    /// Converts an SQL value to the type that objects have, as far as functions distinguish types.
     private static func value(_ value: OpaquePointer?, _ kind: ValueKind?) -> Any? {
         guard let value else { return nil }
         switch sqlite3_value_type(value) {
@@ -102,7 +104,8 @@ enum ValueFunctions {
             let double = sqlite3_value_double(value)
             switch kind {
             case .decimal?:
-                // What no decimal can hold came from arithmetic that left them.
+                // A double that no decimal can hold comes from arithmetic outside the range of
+                // decimals.
                 return double.isFinite ? Decimal(string: DecimalText.text(of: double)) ?? double : double
             case .date?: return Date(timeIntervalSinceReferenceDate: double)
             default: return double
@@ -124,13 +127,13 @@ enum ValueFunctions {
         return sqlite3_value_blob(value).map { Data(bytes: $0, count: count) } ?? Data()
     }
 
-    /// - Parameter isExact: whether a decimal is given as text, with all of its digits.
+    /// - Parameter isExact: whether to return a decimal as text, with all of its digits.
     private static func give(_ value: Any?, to context: OpaquePointer, isExact: Bool = false) {
         switch ComparableValue(value) {
         case .integer(let integer): sqlite3_result_int64(context, integer)
         case .double(let double): sqlite3_result_double(context, double)
         case .decimal(let decimal):
-            // A decimal is the number nearest to it, as in a column.
+            // A decimal becomes the nearest number, as in a column.
             let text = "\(decimal)"
             if isExact { return SQLiteFunctions.give(.string(text), to: context) }
             if let integer = Int64(text) { return sqlite3_result_int64(context, integer) }
@@ -157,7 +160,8 @@ enum ValueFunctions {
         var average: Decimal? { count == 0 ? nil : total / Decimal(count) }
     }
 
-    /// SQLite gives each group of rows a place, zeroed, for a pointer.
+    /// Returns the state of an aggregation. SQLite gives each group of rows zeroed memory, which
+    /// holds a pointer to it.
     private static func aggregation(_ context: OpaquePointer?, creates: Bool) -> Aggregation? {
         let size = creates ? Int32(MemoryLayout<UnsafeMutableRawPointer?>.size) : 0
         guard let memory = sqlite3_aggregate_context(context, size) else { return nil }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Who makes a change, for persistent history.
+/// The author of a change, for persistent history.
 package struct ChangeAuthor {
     package var contextName: String?
     package var transactionAuthor: String?
@@ -13,9 +13,9 @@ package struct ChangeAuthor {
 
 /// New rows of one entity.
 package struct RowInsertion {
-    /// What becomes of a row whose unique values another row has.
+    /// The handling of a row whose unique values another row has.
     package enum UniquenessRule {
-        /// Nothing is inserted at all.
+        /// No row is inserted at all.
         case refuse
         /// The other row gets the given values.
         case updateGivenValues
@@ -27,22 +27,27 @@ package struct RowInsertion {
 
     package let layout: EntityLayout
     package var rule = UniquenessRule.refuse
-    /// The constraint that the rule is for, by the names of its attributes, when it is not for all of them: the others refuse.
+    /// The constraint to which the rule applies, by the names of its attributes. Other constraints
+    /// refuse the row.
+    ///
+    /// Nil if the rule applies to all constraints.
     package var constraint: [String]?
-    /// The slots that a row which is there already gets new values in; nil for those that are given.
+    /// The slots of an existing row that get new values; nil for the slots that are given.
     package var updatedSlots: Set<Int>?
     package var author = ChangeAuthor()
-    /// Whether the outcome names the rows.
+    /// Whether the result contains references to the rows.
     package var wantsReferences = false
-    /// What the store refuses new rows without; nil where all rows were looked at before.
+    /// The values without which the store refuses new rows; nil where all rows were checked before.
     package var required: RequiredValues?
-    /// Sets the given values of the next row, in the store's form; false after the last one. Slots that are not set get the entity's
-    /// default values.
+    /// Sets the given values of the next row, in the store's form; returns false after the last
+    /// one.
+    ///
+    /// Slots that are not set get the entity's default values.
     package var nextRow: (RowValues) throws -> Bool
 }
 
 extension RowInsertion {
-    /// Asks for the values of all rows.
+    /// Returns the values of all rows, read from `nextRow`.
     func allRows() throws -> [RowValues] {
         var rows: [RowValues] = []
         let values = RowValues.make(slotCount: layout.slots.count)
@@ -53,7 +58,7 @@ extension RowInsertion {
         return rows
     }
 
-    /// The same insertion, for which nobody is asked for values any more.
+    /// Returns the same insertion with all values already read.
     func collected() throws -> RowInsertion {
         var remaining = try allRows().makeIterator()
         var insertion = self
@@ -71,33 +76,35 @@ package struct RowUpdate {
     package enum Assignment {
         /// A value in the store's form.
         case constant(StoredValue)
-        /// Evaluated for each row as it was before.
+        /// An expression, evaluated for each row on its values before the update.
         case expression(NSExpression)
     }
 
-    /// Which rows: entity, subentities and predicate.
+    /// The rows to update: entity, subentities and predicate.
     package let rows: StoreFetch
     package let assignments: [(slot: Int, value: Assignment)]
     package var author = ChangeAuthor()
-    /// Whether the outcome names the rows.
+    /// Whether the result contains references to the rows.
     package var wantsReferences = false
 }
 
-/// Rows to delete, and what delete rules make of their relationships.
+/// Rows to delete, and the handling of their relationships by delete rules.
 package struct RowDeletion {
     enum Rows {
         case fetched(StoreFetch)
-        /// Rows of an entity and its subentities; those that are gone are passed over.
+        /// Rows of an entity and its subentities. Keys of rows that no longer exist are skipped.
         case keys([Int64], of: EntityLayout)
     }
 
     let rows: Rows
     package var author = ChangeAuthor()
-    /// Whether the outcome names the deleted rows.
+    /// Whether the result contains references to the deleted rows.
     package var wantsReferences = false
-    /// Whether the outcome names the rows too that delete rules have deleted or changed.
+    /// Whether the result also contains references to the rows that delete rules have deleted or
+    /// changed.
     var wantsConsequences = false
-    /// Whether a to-many relationship that is not optional counts as mandatory: then nothing may be taken out of it.
+    /// Whether a to-many relationship that is not optional counts as mandatory, so that no row may
+    /// be removed from it.
     var keepsRequiredToMany = true
 
     var layout: EntityLayout {
@@ -109,13 +116,14 @@ package struct RowDeletion {
 }
 
 extension RowDeletion {
-    /// Whether nothing may be taken out of the inverse of a relationship.
+    /// Whether no row may be removed from the inverse of a relationship.
     func requiresInverse(of property: PropertySlot) -> Bool {
         guard let inverse = property.relationship?.inverseRelationship, !inverse.isOptional else { return false }
         return !inverse.isToMany || keepsRequiredToMany || inverse.minCount > 0
     }
 
-    /// The error for a relationship whose delete rule forbids the deletion, with the words that Core Data has for it.
+    /// Returns the error for a relationship whose delete rule forbids the deletion, in Core Data's
+    /// words.
     static func refusal(
         of property: PropertySlot, _ layout: EntityLayout, keeping row: RowReference, _ layouts: [EntityLayout]
     ) -> NSError {
@@ -137,7 +145,7 @@ extension RowDeletion {
 }
 
 extension EntityLayout {
-    /// The values of a new row's stored slots in the store's form.
+    /// Returns the values of a new row's stored slots in the store's form.
     package func storedDefaults() throws -> [StoredValue] {
         try (0..<storedCount).map { slot in
             slots[slot].isDerived ? .null : try PropertyConversion.storeValue(defaultsBySlot[slot], slot: slots[slot])

@@ -1,25 +1,30 @@
 import Foundation
 
-/// JSON in one form for each value, whatever its spelling: without spaces, with keys and escapes as `JSONEncoder` writes them for `.sortedKeys`
+/// JSON in one form for each value, whatever its spelling.
+///
+/// It has no spaces, and its keys and escapes are as `JSONEncoder` writes them with `.sortedKeys`
 /// and `.withoutEscapingSlashes`.
 ///
-/// Numbers keep all of their digits. They are written as `JSONEncoder` writes a number of their value: in full where they are whole and have up to
-/// 39 digits, and with an exponent where a double would have one. A whole double from 1e16 on has digits like an integer, as nothing tells which
-/// of the two was meant; and -0 is 0.
+/// Numbers keep all of their digits. They are written as `JSONEncoder` writes a number of their
+/// value: in full where they are whole and have up to 39 digits, and with an exponent where a
+/// double would have one. A whole double from 1e16 on has the digits of an integer, because the
+/// text does not show which of the two was meant; and -0 is 0.
 package struct CanonicalJSON {
-    /// Why bytes are not taken.
+    /// The reason why bytes are refused.
     package enum Problem: Error {
         case noJSON
         /// A text has the character U+0000.
         case zero
-        /// A number has more digits before or behind its point than a database's numbers have.
+        /// A number has more digits before or after its decimal point than a database's numbers
+        /// have.
         case number
     }
 
-    /// How deep arrays and objects are within each other at most, as with `JSONDecoder`.
+    /// The most levels to which arrays and objects nest, as with `JSONDecoder`.
     private static let deepest = 512
 
-    /// How many digits whole numbers have at most, those of 128 bits among them: `JSONDecoder` reads none of them with an exponent.
+    /// The most digits of whole numbers, including those of 128 bits: `JSONDecoder` reads none of
+    /// them with an exponent.
     private static let mostDigits = 39
 
     private let text: UnsafeBufferPointer<UInt8>
@@ -33,7 +38,7 @@ package struct CanonicalJSON {
         output.reserveCapacity(text.count)
     }
 
-    /// The value that bytes say, in its one form.
+    /// Returns the canonical bytes of a JSON text.
     package static func bytes(of text: UnsafeBufferPointer<UInt8>) throws(Problem) -> [UInt8] {
         var reader = CanonicalJSON(text)
         reader.skipSpaces()
@@ -43,7 +48,7 @@ package struct CanonicalJSON {
         return reader.output
     }
 
-    /// Whether two values' bytes say the same.
+    /// Whether two JSON texts have the same value.
     static func areSame(_ left: Data, _ right: Data) -> Bool {
         func bytes(_ data: Data) -> [UInt8]? { data.withUnsafeBytes { try? Self.bytes(of: $0.bindMemory(to: UInt8.self)) } }
         return bytes(left).map { $0 == bytes(right) } ?? false
@@ -76,7 +81,7 @@ package struct CanonicalJSON {
         position = end
     }
 
-    /// Reads a character where it is next.
+    /// Reads a given character if it is next; returns whether it was.
     private mutating func reads(_ character: Unicode.Scalar) -> Bool {
         guard next == UInt8(ascii: character) else { return false }
         position += 1
@@ -114,7 +119,8 @@ package struct CanonicalJSON {
 
     // MARK: Objects
 
-    /// A member of an object: where it and its key are in the output, without a comma.
+    /// A member of an object: the place of the member and of its key in the output, without a
+    /// comma.
     private struct Member {
         let start: Int
         let endOfKey: Int
@@ -151,7 +157,8 @@ package struct CanonicalJSON {
         close("}")
     }
 
-    /// Puts the members of an object into the order of their keys. Of several with one key the last one counts.
+    /// Sorts the members of an object by their keys. Of several members with one key, the last one
+    /// is kept.
     private mutating func arrange(_ members: [Member], from start: Int) {
         let sorted = members.indices.sorted {
             let order = compare(members[$0], members[$1])
@@ -170,7 +177,7 @@ package struct CanonicalJSON {
     /// Compares the keys of two members by their bytes in UTF-8.
     private func compare(_ left: Member, _ right: Member) -> Int {
         output.withUnsafeBufferPointer { output in
-            // Without the marks around them.
+            // Leaves out the quotation marks around the keys.
             var (one, other) = (left.start + 1, right.start + 1)
             while one < left.endOfKey - 1, other < right.endOfKey - 1 {
                 let (first, second) = (Self.character(output, &one), Self.character(output, &other))
@@ -180,7 +187,7 @@ package struct CanonicalJSON {
         }
     }
 
-    /// The next byte of a text that was written here.
+    /// Returns the next byte of a text that this type wrote, without its escape.
     private static func character(_ text: UnsafeBufferPointer<UInt8>, _ place: inout Int) -> UInt8 {
         defer { place += 1 }
         guard text[place] == UInt8(ascii: "\\") else { return text[place] }
@@ -226,7 +233,7 @@ package struct CanonicalJSON {
         throw .noJSON
     }
 
-    /// Copies what has no escapes.
+    /// Copies a part of a text without escapes.
     private mutating func copy(from start: Int, _ isASCII: Bool) throws(Problem) {
         let part = UnsafeBufferPointer(rebasing: text[start..<position])
         if !isASCII, String(validating: part, as: UTF8.self) == nil { throw .noJSON }
@@ -288,7 +295,8 @@ package struct CanonicalJSON {
 
     // MARK: Numbers
 
-    /// Digits without zeros before or behind them, and the power of ten of the first one.
+    /// Reads a number as digits without leading or trailing zeros and the power of ten of the first
+    /// digit, and writes it.
     private mutating func readNumber() throws(Problem) {
         let isNegative = reads("-")
         var digits: [UInt8] = []
@@ -313,7 +321,7 @@ package struct CanonicalJSON {
         exponent = Self.sum(exponent, try readExponent())
         while digits.last == UInt8(ascii: "0") { digits.removeLast() }
         if digits.isEmpty { return output.append(UInt8(ascii: "0")) }
-        // What PostgreSQL's numeric holds.
+        // These are the limits of PostgreSQL's `numeric`.
         guard exponent < 131_072, digits.count - 1 - exponent <= 16_383 else { throw .number }
         if isNegative { output.append(UInt8(ascii: "-")) }
         write(digits, exponent)
@@ -326,7 +334,7 @@ package struct CanonicalJSON {
         return overflows ? right.signum() * Int.max : sum
     }
 
-    /// Reads the exponent where there is one.
+    /// Reads the exponent, if there is one.
     private mutating func readExponent() throws(Problem) -> Int {
         guard reads("e") || reads("E") else { return 0 }
         let isNegative = reads("-")
@@ -334,7 +342,7 @@ package struct CanonicalJSON {
         let start = position
         var exponent = 0
         while let byte = next, isDigit(byte) {
-            // Larger ones are refused all the same.
+            // Larger exponents are refused anyway.
             exponent = min(exponent * 10 + Int(byte - UInt8(ascii: "0")), 1 << 32)
             position += 1
         }

@@ -1,7 +1,8 @@
 import Foundation
 
 extension EntityLayout {
-    /// The values of a composite attribute's elements in a dictionary, as objects keep them.
+    /// Returns the values of a composite attribute's elements from a dictionary, in the form in
+    /// which objects keep them.
     func elementValues(
         of value: Any?, _ composite: CompositeLayout
     ) throws(CompositeProblem) -> [(slot: Int, value: AttributeValue)] {
@@ -19,12 +20,13 @@ extension EntityLayout {
 }
 
 extension Snapshot {
-    /// The dictionary of a composite attribute's elements in the row.
+    /// Returns the dictionary of a composite attribute's elements in the row.
     func dictionary(_ composite: CompositeLayout) -> [String: Any]? {
         composite.dictionary { object($0) }
     }
 
-    /// The value of a stored attribute as users see it, a transformable decoded; nil for a reference.
+    /// Returns the value of a stored attribute as users see it, with transformables decoded; nil
+    /// for a reference.
     func object(_ slot: Int) -> Any? {
         let property = layout.slots[slot]
         guard property.kind == .transformable else { return PropertyConversion.object(from: value(slot), kind: property.kind) }

@@ -1,25 +1,27 @@
 import Foundation
 
-/// Where the elements of a composite attribute lie: the attribute itself has no value in a row, each of its elements has.
+/// The slots of a composite attribute's elements. The attribute itself has no value in a row; each
+/// element has one.
 ///
-/// The value that users see is a dictionary of the elements' values, with a dictionary for each composite within. An element
-/// that is nil has no entry, and a composite of which every element is nil is nil.
+/// Users see the value as a dictionary of the elements' values, with a dictionary for each inner
+/// composite. An element that is nil has no entry, and a composite whose elements are all nil is
+/// nil.
 final class CompositeLayout: Sendable {
     enum Part: Sendable {
         case element(name: String, slot: Int)
         case composite(name: String, CompositeLayout)
     }
 
-    /// The names that lead to the composite, joined by dots.
+    /// The names on the key path to the composite, joined by dots.
     let path: String
     let parts: [Part]
-    /// The slots of all elements, also of those of composites within, in declared order.
+    /// The slots of all elements, including those of inner composites, in declared order.
     let slots: [Int]
     let isOptional: Bool
-    /// Whether the composite may be there with all its elements nil.
+    /// Whether the composite may have a value with all its elements nil.
     let mayBeEmpty: Bool
 
-    /// - Parameter slot: the slot of an element by its path.
+    /// - Parameter slot: returns the slot of an element by its path.
     init(_ composite: NSCompositeAttributeDescription, path: String, slot: (String) -> Int?) {
         self.path = path
         isOptional = composite.isOptional
@@ -40,7 +42,7 @@ final class CompositeLayout: Sendable {
         mayBeEmpty = !composite.isEnumeration && composite.elements.allSatisfy(\.isOptional)
     }
 
-    /// The composite of this one's that names lead to; nil for an element and for an unknown name.
+    /// Returns the inner composite at a path of names; nil for an element and for an unknown name.
     func composite(at names: ArraySlice<String>) -> CompositeLayout? {
         guard let first = names.first else { return self }
         for case .composite(name: first, let inner) in parts { return inner.composite(at: names.dropFirst()) }
@@ -49,7 +51,7 @@ final class CompositeLayout: Sendable {
 
     // MARK: Values
 
-    /// The dictionary of the values that the elements have.
+    /// Returns the dictionary of the elements' values.
     func dictionary(_ value: (Int) throws -> Any?) rethrows -> [String: Any]? {
         var result: [String: Any] = [:]
         for part in parts {
@@ -61,9 +63,11 @@ final class CompositeLayout: Sendable {
         return result.isEmpty ? nil : result
     }
 
-    /// The values of the elements in a dictionary, in declared order; all of them nil for nil.
+    /// Returns the values of the elements in a dictionary, in declared order; for nil, all of them
+    /// are nil.
     ///
-    /// - Throws: a problem for anything that is not a dictionary and for a name that no element has.
+    /// - Throws: a problem for anything that is not a dictionary and for a name that no element
+    ///   has.
     func elements(of value: Any?) throws(CompositeProblem) -> [(slot: Int, value: Any?)] {
         guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return slots.map { ($0, nil) } }
         guard let dictionary = Self.dictionary(value) else { throw .noDictionary(path) }
@@ -88,7 +92,7 @@ final class CompositeLayout: Sendable {
         return result
     }
 
-    /// A dictionary by names, whatever its type says of its keys and values.
+    /// Returns a dictionary with names as keys, whatever types it has for keys and values.
     static func dictionary(_ value: Any) -> [String: Any]? {
         if let dictionary = value as? [String: Any] { return dictionary }
         guard let dictionary = value as? NSDictionary else { return nil }
@@ -109,7 +113,7 @@ extension CompositeLayout.Part {
     }
 }
 
-/// Why a value cannot be that of a composite attribute.
+/// The reason why a value does not fit a composite attribute.
 enum CompositeProblem: Error {
     case noDictionary(String)
     case unknownElement(String, String)

@@ -1,4 +1,5 @@
-/// What stands in predicates for some entities of a model, as for those whose objects are of a class.
+/// A value in predicates that represents some entities of a model, such as those whose objects are
+/// of one class.
 protocol EntityCondition {
     func includes(_ entity: NSEntityDescription) -> Bool
 }

@@ -1,17 +1,19 @@
-// Which uniqueness constraints rows of an entity are subject to.
+// The uniqueness constraints that apply to the rows of an entity.
 extension EntityLayout {
     /// A uniqueness constraint, and the entity that declares it.
     struct UniquenessConstraint {
         let layout: EntityLayout
-        /// As they are declared.
+        /// The names as they are declared.
         let names: [String]
 
-        /// The paths of its properties, with the elements of a composite attribute in its place.
+        /// The paths of its properties; a composite attribute is replaced by its elements.
         var paths: [String] { layout.constrainedPaths(names) }
     }
 
-    /// The constraints of the entity, those of its superentities, and those that others of its hierarchy have on what it inherits, too: the
-    /// rows of a hierarchy lie in one table, and an index is on all of them.
+    /// The constraints of the entity, those of its superentities, and those that other entities of
+    /// its hierarchy declare on properties that it inherits.
+    ///
+    /// The rows of a hierarchy are in one table, so an index applies to all of them.
     var uniquenessConstraints: [UniquenessConstraint] {
         var result: [UniquenessConstraint] = []
         var ancestors: [EntityLayout] = []
@@ -25,7 +27,8 @@ extension EntityLayout {
             guard let common = ancestors.first(where: { other.isKind(of: $0) }) else { continue }
             for names in other.entity.uniquenessConstraintNames {
                 let constraint = UniquenessConstraint(layout: other, names: names)
-                // Attributes of the same name in two branches of a hierarchy are two.
+                // Attributes of the same name in two branches of a hierarchy are different
+                // attributes.
                 if constraint.paths.allSatisfy({ common.slotByPath[$0] != nil }) { result.append(constraint) }
             }
         }

@@ -1,16 +1,19 @@
 import Foundation
 
-/// Where each property of one entity lies in rows, fixed when the model is first used by a coordinator.
+/// The position of each property of one entity in rows, fixed when a coordinator first uses the
+/// model.
 ///
-/// Stored slots come first, `0..<storedCount`, so that a slot number is also a word number in a row; slots of transient
-/// properties, composite attributes, to-many relationships and fetched properties follow. The elements of composite attributes
-/// have stored slots, which only stores and key paths know of.
+/// Stored slots come first, `0..<storedCount`, so that a slot number is also a word number in a
+/// row. Slots of transient properties, composite attributes, to-many relationships and fetched
+/// properties follow. The elements of composite attributes have stored slots, which only stores and
+/// key paths use.
 package final class EntityLayout: @unchecked Sendable {
     // Sendable: all properties are set before the layout is shared.
 
     package unowned(unsafe) let entity: NSEntityDescription
     package let name: String
-    /// Position of the entity in the model's entities, sorted by name within the hierarchy; unique in the model.
+    /// Position of the entity in the model's entities, sorted by name within the hierarchy; unique
+    /// in the model.
     package let index: Int
     /// Index of the root entity's layout, whose table holds this entity's rows.
     package let rootIndex: Int
@@ -18,16 +21,16 @@ package final class EntityLayout: @unchecked Sendable {
     package let superIndex: Int
     package let isAbstract: Bool
     package let slots: [PropertySlot]
-    /// The slots of the entity's properties: all but those of elements.
+    /// The slots of the entity's properties: all slots but those of elements.
     let propertySlots: [PropertySlot]
     /// The slots of the entity's properties by name.
     let slotByName: [String: Int]
-    /// The same with the elements of composite attributes by path.
+    /// The slots by path: also the elements of composite attributes.
     package let slotByPath: [String: Int]
-    /// For each slot of the superentity the slot of the same property here; empty for a root entity.
+    /// The slot, in this entity, of each slot of the superentity; empty for a root entity.
     private let slotsOfSuperentity: [Int]
     package let storedCount: Int
-    /// Stored slots and hidden words.
+    /// The number of stored slots and hidden words.
     package let wordCount: Int
     let bitmapWords: Int
     let rowStrideInWords: Int
@@ -35,23 +38,29 @@ package final class EntityLayout: @unchecked Sendable {
     package let relationshipSlots: [Int]
     /// Slots of stored one-to-one relationships: both ends have a column.
     let oneToOneSlots: [Int]
-    /// Slots of stored to-one relationships whose inverse is ordered: rows have a position beside the key.
+    /// Slots of stored to-one relationships whose inverse is ordered: their rows have a position
+    /// besides the key.
     let placedSlots: [Int]
-    /// Values of a new object's slots.
+    /// The default values of a new object's slots.
     let defaultsBySlot: [AttributeValue]
     let hasDefaults: Bool
-    /// Slots of the attributes whose values a deletion leaves in the history, by name, with the elements of a composite attribute in its
-    /// place. Values in files of their own go with their files.
+    /// Slots of the attributes whose values a deletion preserves in the history, sorted by name. A
+    /// composite attribute is replaced by its elements.
+    ///
+    /// Values in external files are deleted with their files, so they are not included.
     let preservedSlots: [Int]
     /// Layout indexes of this entity and all its subentities.
     package var familyIndexes: [Int] = []
     unowned(unsafe) let model: ModelLayout
-    /// Tells whether two layouts are of one model. Counting references to the model's layouts would take the slow way, as there are
-    /// weak ones.
+    /// Identifies the model, to compare the models of two layouts.
+    ///
+    /// Counting references to the model's layouts would take the slow path, because there are weak
+    /// references to them.
     let modelIdentity: ObjectIdentifier
 
-    /// What the layer of objects keeps for the entity, opaque to rows; nil until `ModelLayout.attach` was called.
-    // Unmanaged: the model's layouts own it, and it is read for each object that is made.
+    /// Data that the object layer keeps for the entity, opaque to rows; nil until
+    /// `ModelLayout.attach` was called.
+    // Unmanaged: the model's layouts own it, and it is read for each object that is created.
     @exclusivity(unchecked) var companion: Unmanaged<AnyObject>?
 
     init(
@@ -92,7 +101,7 @@ package final class EntityLayout: @unchecked Sendable {
             guard slot.composite == nil, let value = slot.attribute?.defaultValue else { return .null }
             return PropertyConversion.value(from: value, kind: slot.kind) ?? .null
         }
-        // A composite's own default goes before those of its elements.
+        // A composite's own default has precedence over those of its elements.
         for slot in slots {
             guard let composite = slot.composite, let value = slot.attribute?.defaultValue,
                 let elements = try? composite.elements(of: value)
@@ -117,7 +126,8 @@ package final class EntityLayout: @unchecked Sendable {
             .sorted { name($0) < name($1) }.map(\.index)
     }
 
-    /// The properties of a uniqueness constraint, with the elements of a composite attribute in its place.
+    /// Returns the property paths of a uniqueness constraint; a composite attribute is replaced by
+    /// its elements.
     package func constrainedPaths(_ names: [String]) -> [String] {
         names.flatMap { name in
             composite(at: name.pathNames)?.slots.map { slots[$0].name } ?? [name]
@@ -131,7 +141,7 @@ package final class EntityLayout: @unchecked Sendable {
         return family.contains { model.layouts[$0].slotByName[name] != nil }
     }
 
-    /// Whether a path of names goes through a to-many relationship.
+    /// Whether a key path goes through a to-many relationship.
     func crossesToMany(_ keyPath: String) -> Bool { crossesToMany(keyPath.pathNames) }
 
     func crossesToMany(_ names: [String]) -> Bool {
@@ -145,7 +155,8 @@ package final class EntityLayout: @unchecked Sendable {
         return false
     }
 
-    /// A property of the entity or, as fetches may name it, of one of its subentities, and whose it is.
+    /// Returns a property of the entity, or of one of its subentities as fetches may name it, with
+    /// the entity that has it.
     func familyProperty(_ name: String) -> (owner: EntityLayout, slot: PropertySlot)? {
         if let slot = slotByName[name] { return (self, slots[slot]) }
         for member in familyIndexes.map({ model.layouts[$0] }) {
@@ -154,13 +165,16 @@ package final class EntityLayout: @unchecked Sendable {
         return nil
     }
 
-    /// The composite attribute, or the composite within one, that names lead to; nil for anything else.
+    /// Returns the composite attribute, or the inner composite, at a path of names; nil for
+    /// anything else.
     func composite(at names: [String]) -> CompositeLayout? {
         guard let first = names.first, let slot = slotByName[first] else { return nil }
         return slots[slot].composite?.composite(at: names.dropFirst())
     }
 
-    /// The slot of a property that an ancestor has in another slot, as slots are ordered by name in each entity.
+    /// Returns this entity's slot for a property that an ancestor may have in another slot.
+    ///
+    /// The slots differ because they are sorted by name in each entity.
     ///
     /// O(number of entities between the two).
     ///
@@ -170,7 +184,8 @@ package final class EntityLayout: @unchecked Sendable {
         return slotsOfSuperentity[model.layouts[superIndex].slot(slot, ofAncestor: ancestor)]
     }
 
-    /// Whether an object of this entity is an object of `other`: the same entity or one of its subentities.
+    /// Whether an object of this entity is an object of `other`: the same entity or one of its
+    /// subentities.
     package func isKind(of other: EntityLayout) -> Bool {
         var candidate = self
         while true {

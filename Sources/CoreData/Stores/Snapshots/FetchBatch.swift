@@ -1,11 +1,13 @@
-/// Some neighbours in the result of a fetch with a `fetchBatchSize`, whose rows are read together when the first is needed.
+/// Consecutive objects in the result of a fetch with a `fetchBatchSize`. Their rows are read
+/// together when the first one is needed.
 ///
-/// The faults of a batch share a page without rows, which refers to the batch: it lives as long as one of them needs it.
+/// The faults of a batch share a page without rows, which refers to the batch. So the batch lives
+/// as long as one of them needs it.
 final class FetchBatch: Sendable {
-    /// The entity that was fetched: the rows are of it or of its subentities.
+    /// The entity that was fetched. The rows are of this entity or of its subentities.
     let entity: EntityLayout
     let storeNumber: Int
-    /// In the order of the result, whose storage all of its batches share.
+    /// The keys in the order of the result. All batches of a result share the storage.
     let keys: ArraySlice<Int64>
     /// Relationships to load with the rows, as the components of key paths.
     let prefetching: [[String]]
@@ -17,29 +19,32 @@ final class FetchBatch: Sendable {
         self.prefetching = prefetching
     }
 
-    /// The same without the keys of the rest of the result, for who keeps it longer than that.
+    /// A copy without the keys of the rest of the result, for owners that keep it longer than the
+    /// result.
     var withOwnKeys: FetchBatch {
         FetchBatch(entity: entity, storeNumber: storeNumber, keys: Array(keys)[...], prefetching: prefetching)
     }
 
-    /// A page for faults of the batch.
+    /// Returns a page for faults of the batch.
     func placeholder() -> RowPage { RowPage(layout: entity, capacity: 0, batch: self) }
 
-    /// Where the first of the objects waits to be put into the registry, if they were registered together.
+    /// Returns the place at which the first of the objects waits for its registration, if all were
+    /// registered together.
     ///
     /// - Parameters:
-    ///   - place: where another one waits; less than 0 where it does not.
-    ///   - key: the key of that one.
-    /// - Returns: a place where nobody waits if it cannot be told.
+    ///   - place: the place at which another object of the batch waits; less than 0 if it does not
+    ///     wait.
+    ///   - key: the key of that object.
+    /// - Returns: a place at which no object waits, if the place is not known.
     func firstPlace(by place: Int, of key: Int64) -> Int {
         guard place >= 0, let index = keys.firstIndex(of: key) else { return Int.min / 2 }
         return place - (index - keys.startIndex)
     }
 }
 
-/// How the result of a fetch is divided into batches.
+/// The division of a fetch's result into batches.
 struct FetchBatches {
-    /// At least 1.
+    /// The number of objects in a batch; at least 1.
     let size: Int
     let entity: EntityLayout
     let storeNumber: Int

@@ -1,14 +1,15 @@
-/// The rows that a fetch has found, by their keys alone, in order.
+/// The references to the rows that a fetch has found, in order.
 ///
-/// There may be very many: keys are kept side by side, and entities only where they differ.
+/// There may be very many. So the keys are in one array, and entities are kept only where they
+/// differ.
 package struct FetchedReferences: RandomAccessCollection, Sendable {
-    /// In the order of the result.
+    /// The keys in the order of the result.
     private(set) var keys: [Int64] = []
-    /// Index in the model of the entity that all rows are of; meaningless where they differ.
+    /// Index in the model of the entity of all rows; meaningless where entities differ.
     private let layoutIndex: Int
-    /// The index of each row's entity where they differ; empty otherwise.
+    /// The index of each row's entity if entities differ; empty otherwise.
     private var layoutIndexes: [Int32] = []
-    /// Whether no key is there twice.
+    /// Whether no key occurs twice.
     package var areDistinct = false
 
     /// - Parameter layoutIndex: index in the model of the entity that most rows will be of.
@@ -36,10 +37,11 @@ package struct FetchedReferences: RandomAccessCollection, Sendable {
         RowReference(key: keys[position], layoutIndex: layoutIndex(at: position))
     }
 
-    /// Index in the model of the entity of the row at a place.
+    /// Returns the index in the model of the entity of the row at a position.
     func layoutIndex(at position: Int) -> Int { layoutIndexes.isEmpty ? layoutIndex : Int(layoutIndexes[position]) }
 
-    /// The end of the rows from a place on that are of the same entity as the first of them, at most to a limit.
+    /// Returns the end of the rows, from a position up to a limit, that have the same entity as the
+    /// first of them.
     func end(ofEntityAt start: Int, upTo limit: Int) -> Int {
         if layoutIndexes.isEmpty { return limit }
         var end = start + 1

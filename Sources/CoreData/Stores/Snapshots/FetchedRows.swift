@@ -13,7 +13,7 @@ package struct FetchedRows: @unchecked Sendable {
         self.pages = pages
     }
 
-    /// All rows of pages, page after page.
+    /// Creates the rows of pages, page after page.
     package init(pagesInOrder pages: [RowPage]) {
         self.pages = pages
         let count = pages.reduce(0) { $0 + $1.rowCount }
@@ -36,7 +36,7 @@ package struct FetchedRows: @unchecked Sendable {
 /// Rows found through a relationship, each with the key of the row it belongs to.
 package struct RelatedRows {
     package var rows = FetchedRows()
-    /// As many as rows: the owner's primary key of each.
+    /// The owner's primary key of each row; as many keys as rows.
     package var ownerKeys: ContiguousArray<Int64> = []
 
     package init(rows: FetchedRows = FetchedRows(), ownerKeys: ContiguousArray<Int64> = []) {

@@ -1,9 +1,9 @@
 import Foundation
 
-// Conditions on groups and their orders, rewritten to look at values that are computed elsewhere.
+// Rewrites conditions on groups and orders of groups to read values that are computed elsewhere.
 
 extension NSSortDescriptor {
-    /// The same order by another key.
+    /// Returns the same order by another key.
     func looking(at key: String) -> NSSortDescriptor {
         guard let selector else { return NSSortDescriptor(key: key, ascending: ascending, comparator: comparator) }
         return NSSortDescriptor(key: key, ascending: ascending, selector: selector)
@@ -11,10 +11,12 @@ extension NSSortDescriptor {
 }
 
 extension NSPredicate {
-    /// The predicate with key paths in place of the expressions that stand for values of a group; nil for a predicate that
-    /// cannot be taken apart.
+    /// Returns the predicate with key paths in place of the expressions that represent values of a
+    /// group.
     ///
-    /// - Parameter value: the name of the value that an expression stands for; nil for an expression whose parts are looked at.
+    /// - Parameter value: returns the name of the value that an expression represents; nil for an
+    ///   expression whose parts are rewritten.
+    /// - Returns: nil for a predicate that cannot be decomposed.
     func lookingAtValues(_ value: (NSExpression) throws -> String?) throws -> NSPredicate? {
         switch self {
         case let compound as NSCompoundPredicate:

@@ -3,9 +3,11 @@ import Synchronization
 
 /// The layouts of all entities of a frozen model.
 package final class ModelLayout: @unchecked Sendable {
-    // Sendable: set up completely in `init`, then only read; companions are attached under a lock, before anyone asks for them.
+    // Sendable: set up completely in `init`, then only read. Companions are attached under a lock,
+    // before they are read.
 
-    // Set once, while the layouts are made, and read for each row: without a check of exclusivity.
+    // Set once, while the layouts are created, and read for each row, so without a check of
+    // exclusivity.
     @exclusivity(unchecked) package private(set) var layouts: [EntityLayout] = []
     package private(set) var layoutByName: [String: EntityLayout] = [:]
     /// Whether any entity has a composite attribute.
@@ -14,18 +16,19 @@ package final class ModelLayout: @unchecked Sendable {
     /// The model, kept alive by its layouts.
     package let model: NSManagedObjectModel
 
-    /// What the layer of objects keeps for the model, opaque to rows; nil until `attach` was called.
+    /// Data that the object layer keeps for the model, opaque to rows; nil until `attach` was
+    /// called.
     @exclusivity(unchecked) private(set) var companion: AnyObject?
     /// The companions of the layouts.
     private var companions: [AnyObject] = []
-    /// Guards the attaching, which several threads may ask for at once. True once it is done.
+    /// Guards the attaching, which several threads may request at once. True once it is done.
     private let attaching = Mutex(false)
 
-    /// Makes what the layer of objects keeps, unless that is done.
+    /// Creates the data of the object layer, unless it exists.
     ///
     /// - Parameters:
-    ///   - ofEntity: makes the companion of a layout.
-    ///   - ofModel: makes that of the model, once the layouts have theirs.
+    ///   - ofEntity: creates the companion of a layout.
+    ///   - ofModel: creates the companion of the model, after those of the layouts.
     func attach(ofEntity: (EntityLayout) -> AnyObject, ofModel: () -> AnyObject) {
         attaching.withLock { isDone in
             if isDone { return }
@@ -54,7 +57,8 @@ package final class ModelLayout: @unchecked Sendable {
         var indexByName: [String: Int] = [:]
         for (index, entity) in ordered.enumerated() { indexByName[entity.name ?? ""] = index }
 
-        // Slot numbers of every entity first: an inverse may lie in an entity that comes later.
+        // The slot numbers of every entity come first, because an inverse may be in an entity that
+        // comes later.
         let sources = ordered.map(Self.sourcesInSlotOrder)
         let slotNumbers = sources.map { sources in
             Dictionary(sources.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })
@@ -98,7 +102,8 @@ package final class ModelLayout: @unchecked Sendable {
         }
     }
 
-    /// Stored properties by name, with the elements of a composite attribute in its place, then the others by name.
+    /// Returns the stored properties by name, with a composite attribute replaced by its elements,
+    /// then the other properties by name.
     private static func sourcesInSlotOrder(_ entity: NSEntityDescription) -> [SlotSource] {
         let sorted = entity.propertiesByName.values.sorted { $0.name < $1.name }
         return sorted.flatMap(SlotSource.stored) + sorted.map(SlotSource.init).filter { !$0.isStored }
@@ -131,7 +136,8 @@ package final class ModelLayout: @unchecked Sendable {
 }
 
 extension NSManagedObjectModel {
-    /// The layouts of all entities, made when there are none; freezes the model. They keep the model alive.
+    /// Returns the layouts of all entities, created on the first call, which freezes the model.
+    /// They keep the model alive.
     package func layout() -> ModelLayout {
         freeze()
         let layout = currentLayout.withLock { current -> AnyObject in
@@ -140,7 +146,7 @@ extension NSManagedObjectModel {
             current.object = made
             return made
         }
-        // Nothing else is ever put there.
+        // No other object is ever assigned there.
         return unsafeDowncast(layout, to: ModelLayout.self)
     }
 }
@@ -148,7 +154,7 @@ extension NSManagedObjectModel {
 extension NSEntityDescription {
     /// The entity's layout while the model's layouts exist; `ModelLayout` sets and clears it.
     final var cachedLayout: EntityLayout? {
-        // Nothing but layouts is ever put there.
+        // Only layouts are ever assigned there.
         get { layoutReference.map { unsafeDowncast($0.takeUnretainedValue(), to: EntityLayout.self) } }
         set { layoutReference = newValue.map { .passUnretained($0) } }
     }

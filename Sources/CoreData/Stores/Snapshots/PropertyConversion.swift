@@ -1,10 +1,13 @@
 import Foundation
 
-/// Conversions between the values that users see (`Any`, at the edge that key-value coding prescribes) and those that are kept.
+/// Conversions between the values that users see (`Any`, at the edge that key-value coding
+/// prescribes) and stored values.
 enum PropertyConversion {
-    /// The value to keep for an attribute, nil when `object`'s type does not fit the attribute's.
+    /// Returns the value to keep for an attribute; nil when the type of `object` does not fit the
+    /// attribute's.
     ///
-    /// Numbers convert between numeric kinds as NSNumber does; a bridged or a Swift value is accepted alike.
+    /// Numbers convert between numeric kinds as NSNumber does. Bridged values and Swift values are
+    /// both accepted.
     static func value(from object: Any?, kind: ValueKind) -> AttributeValue? {
         switch kind {
         case .transformable, .composite, .undefined:
@@ -14,7 +17,8 @@ enum PropertyConversion {
         }
     }
 
-    /// The same for an attribute whose values are kept as they are; nil for any other kind, too.
+    /// Returns the value for an attribute that is kept without a transformer; nil for any other
+    /// kind, too.
     static func storedValue(from object: Any?, kind: ValueKind) -> StoredValue? {
         guard let object = unwrapped(object), !(object is NSNull) else { return .null }
         switch kind {
@@ -56,12 +60,13 @@ enum PropertyConversion {
             guard let url = object as? URL else { return nil }
             return .string(url.absoluteString)
         case .transformable, .composite, .undefined: return nil
-        // Objects are the contexts' matter.
+        // Contexts convert objects.
         case .toOne, .toMany, .orderedToMany, .fetched: return nil
         }
     }
 
-    /// A value as an object of a kind; nil for none, for no kind, and for a value that is not of the kind.
+    /// Returns a value as an object of a kind; nil without a value or a kind, and for a value of
+    /// another kind.
     static func object(_ value: Any?, as kind: ValueKind?) -> Any? {
         guard let kind, let value, let converted = self.value(from: value, kind: kind) else { return nil }
         switch converted {
@@ -70,8 +75,10 @@ enum PropertyConversion {
         }
     }
 
-    /// The value as key-value coding gives it: NSNumber for numbers, String, Date, Data, UUID, URL, NSDecimalNumber; nil
-    /// for `.null` and for references, which only a context can resolve.
+    /// Returns the value in the form of key-value coding: NSNumber for numbers, String, Date, Data,
+    /// UUID, URL, NSDecimalNumber.
+    ///
+    /// - Returns: nil for `.null` and for references, which only a context can resolve.
     static func object(from value: StoredValue, kind: ValueKind) -> Any? {
         switch value {
         case .null, .reference: return nil
@@ -98,7 +105,7 @@ enum PropertyConversion {
         }
     }
 
-    /// An attribute's value in the form that a store keeps.
+    /// Returns an attribute's value in the form that a store keeps.
     ///
     /// - Throws: a validation error when a transformable cannot be transformed.
     static func storeValue(_ value: AttributeValue, slot: PropertySlot) throws -> StoredValue {
@@ -110,10 +117,10 @@ enum PropertyConversion {
         }
     }
 
-    /// The innermost value of nested optionals.
+    /// Returns the innermost value of nested optionals.
     static func unwrapped(_ value: Any?) -> Any? {
         guard let value else { return nil }
-        // A mirror takes longer than everything else that happens to a value.
+        // A mirror takes longer than all other work on a value.
         let type = type(of: value)
         if type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self { return value }
         if type is AnyClass { return value }
@@ -138,7 +145,8 @@ enum PropertyConversion {
         }
     }
 
-    /// A number without its fraction. Of a floating-point number that 64 bits do not hold, the nearest whole one, as SQL casts.
+    /// Returns a number without its fraction. A floating-point number beyond 64 bits gives the
+    /// nearest 64-bit whole number, as a cast in SQL does.
     private static func whole(_ number: NSNumber) -> Int64 {
         guard "df".utf8.contains(UInt8(bitPattern: number.objCType[0])) else { return number.int64Value }
         return switch number.doubleValue {

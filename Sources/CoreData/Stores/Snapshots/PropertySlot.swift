@@ -1,25 +1,26 @@
 import Foundation
 
-/// One property of an entity, resolved to a fixed place.
+/// One property of an entity, resolved to a fixed slot.
 ///
-/// A class, so that code which asks for a slot again and again shares one object instead of copying its parts.
+/// A class, so that code that often reads a slot shares one object instead of copying its parts.
 package final class PropertySlot: @unchecked Sendable {
-    // Sendable: constants; descriptions are frozen before layouts are made, and the model that owns them is kept alive by
-    // the layouts.
+    // Sendable: all properties are constants. Descriptions are frozen before layouts are made, and
+    // the layouts keep the model that owns them alive.
 
     package let index: Int
-    /// The property's name; of an element of a composite attribute the path of names that leads to it.
+    /// The property's name; for an element of a composite attribute, its path.
     package let name: String
     package let kind: ValueKind
     package let isOptional: Bool
     let isTransient: Bool
-    /// Word that holds the layout index of a to-one destination where it can vary; -1 elsewhere.
+    /// Word that holds the layout index of a to-one destination where it can vary; -1 otherwise.
     package let entityWord: Int
     /// Index of the destination entity's layout; -1 for attributes.
     package let destinationIndex: Int
     /// Slot of the inverse relationship in the destination's layout; -1 where there is none.
     let inverseSlot: Int
-    /// Slot of the inverse relationship in an object of the destination entity or of one of its subentities.
+    /// Slot of the inverse relationship in an object of the destination entity or of one of its
+    /// subentities.
     @inline(__always)
     func inverseSlot(in layout: EntityLayout) -> Int {
         layout.index == destinationIndex ? inverseSlot : layout.slot(inverseSlot, ofAncestor: destinationIndex)
@@ -30,17 +31,17 @@ package final class PropertySlot: @unchecked Sendable {
     /// Whether the inverse relationship is to-many and ordered.
     let inverseIsOrdered: Bool
     let deleteRule: NSDeleteRule
-    /// The description the slot was made from: the property's, or the element's.
+    /// The description that the slot was made from: the property's or the element's.
     package unowned(unsafe) let property: NSPropertyDescription
-    /// The entity's property that the slot belongs to: of an element the composite attribute.
+    /// The entity's property that the slot belongs to; for an element, the composite attribute.
     unowned(unsafe) let declared: NSPropertyDescription
-    /// Slot of the composite attribute that this is an element of; -1 for a property of the entity.
+    /// Slot of the composite attribute that contains this element; -1 for a property of the entity.
     let compositeSlot: Int
-    /// Where the elements lie, of a composite attribute that is stored.
+    /// The slots of the elements, for a stored composite attribute.
     var composite: CompositeLayout?
-    /// The description, if it is a relationship's.
+    /// The description, if the property is a relationship.
     unowned(unsafe) let relationship: NSRelationshipDescription?
-    /// The description, if it is an attribute's.
+    /// The description, if the property is an attribute.
     unowned(unsafe) let attribute: NSAttributeDescription?
     package let isDerived: Bool
     /// Whether the bytes are JSON.
@@ -73,48 +74,55 @@ package final class PropertySlot: @unchecked Sendable {
     /// Whether a row has a word for this property.
     var isStored: Bool { !isTransient && kind.hasWord }
 
-    /// Whether this is an element of a composite attribute, which users know as a part of that attribute only.
+    /// Whether this is an element of a composite attribute, which users see only as a part of that
+    /// attribute.
     package var isElement: Bool { compositeSlot >= 0 }
 
-    /// Whether a fetch reads values of the property: it has a word, or its elements have.
+    /// Whether a fetch reads values of the property: the property or its elements have words.
     var isFetched: Bool { isStored || composite != nil }
 
-    /// What the slot's column is named after: elements are in the entity's table under their own names.
+    /// The name from which the column's name is made. Elements are in the entity's table under
+    /// their own names.
     var columnName: String { property.name }
 
-    /// What tells one column of a table from another: an element may be part of several composites.
+    /// The identity of the slot's column in a table. An element may be part of several composites.
     var identity: SlotIdentity { SlotIdentity(declared: ObjectIdentifier(declared), path: isElement ? name : "") }
 
-    /// Whether the property is in a set of slots: it or, of a composite attribute, one of its elements.
+    /// Whether a set of slots contains the property or, for a composite attribute, one of its
+    /// elements.
     func isIn(_ slots: SlotMask) -> Bool {
         slots.contains(index) || composite?.slots.contains { slots.contains($0) } ?? false
     }
 }
 
 extension PropertySlot {
-    /// Whether this side of a many-to-many relationship reports additions and removals: an ordered side does, as the order is its own; of
-    /// two sides without an order the one whose entity and name come first does. Any other relationship does so itself.
+    /// Whether this side of a relationship reports additions and removals.
     ///
-    /// - Parameter layout: the layout that the slot is of.
+    /// Of a many-to-many relationship, an ordered side does, because the order is its own. Of two
+    /// sides without an order, the one whose entity and name come first does. Any other
+    /// relationship reports its own changes.
+    ///
+    /// - Parameter layout: the layout that the slot belongs to.
     func isWritingSide(in layout: EntityLayout) -> Bool {
         guard inverseSlot >= 0, destinationIndex >= 0 else { return true }
         if kind == .orderedToMany { return true }
         let inverse = layout.model.layouts[destinationIndex].slots[inverseSlot]
         if inverse.kind == .orderedToMany { return false }
-        // The declaring entities decide, so that objects of subentities agree.
+        // The declaring entities decide, so that objects of subentities give the same result.
         let mine = (property.entity.name ?? "", name)
         let theirs = (inverse.property.entity.name ?? "", inverse.name)
         return mine <= theirs
     }
 }
 
-/// Tells the slots of one property, or of one element of it, in an entity and its subentities from all others.
+/// Identifies the slots of one property, or of one of its elements, in an entity and its
+/// subentities.
 struct SlotIdentity: Hashable {
     fileprivate let declared: ObjectIdentifier
     fileprivate let path: String
 }
 
-/// What a slot is made from.
+/// The source of a slot: a property or an element.
 struct SlotSource {
     let name: String
     let property: NSPropertyDescription
@@ -134,7 +142,8 @@ struct SlotSource {
 
     var isStored: Bool { !declared.isTransient && kind.hasWord }
 
-    /// What has a word in a row of a property: itself, its elements in declared order, or nothing.
+    /// Returns the parts of a property that have a word in a row: the property itself, its elements
+    /// in declared order, or none.
     static func stored(of property: NSPropertyDescription) -> [SlotSource] {
         var result: [SlotSource] = []
         func add(_ part: NSPropertyDescription, _ path: String) {

@@ -1,7 +1,8 @@
 import Foundation
 
-/// A clock for the age of rows, which never goes back. It is read for each page of rows, so it is a cheap one: it may be
-/// some milliseconds late.
+/// A monotonic clock for the age of rows.
+///
+/// It is read for each page of rows, so it is a cheap clock, which may be some milliseconds late.
 enum ReadTime {
     /// Nanoseconds since some moment in the past.
     static func now() -> UInt64 {

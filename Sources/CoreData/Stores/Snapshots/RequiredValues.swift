@@ -1,9 +1,10 @@
 import Foundation
 
-/// What the rows of an entity cannot be without.
+/// The values that rows of an entity must have.
 package struct RequiredValues {
     private let layout: EntityLayout
-    /// Required attributes that nothing is put in for, and those with a default value, which only an explicit null takes.
+    /// Required attributes without a default value, and those with one, for which only an explicit
+    /// null is an error.
     private let withoutDefault: [Int]
     private let withDefault: [Int]
     private let composites: [CompositeLayout]
@@ -20,7 +21,8 @@ package struct RequiredValues {
 
     var isEmpty: Bool { withoutDefault.isEmpty && withDefault.isEmpty && composites.isEmpty }
 
-    /// The name of a value that a row lacks; elements of composite attributes are named by their paths.
+    /// Returns the name of a required value that a row lacks; elements of composite attributes are
+    /// named by their paths.
     func missing(in row: RowValues) -> String? {
         for slot in withoutDefault where !row.hasValue(slot) { return layout.slots[slot].name }
         for slot in withDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
@@ -30,7 +32,7 @@ package struct RequiredValues {
         return nil
     }
 
-    /// The name of an attribute that a row gives null for.
+    /// Returns the name of a required attribute that a row sets to null.
     func givenNull(in row: RowValues) -> String? {
         for slot in withoutDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
         for slot in withDefault where row.has(slot) && !row.hasValue(slot) { return layout.slots[slot].name }
@@ -51,7 +53,8 @@ package struct RequiredValues {
             userInfo: [NSValidationKeyErrorKey: name, NSValidationValueErrorKey: NSNull()])
     }
 
-    /// What is taken from the row that there is already: a row may give some of the elements only.
+    /// Returns the name of an element that an existing row would lose. A row may give only some of
+    /// the elements.
     private func givenNull(_ composite: CompositeLayout, in row: RowValues) -> String? {
         if composite.slots.allSatisfy({ row.has($0) && !row.hasValue($0) }) {
             return composite.isOptional || composite.mayBeEmpty ? nil : composite.path

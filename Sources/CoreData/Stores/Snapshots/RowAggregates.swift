@@ -1,6 +1,7 @@
 import Foundation
 
-/// An aggregate over the rows of a fetch, or over those of a group, as a column of dictionary results.
+/// An aggregate over the rows of a fetch, or over the rows of a group, as a column of dictionary
+/// results.
 struct RowAggregate {
     enum Function: String {
         case count = "count:"
@@ -20,7 +21,7 @@ struct RowAggregate {
             }
         }
 
-        /// What stands for it in a key path.
+        /// The function's operator in a key path.
         var collectionOperator: String {
             switch self {
             case .count: "@count"
@@ -31,13 +32,14 @@ struct RowAggregate {
             }
         }
 
-        /// The function of some values, as in memory.
+        /// Returns the function's result for some values, as in memory.
         func value(of values: [Any]) -> Any? {
             NSExpression(forFunction: rawValue, arguments: [NSExpression(forConstantValue: values)]).expressionValue(
                 with: nil, context: nil)
         }
 
-        /// What makes the value for several sets together from the values for each.
+        /// The function that combines the results for several sets of values; nil where there is
+        /// none.
         var ofGroup: Function? {
             switch self {
             case .count, .sum: .sum
@@ -51,8 +53,11 @@ struct RowAggregate {
     let function: Function
     let argument: NSExpression
 
-    /// nil for any other expression, and for a function of a to-many relationship, which is computed for each row. One of what is
-    /// computed for each row, as `sum:(pages.@count)`, is an aggregate over rows.
+    /// Creates the aggregate of an expression.
+    ///
+    /// - Returns: nil for any other expression, and for a function of a to-many relationship, which
+    ///   is computed for each row. An aggregate of a value that is computed for each row, such as
+    ///   `sum:(pages.@count)`, is an aggregate over rows.
     init?(_ expression: NSExpression, of entity: EntityLayout) {
         let expression = expression.withRowAggregate
         guard expression.expressionType == .function, expression.methodTarget == nil,
@@ -68,8 +73,10 @@ struct RowAggregate {
 }
 
 extension NSExpression {
-    /// `@sum.amount`, a key path that starts with a collection operator, as the aggregate function over the fetched rows that
-    /// it means in a column: `sum:(amount)`. Any other expression is returned as it is.
+    /// The aggregate function over the fetched rows that this expression means in a column.
+    ///
+    /// A key path that starts with a collection operator, such as `@sum.amount`, becomes
+    /// `sum:(amount)`. Any other expression is returned unchanged.
     var withRowAggregate: NSExpression {
         guard expressionType == .keyPath else { return self }
         let path = keyPath.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
@@ -79,8 +86,11 @@ extension NSExpression {
         return NSExpression(forFunction: function, arguments: [argument])
     }
 
-    /// For an aggregate over a to-many relationship of each row, such as `pages.@sum.number`: the function that makes the value
-    /// of a group from those of its rows. nil for any other expression, and for averages, which their rows do not tell.
+    /// Returns the function that computes the value of a group from the values of its rows, for an
+    /// aggregate over a to-many relationship of each row, such as `pages.@sum.number`.
+    ///
+    /// - Returns: nil for any other expression, and for averages, which cannot be computed from
+    ///   those of the rows.
     func groupFunction(of entity: EntityLayout) -> RowAggregate.Function? {
         switch expressionType {
         case .keyPath:
@@ -95,7 +105,8 @@ extension NSExpression {
         }
     }
 
-    /// Whether it is a key path that crosses a to-many relationship and gives what that leads to, not a function of it.
+    /// Whether the expression is a key path across a to-many relationship that gives the values at
+    /// its end, not a function of them.
     func isToManyPath(of entity: EntityLayout) -> Bool {
         expressionType == .keyPath && !keyPath.contains("@") && entity.crossesToMany(keyPath)
     }

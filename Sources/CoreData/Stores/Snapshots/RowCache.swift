@@ -3,11 +3,11 @@ import Synchronization
 
 /// The committed rows of one table that some context still uses, by primary key.
 ///
-/// The cache does not keep pages alive: objects do, and a page leaves the cache when it goes. Looking a row up costs one
-/// lock and about one memory access.
+/// The cache does not keep pages alive: objects do, and a page leaves the cache when it is freed. A
+/// look-up costs one lock and about one memory access.
 ///
-/// Published pages wait in a list until somebody looks for a row: most fetched rows are never looked for, and a page that
-/// goes before, when there are no older ones, has cost nothing.
+/// Published pages wait in a list until a row is looked up. Most fetched rows are never looked up.
+/// A page that is freed before, while no older pages wait, has cost nothing.
 package final class RowCache: Sendable {
     /// Open addressing with linear probing; a row carries its own key, so an entry is one word.
     private struct Table: ~Copyable {
@@ -15,7 +15,8 @@ package final class RowCache: Sendable {
         var mask: Int
         var count = 0
         let ordersVersions: Bool
-        /// Published pages whose rows are not among the entries yet, in order; nil for pages that went meanwhile.
+        /// Published pages whose rows are not among the entries yet, in order; nil for pages that
+        /// were freed meanwhile.
         private var waiting: ContiguousArray<Unmanaged<RowPage>?> = []
         /// The first place of `waiting` that may hold a page.
         private var head = 0
@@ -41,22 +42,23 @@ package final class RowCache: Sendable {
             for place in waiting.indices { waiting[place]?._withUnsafeGuaranteedRef { $0.cachePlace = place } }
         }
 
-        /// Puts the rows of waiting pages among the entries.
+        /// Moves the rows of waiting pages to the entries.
         @inline(__always)
         mutating func takeInWaiting() {
             if !waiting.isEmpty { takeInWaiting(before: .max, atMost: .max) }
         }
 
-        /// Puts the rows of the waiting pages that were published before a batch among the entries.
+        /// Moves the rows of the waiting pages that were published before a batch to the entries.
         ///
-        /// - Parameter limit: how many rows are enough.
-        /// - Returns: whether other pages wait still.
+        /// - Parameter limit: the number of rows after which no further page is moved.
+        /// - Returns: whether other pages are still waiting.
         @inline(never) @discardableResult
         mutating func takeInWaiting(before end: Int = .max, atMost limit: Int = .max) -> Bool {
             var rowCount = 0
             while head < waiting.count {
                 if let page = waiting[head] {
-                    // A page in its deinit on another thread waits for the lock: its rows are still there.
+                    // A page in its deinit on another thread waits for the lock, so its rows still
+                    // exist.
                     let isEarlier = page._withUnsafeGuaranteedRef { $0.cacheBatch < end }
                     guard isEarlier, rowCount < limit else { return true }
                     page._withUnsafeGuaranteedRef {
@@ -83,7 +85,8 @@ package final class RowCache: Sendable {
         /// Removes all rows of a page.
         mutating func forget(_ page: RowPage) {
             if page.cachePlace >= 0 {
-                // Its rows would have taken the places of older ones, which must not come to light again.
+                // The page's rows would have replaced older ones, which must not become visible
+                // again.
                 takeInWaiting(before: page.cacheBatch)
                 waiting[page.cachePlace] = nil
                 page.cachePlace = -1
@@ -106,7 +109,8 @@ package final class RowCache: Sendable {
             }
         }
 
-        /// - Parameter ordersVersions: whether the later one of two versions of a row is told by its number.
+        /// - Parameter ordersVersions: whether the number of a row's version tells which of two
+        ///   versions is later.
         init(capacity: Int, ordersVersions: Bool) {
             self.ordersVersions = ordersVersions
             entries = .allocate(capacity: capacity)
@@ -137,7 +141,8 @@ package final class RowCache: Sendable {
             var index = start(key)
             while let other = entries[index] {
                 if other.rowKey == key {
-                    // Savers and readers publish in any order: an older version must not take a newer one's place.
+                    // Saves and reads publish in any order, so an older version must not replace a
+                    // newer one.
                     if row.isSameOrLater(other) || !ordersVersions { entries[index] = row }
                     return
                 }
@@ -162,7 +167,8 @@ package final class RowCache: Sendable {
             oldEntries.deallocate()
         }
 
-        /// Removes the entry of `key` if `matches` says so, closing the gap (no tombstones).
+        /// Removes the entry of `key` if `matches` returns true, and closes the gap (no
+        /// tombstones).
         mutating func remove(_ key: Int64, where matches: (RowPointer) -> Bool) {
             var index = start(key)
             while let row = entries[index] {
@@ -178,7 +184,7 @@ package final class RowCache: Sendable {
             var next = (gap + 1) & mask
             while let row = entries[next] {
                 let home = start(row.rowKey)
-                // Move an entry back when its home does not lie cyclically in (gap, next].
+                // Move an entry back when its home is not cyclically in (gap, next].
                 if (next &- home) & mask >= (next &- gap) & mask {
                     entries[gap] = row
                     gap = next
@@ -189,14 +195,14 @@ package final class RowCache: Sendable {
         }
     }
 
-    // The lock guards the table; the pointers in it are valid because a page removes its rows under the same lock before
-    // it frees them.
+    // The lock guards the table; the pointers in it are valid because a page removes its rows under
+    // the same lock before it frees them.
     private let table: Mutex<SendableTable>
     /// Whether the later one of two versions of a row has the higher number.
     let ordersVersions: Bool
 
-    /// - Parameter ordersVersions: whether the later one of two versions of a row has the higher number. Otherwise the one that is published
-    ///   last counts.
+    /// - Parameter ordersVersions: whether the later one of two versions of a row has the higher
+    ///   number. Otherwise the version that is published last counts.
     package init(ordersVersions: Bool = true) {
         self.ordersVersions = ordersVersions
         table = Mutex(SendableTable(Table(capacity: 64, ordersVersions: ordersVersions)))
@@ -210,24 +216,27 @@ package final class RowCache: Sendable {
         init(_ table: consuming Table) { self.table = table }
     }
 
-    /// The cached row with its page retained, or nil.
+    /// Returns the cached row with its page retained, or nil.
     func snapshot(for key: Int64) -> Snapshot? {
         table.withLock { guarded in
             guarded.table.takeInWaiting()
             guard let row = guarded.table.find(key) else { return nil }
-            // The page may be in its deinit, waiting for this lock in `forget`: then it must not be retained.
+            // The page may be in its deinit and wait for this lock in `forget`. Then it must not be
+            // retained.
             guard let page = tryRetain(row.rowPage) else { return nil }
             return Snapshot(row: row, page: page)
         }
     }
 
-    /// Does what the first look-up would do for as many rows as were published: some thousand at a time, so that whoever reads meanwhile
-    /// waits for these only.
+    /// Prepares look-ups of all published rows, as the first look-up would do.
+    ///
+    /// It moves some thousand rows at a time, so that a concurrent reader waits only for these.
     func prepareLookUps() {
         while table.withLock({ $0.table.takeInWaiting(atMost: 4096) }) {}
     }
 
-    /// The cached rows of many keys, nil for each that is not here, and their pages: under one lock.
+    /// Returns the cached rows of many keys, nil for each that is not cached, and their pages. It
+    /// takes the lock once.
     func rows(for keys: some Sequence<Int64>) -> CachedRows {
         table.withLock { guarded in
             guarded.table.takeInWaiting()
@@ -238,19 +247,23 @@ package final class RowCache: Sendable {
         }
     }
 
-    /// What a reader notes before it reads, for `insert(_:readAt:)`.
+    /// The number that a reader notes before it reads, for `insert(_:readAt:)`.
     package var generation: Int { table.withLock { $0.generation } }
 
-    /// Publishes rows that were read from the store, unless something was saved or removed since the read began: what was read
-    /// may be older than that, and no version tells so where the newer row has left the cache. O(number of pages).
+    /// Publishes rows that were read from the store, unless a row was saved or removed since the
+    /// read began.
+    ///
+    /// The rows that were read may be older than that change, and no version shows it if the newer
+    /// row has left the cache. O(number of pages).
     package func insert(_ pages: [RowPage], readAt generation: Int) {
         table.withLock { guarded in
-            // Refused pages do not wait either: what waits is as good as what was put among the entries.
+            // Refused pages do not wait either: a waiting page counts as much as the entries.
             if guarded.generation == generation { publish(pages, in: &guarded.table) }
         }
     }
 
-    /// Publishes all rows of sealed pages, replacing older snapshots of the same rows. O(number of pages).
+    /// Publishes all rows of sealed pages, replacing older snapshots of the same rows. O(number of
+    /// pages).
     package func insert(_ pages: [RowPage]) {
         table.withLock { guarded in
             guarded.generation += 1
@@ -290,14 +303,14 @@ package final class RowCache: Sendable {
 /// Rows of a cache, which are valid as long as this keeps their pages.
 struct CachedRows {
     fileprivate(set) var rows: ContiguousArray<RowPointer?> = []
-    /// Each once where it is that of rows in a row.
+    /// The pages of the rows. Consecutive rows of one page share an entry.
     private var pages: ContiguousArray<RowPage> = []
 
     /// Called under the cache's lock.
     fileprivate mutating func append(_ row: RowPointer?) {
         guard let row else { return rows.append(nil) }
         if pages.last.map({ Unmanaged.passUnretained($0).toOpaque() }) != row.rowPage.toOpaque() {
-            // As in `snapshot(for:)`.
+            // The page may be in its deinit, as in `snapshot(for:)`.
             guard let page = tryRetain(row.rowPage) else { return rows.append(nil) }
             pages.append(page)
         }
@@ -305,10 +318,10 @@ struct CachedRows {
     }
 }
 
-/// Places of primary keys in open-addressing tables.
+/// Hashes of primary keys for open-addressing tables.
 enum KeyHash {
-    /// Keys are dense and handed out in order: eight neighbours stay together in one cache line, and the groups are spread,
-    /// so that no long run builds up that a removal would have to walk along.
+    /// Keys are dense and assigned in order. Eight neighbours stay together in one cache line, and
+    /// the groups are spread, so that no long run arises that a removal would have to walk along.
     @inline(__always)
     static func slot(_ key: Int64) -> Int {
         let group = UInt64(bitPattern: key) >> 3

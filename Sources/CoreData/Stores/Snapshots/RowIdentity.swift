@@ -1,5 +1,7 @@
-/// What stands for a row in a predicate, as far as a store has to know it: an object or its ID.
+/// A value that represents a row in a predicate: an object or its ID. Stores know only this
+/// protocol of it.
 protocol RowIdentity {
-    /// The row it stands for in a store; nil when it has none there (not saved yet, or from another store).
+    /// Returns the row that the value represents in a store; nil when it has none there (not saved
+    /// yet, or from another store).
     func rowReference(in store: AnyObject) -> RowReference?
 }

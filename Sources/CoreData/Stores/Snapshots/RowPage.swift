@@ -18,33 +18,37 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
     static var headerWords: Int { 3 }
 
     @inlinable @inline(__always) package var rowKey: Int64 { Int64(bitPattern: self[-3]) }
-    /// Gives a row its key late, which nobody but its maker has seen.
+    /// Sets the key of a row that only the code that created it has seen.
     package func setKey(_ key: Int64) { self[-3] = UInt64(bitPattern: key) }
     package var rowVersion: Int64 { Int64(UInt32(truncatingIfNeeded: self[-2])) }
-    /// Whether this is a row as it was when another state of it was read, or later. Versions have 32 bits and begin anew after the last.
+    /// Whether this state of a row is the same as another one, or later. Versions have 32 bits and
+    /// restart after the last.
     func isSameOrLater(_ other: RowPointer) -> Bool { Int32(truncatingIfNeeded: self[-2] &- other[-2]) >= 0 }
     @inlinable @inline(__always) var rowLayoutIndex: Int { Int(truncatingIfNeeded: self[-2] >> 32) }
 
-    /// Whether a slot is nil in a row of so many words before the bitmap.
+    /// Whether a slot is nil in a row with a given number of words before the bitmap.
     @inlinable @inline(__always)
     package func isNull(_ slot: Int, wordCount: Int) -> Bool { self[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
 
-    /// The page that owns this row. The caller must own a reference to the page, or hold the lock of a table that the
-    /// page leaves before it is freed.
+    /// The page that owns this row.
+    ///
+    /// The caller must own a reference to the page, or hold the lock of a table that the page
+    /// leaves before it is freed.
     package var rowPage: Unmanaged<RowPage> {
         // A page writes its own address here before it hands out a row.
         Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(self[-1])).unsafelyUnwrapped)
     }
 }
 
-/// Committed rows of one entity as a store gave them: immutable once sealed, shared by contexts and the row cache.
+/// Committed rows of one entity as a store read them: immutable once sealed, shared by contexts and
+/// the row cache.
 ///
-/// A page holds many rows in one block of memory and the bytes of all their texts and blobs in a second one, so that a
-/// fetched row costs no allocation of its own.
+/// A page holds many rows in one block of memory and the bytes of all their texts and blobs in a
+/// second one, so that a fetched row costs no allocation of its own.
 package final class RowPage: @unchecked Sendable {
-    // Sendable: every stored property is written by the builder before `seal()`, on the thread that made the page, and
-    // only read afterwards. `cache` is set when the page is published, under the cache's lock, which guards `cachePlace`,
-    // `cacheBatch` and `isInCache` too.
+    // Sendable: every stored property is written by the builder before `seal()`, on the thread that
+    // made the page, and only read afterwards. `cache` is set when the page is published, under the
+    // cache's lock, which guards `cachePlace`, `cacheBatch` and `isInCache` too.
 
     package let layout: EntityLayout
     @exclusivity(unchecked) private(set) var rowCount = 0
@@ -60,24 +64,26 @@ package final class RowPage: @unchecked Sendable {
     private let bitmapWords: Int
     /// The second header word of a row of version 0.
     private let layoutBits: UInt64
-    /// The row cache that lists rows of this page; it is told when the page goes.
+    /// The row cache that lists rows of this page; it is notified when the page is freed.
     @exclusivity(unchecked) var cache: RowCache?
     /// The place among the cache's waiting pages; -1 for a page that does not wait.
     @exclusivity(unchecked) var cachePlace = -1
-    /// Which publication the page belongs to, while it waits.
+    /// The number of the publication that the page belongs to, while it waits.
     @exclusivity(unchecked) var cacheBatch = 0
     /// Whether the rows were put into the cache's table.
     @exclusivity(unchecked) var isInCache = false
-    /// Why a value is not in the page although there is one: whoever fills the page throws this instead of using it.
+    /// The reason why a value is missing from the page. The code that fills the page throws this
+    /// error instead of using the page.
     @exclusivity(unchecked) var failure: (any Error)?
-    /// When the rows were read or saved.
+    /// The time at which the rows were read or saved.
     let time = ReadTime.now()
-    /// The batch that an object loads its row with, in the page without rows that it has until then.
+    /// The batch that loads an object's row, in the page without rows that the object has until
+    /// then.
     let batch: FetchBatch?
 
     /// - Parameters:
-    ///   - heapBytes: how many bytes texts and blobs are likely to take together.
-    ///   - batch: for a page without rows, what loads them.
+    ///   - heapBytes: the number of bytes that texts and blobs are likely to take together.
+    ///   - batch: for a page without rows, the batch that loads them.
     init(layout: EntityLayout, capacity: Int, heapBytes: Int = 0, batch: FetchBatch? = nil) {
         self.layout = layout
         self.capacity = capacity
@@ -88,7 +94,7 @@ package final class RowPage: @unchecked Sendable {
         layoutBits = UInt64(layout.index) << 32
         let words = strideInWords * capacity
         let heapWords = (heapBytes + 7) / 8
-        // Rows, and behind them the heap.
+        // The heap follows the rows in the same block.
         rows = .allocate(capacity: words + heapWords)
         heap = UnsafeMutableRawPointer(rows + words).assumingMemoryBound(to: UInt8.self)
         heapCapacity = heapWords * 8
@@ -100,13 +106,14 @@ package final class RowPage: @unchecked Sendable {
         if hasOwnHeap { heap.deallocate() }
     }
 
-    /// Whether the page takes another row: it is not full, and its heap has not become larger than pages should be.
+    /// Whether the page takes another row: it is not full, and its heap is not larger than pages
+    /// should be.
     @inline(__always)
     var hasRoom: Bool { rowCount < capacity && heapCount <= Self.maximumHeapBytes }
 
     private static var maximumHeapBytes: Int { 4 * 1024 * 1024 }
 
-    /// The row at `index`, in order of insertion.
+    /// Returns the row at `index`, in order of insertion.
     @inline(__always)
     func row(at index: Int) -> RowPointer {
         rows + (index * strideInWords + RowPointer.headerWords)
@@ -141,25 +148,26 @@ package final class RowPage: @unchecked Sendable {
         row.isNull(slot, wordCount: wordCount)
     }
 
-    /// Copies bytes into the heap and lets the slot's word refer to them.
+    /// Copies bytes into the heap and makes the slot's word refer to them.
     @inline(__always)
     package func setBytes(_ row: RowPointer, _ slot: Int, _ bytes: UnsafeRawPointer?, _ count: Int) {
         let end = heapCount &+ count
         if end > heapCapacity, !growHeap(by: count) { return fail(row, slot) }
         if let bytes { UnsafeMutableRawPointer(heap + heapCount).copyMemory(from: bytes, byteCount: count) }
-        // 32 bits each, since the heap does not grow beyond what they count. A builder starts a new page long before.
+        // Offset and length take 32 bits each, because the heap does not grow beyond that. A
+        // builder starts a new page long before.
         row[slot] = UInt64(truncatingIfNeeded: heapCount) &<< 32 | UInt64(truncatingIfNeeded: count)
         heapCount = end
     }
 
-    /// What offsets and lengths of 32 bits reach.
+    /// The largest heap that offsets and lengths of 32 bits can address.
     private static var largestHeap: Int { Int(UInt32.max) }
 
-    /// - Returns: whether there is room now.
+    /// - Returns: whether there is enough room now.
     @inline(never)
     private func growHeap(by count: Int) -> Bool {
         guard count <= Self.largestHeap - heapCount else { return false }
-        // The rows so far tell how long the texts are likely to become.
+        // The rows so far show how long the texts are likely to become.
         let likely = rowCount == 0 ? 0 : min((heapCount + count) / rowCount * (capacity - rowCount), 1 << 16)
         let needed = min(max(heapCount + count + likely, heapCapacity * 2, capacity < 16 ? 64 : 1024), Self.largestHeap)
         let grown = UnsafeMutablePointer<UInt8>.allocate(capacity: needed)
@@ -180,7 +188,7 @@ package final class RowPage: @unchecked Sendable {
                 + "'\(layout.slots[slot].name)'.", recovery: "Keep what is so large in files, and their names in the store.")
     }
 
-    /// The bytes that a slot of variable length refers to.
+    /// Returns the bytes that a slot of variable length refers to.
     @inline(__always)
     package func bytes(_ row: RowPointer, _ slot: Int) -> UnsafeBufferPointer<UInt8> {
         let word = row[slot]
@@ -200,7 +208,8 @@ package struct Snapshot: @unchecked Sendable {
         self.page = page
     }
 
-    /// Takes shared ownership of the page that a row points at. The row must be owned by someone at the time of the call.
+    /// Takes shared ownership of the page that a row is in. The row must be kept alive by another
+    /// owner during the call.
     package init(retaining row: RowPointer) {
         self.row = row
         page = row.rowPage.takeUnretainedValue()
@@ -223,7 +232,7 @@ package struct Snapshot: @unchecked Sendable {
         Data(buffer: page.bytes(row, slot))
     }
 
-    /// The reference of a to-one slot that is not nil.
+    /// Returns the reference of a to-one slot that is not nil.
     func reference(_ slot: Int) -> RowReference {
         let property = layout.slots[slot]
         let key = Int64(bitPattern: row[slot])
@@ -231,7 +240,8 @@ package struct Snapshot: @unchecked Sendable {
         return RowReference(key: key, layoutIndex: Int(row[property.entityWord]))
     }
 
-    /// The value of a stored slot, as the store holds it (a transformable as its bytes, a to-one as a reference).
+    /// Returns the value of a stored slot in the store's form (a transformable as its bytes, a
+    /// to-one as a reference).
     package func value(_ slot: Int) -> StoredValue {
         if isNull(slot) { return .null }
         switch layout.slots[slot].kind {
@@ -248,12 +258,12 @@ package struct Snapshot: @unchecked Sendable {
 }
 
 extension Locale {
-    /// The locale in which numbers are written as in program text.
+    /// The locale of numbers in program text.
     package static let posix = Locale(identifier: "en_US_POSIX")
 }
 
 extension UUID {
-    /// A UUID of exactly 16 bytes, nil for any other count.
+    /// Creates a UUID from exactly 16 bytes; nil for any other count.
     package init?(bytes: UnsafeBufferPointer<UInt8>) {
         guard bytes.count == 16, let base = bytes.baseAddress else { return nil }
         self.init(uuid: UnsafeRawPointer(base).loadUnaligned(as: uuid_t.self))

@@ -2,28 +2,29 @@ import Foundation
 
 /// Collects rows of one entity into pages.
 ///
-/// A store appends rows, sets each stored slot of a row exactly once, then calls `finish()`. Pages are about 64 KiB so
-/// that one living object does not keep a large fetch in memory.
+/// A store appends rows, sets each stored slot of a row exactly once, then calls `finish()`. Pages
+/// are about 64 KiB so that one living object does not keep a large fetch in memory.
 package struct RowPageBuilder {
     let layout: EntityLayout
     package private(set) var page: RowPage
     private(set) var finished: [RowPage] = []
-    /// How many bytes the texts and blobs of the finished pages take.
+    /// The number of bytes that the texts and blobs of the finished pages take.
     private var finishedBytes = 0
     private var nextCapacity: Int
 
     private static let maximumPageBytes = 64 * 1024
 
     /// - Parameters:
-    ///   - expectedRows: how many rows are likely; 1 makes a page of one row.
-    ///   - heapBytesPerRow: how many bytes the texts and blobs of a row are likely to take.
+    ///   - expectedRows: the likely number of rows; 1 makes a page of one row.
+    ///   - heapBytesPerRow: the number of bytes that the texts and blobs of a row are likely to
+    ///     take.
     package init(layout: EntityLayout, expectedRows: Int = 16, heapBytesPerRow: Int = 0) {
         self.layout = layout
         nextCapacity = max(1, min(expectedRows, Self.limit(layout)))
         page = RowPage(layout: layout, capacity: nextCapacity, heapBytes: Self.heapBytes(nextCapacity, heapBytesPerRow))
     }
 
-    /// How many rows a page holds at most.
+    /// Returns the most rows that a page holds.
     private static func limit(_ layout: EntityLayout) -> Int {
         max(1, maximumPageBytes / (layout.rowStrideInWords * 8))
     }
@@ -38,7 +39,7 @@ package struct RowPageBuilder {
         pageWithRoom().appendRow(key: key, version: version)
     }
 
-    /// A page that can take at least one more row.
+    /// Returns a page that can take at least one more row.
     @inline(__always)
     package mutating func pageWithRoom() -> RowPage {
         if !page.hasRoom { turnPage() }
@@ -54,7 +55,7 @@ package struct RowPageBuilder {
             heapBytes: Self.heapBytes(nextCapacity, page.heapCount / max(1, page.rowCount) * 9 / 8))
     }
 
-    /// How many bytes the texts and blobs of all rows take.
+    /// The number of bytes that the texts and blobs of all rows take.
     var heapBytes: Int { finishedBytes + page.heapCount }
 
     /// Sets a stored slot of a row of the page that is being built.
@@ -66,7 +67,7 @@ package struct RowPageBuilder {
         if let failure = page.failure ?? finished.lazy.compactMap(\.failure).first { throw failure }
     }
 
-    /// All pages that hold rows; the builder must not be used afterwards.
+    /// Returns all pages that hold rows. The builder must not be used afterwards.
     package mutating func finish() -> [RowPage] {
         if page.rowCount > 0 { finished.append(page) }
         return finished
@@ -74,13 +75,14 @@ package struct RowPageBuilder {
 }
 
 extension RowPage {
-    /// Sets a stored slot. What is not a number is no value, in every store: SQLite cannot keep it.
+    /// Sets a stored slot. A value that is not a number becomes nil in every store, because SQLite
+    /// cannot keep it.
     package func set(_ row: RowPointer, _ slot: Int, _ value: StoredValue) {
         let property = layout.slots[slot]
         switch value {
         case .null: setNull(row, slot)
         case .integer(let integer):
-            // A whole number may stand in a slot of another numeric type.
+            // A slot of another numeric type may get a whole number.
             switch property.kind {
             case .double, .float, .date: row[slot] = Double(integer).bitPattern
             case .decimal: setText(row, slot, String(integer))
@@ -113,7 +115,7 @@ extension RowPage {
 }
 
 extension Snapshot {
-    /// The row by another key, in a page of its own.
+    /// Returns the row under another key, in a page of its own.
     func copy(key: Int64) -> Snapshot {
         var builder = RowPageBuilder(layout: layout, expectedRows: 1)
         let copy = builder.appendRow(key: key, version: version)
@@ -121,10 +123,11 @@ extension Snapshot {
         return Snapshot(row: copy, page: builder.page)
     }
 
-    /// Calls a function with a copy under another key. Who wants that for longer keeps its page.
+    /// Calls a function with a copy under another key. A caller that needs the copy for longer
+    /// retains its page.
     func withCopy(key: Int64, _ body: (RowPointer) -> Void) {
         let copy = copy(key: key)
-        // The row is held by its address.
+        // `body` gets only the row's address, so the page is kept alive here.
         withExtendedLifetime(copy) { body(copy.row) }
     }
 }

@@ -1,20 +1,20 @@
 /// The new values of one row, by slot.
 ///
-/// The values lie behind the header, in the same allocation; only slots of the mask are initialized.
+/// The values are in the same allocation, after the header. Only slots in the mask are initialized.
 package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     package struct Header {
         let slotCount: Int
-        /// Bit n: slot n has a value here.
+        /// Bit n: whether slot n has a value here.
         var mask: SlotMask
-        /// What whoever collects the values (`PendingValues`) needs besides; empty for a store.
+        /// Further state for `PendingValues`, which collects the values; empty for a store.
         var tracked: SlotMask
         var eventMask: SlotMask
-        /// What the values of slots stand for.
+        /// The objects that the values of slots represent.
         var objects = SlotObjects<AnyObject>()
         var former: AnyObject?
     }
 
-    /// - Parameter slotCount: how many slots may have values.
+    /// - Parameter slotCount: the number of slots that may have values.
     package static func make(slotCount: Int) -> RowValues {
         let made = create(minimumCapacity: slotCount) { _ in
             Header(
@@ -41,7 +41,8 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     @inline(__always)
     package final func has(_ slot: Int) -> Bool { withUnsafeMutablePointerToHeader { $0.pointee.mask.contains(slot) } }
 
-    /// Whether a slot has a value here, and one that is not null. What is no number is kept as null.
+    /// Whether a slot has a value here that is not null. A value that is not a number is kept as
+    /// null.
     @inline(__always)
     final func hasValue(_ slot: Int) -> Bool {
         withUnsafeMutablePointers { header, values in
@@ -54,7 +55,7 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         }
     }
 
-    /// A slot's value: `.null` for one that has none.
+    /// The value of a slot; `.null` for a slot without a value.
     @inline(__always)
     package final subscript(slot: Int) -> StoredValue {
         get { withUnsafeMutablePointers { header, values in header.pointee.mask.contains(slot) ? values[slot] : .null } }
@@ -70,7 +71,7 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         }
     }
 
-    /// The value of a slot that is an integer now; nil for any other value, and for none.
+    /// Returns the value of a slot if it is an integer; nil for any other value, and for none.
     @inline(__always)
     final func integer(_ slot: Int) -> Int64? {
         withUnsafeMutablePointers { header, values in
@@ -79,7 +80,7 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         }
     }
 
-    /// Takes a slot's value away.
+    /// Removes the value of a slot.
     final func clear(_ slot: Int) {
         withUnsafeMutablePointers { header, values in
             guard header.pointee.mask.contains(slot) else { return }
@@ -88,7 +89,7 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         }
     }
 
-    /// Takes all values away, so that the object serves for another row.
+    /// Removes all values, so that the object can be used for another row.
     package final func removeAll() {
         withUnsafeMutablePointers { header, values in
             header.pointee.mask.forEach(below: header.pointee.slotCount) { (values + $0).deinitialize(count: 1) }
@@ -102,7 +103,7 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         return copy
     }
 
-    /// Puts all values into another one that has none yet.
+    /// Copies all values to another object that has none yet.
     final func copyValues(to copy: RowValues) {
         withUnsafeMutablePointers { header, values in
             copy.withUnsafeMutablePointers { copiedHeader, copied in

@@ -1,7 +1,8 @@
 /// A set of slots: one word for entities of up to 64 properties.
 package struct SlotMask: Hashable, Sendable {
     private var low: UInt64 = 0
-    /// The words above the first; nil, not empty, where there are none, so that a mask costs no reference counting.
+    /// The words after the first one; nil, not empty, where there are none, so that a mask costs no
+    /// reference counting.
     private var high: [UInt64]?
 
     package init(count: Int) {
@@ -53,7 +54,7 @@ package struct SlotMask: Hashable, Sendable {
         }
     }
 
-    /// Whether a condition holds for a slot of the set.
+    /// Whether a condition holds for at least one slot of the set.
     @inline(__always)
     func contains(below count: Int, where condition: (Int) -> Bool) -> Bool {
         var word = low

@@ -1,8 +1,9 @@
-/// Objects by slot, of which there is mostly one: that lies here, and only others in memory of their own.
+/// Objects by slot. Mostly there is only one, which is stored inline; further objects are in
+/// separate memory.
 struct SlotObjects<Object: AnyObject> {
     typealias Entry = (slot: Int, object: Object)
 
-    // Nil before the others are.
+    // `first` is nil only if there are no others.
     private var first: Entry?
     private var others: ContiguousArray<Entry>?
 
@@ -16,7 +17,7 @@ struct SlotObjects<Object: AnyObject> {
         return first.slot == slot ? first.object : others?.first { $0.slot == slot }?.object
     }
 
-    /// Gives a slot an object, in place of the one that it may have.
+    /// Sets the object of a slot, and replaces the one that it may have.
     @inline(__always)
     mutating func set(_ slot: Int, _ object: Object) {
         if first == nil || first?.slot == slot { first = (slot, object) } else { setOther(slot, object) }
@@ -32,7 +33,7 @@ struct SlotObjects<Object: AnyObject> {
         }
     }
 
-    /// Takes the object of a slot away, if it has one.
+    /// Removes the object of a slot, if it has one.
     mutating func remove(_ slot: Int) {
         if first?.slot == slot {
             first = others?.popLast()

@@ -2,8 +2,9 @@ extension Snapshot {
     /// Whether two states of a row have the same values, whatever their versions.
     ///
     /// - Parameters:
-    ///   - isSame: whether two references lead to one row.
-    ///   - isSameArchived: whether two transformable values whose archives differ, in a slot of both rows, are one all the same.
+    ///   - isSame: whether two references refer to the same row.
+    ///   - isSameArchived: whether two transformable values, in a slot of both rows, are equal
+    ///     although their archives differ.
     package func hasSameValues(
         as other: Snapshot, comparesDerived: Bool = true, sameRow isSame: (RowReference, RowReference) -> Bool = { $0.key == $1.key },
         sameArchived isSameArchived: (Int) -> Bool = { _ in false }

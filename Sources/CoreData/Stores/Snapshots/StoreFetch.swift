@@ -8,12 +8,14 @@ package struct StoreFetch {
     package var sortDescriptors: [NSSortDescriptor] = []
     package var limit = 0
     var offset = 0
-    /// Keys of rows that do not count: they are neither given nor counted, nor is the limit or offset spent on them.
+    /// Keys of excluded rows: they are neither returned nor counted, and do not count for limit or
+    /// offset.
     package var excludedKeys: Set<Int64> = []
     package var shape = Shape.rows
-    /// How dictionary results are made; nil for other shapes.
+    /// The form of dictionary results; nil for other shapes.
     var columns: DictionaryColumns?
-    /// Where the fetch comes from, for stores whose class is the program's own; opaque to all others.
+    /// The origin of the fetch, for stores with a class of the program itself; opaque to all
+    /// others.
     var origin: AnyObject?
 
     package enum Shape {
@@ -24,7 +26,7 @@ package struct StoreFetch {
         case dictionaries
     }
 
-    /// How many of the first results have to be known to cut them by offset and limit; 0 for all.
+    /// The number of first results that are needed to apply offset and limit; 0 for all.
     var lastNeeded: Int {
         guard limit > 0 else { return 0 }
         let (sum, overflow) = limit.addingReportingOverflow(max(0, offset))
@@ -46,16 +48,16 @@ package struct StoreFetch {
         var having: NSPredicate?
         var isDistinct = false
 
-        /// Whether a result may stand for several rows of the entity.
+        /// Whether one result may represent several rows of the entity.
         func joinRows(of entity: EntityLayout) -> Bool {
             isDistinct || !groupBy.isEmpty
                 || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: entity) == true }
         }
 
-        /// The name of a column: that of its description, or its key path.
+        /// Returns the name of a column: that of its description, or its key path.
         static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
 
-        /// Whether rows are grouped by a column, whose value is then that of each row.
+        /// Whether rows are grouped by a column, so that all rows of a group have its value.
         func groups(by property: Any) -> Bool {
             let names = groupBy.compactMap(Self.name)
             if let name = Self.name(of: property), names.contains(name) { return true }

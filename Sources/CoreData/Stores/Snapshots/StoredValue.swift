@@ -1,6 +1,6 @@
 import Foundation
 
-/// A row of a store, named by primary key and entity.
+/// A reference to a row of a store, by primary key and entity.
 package struct RowReference: Hashable, Sendable {
     /// `Z_PK`, unique within the table of the entity's root entity.
     package var key: Int64
@@ -13,10 +13,12 @@ package struct RowReference: Hashable, Sendable {
     }
 }
 
-/// One property value as stores keep it, outside of a row: a change, a default, a bound argument.
+/// One property value in the form of stores, outside of a row: a change, a default, a bound
+/// argument.
 ///
-/// 17 bytes, no allocation for numbers, short strings and references. The cases say how the value is held, not the
-/// attribute's type: a date is `.double` (seconds since 2001), a boolean `.integer` (0 or 1).
+/// It takes 17 bytes, without an allocation for numbers, short strings and references. The cases
+/// show how the value is held, not the attribute's type: a date is `.double` (seconds since 2001),
+/// a boolean `.integer` (0 or 1).
 package enum StoredValue: Hashable {
     case null
     case integer(Int64)
@@ -28,7 +30,7 @@ package enum StoredValue: Hashable {
     /// A to-one destination: a row of the same store.
     case reference(RowReference)
 
-    /// Whether two values are the same: held in the same way, and texts with the same code points.
+    /// Whether two values are equal: held in the same way, and texts with the same code points.
     package static func == (left: StoredValue, right: StoredValue) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -61,13 +63,13 @@ package enum StoredValue: Hashable {
         return false
     }
 
-    /// Whether the bytes of both say the same JSON value.
+    /// Whether the bytes of both values are the same JSON value.
     func isSameJSON(as other: StoredValue) -> Bool {
         guard case (.data(let mine), .data(let theirs)) = (self, other) else { return false }
         return CanonicalJSON.areSame(mine, theirs)
     }
 
-    /// Whether this is a number, date or decimal that is not a number. Stores keep it as nil.
+    /// Whether this is a number, date or decimal that is NaN. Stores keep it as nil.
     package var isNotANumber: Bool {
         switch self {
         case .double(let double): double.isNaN
@@ -77,7 +79,8 @@ package enum StoredValue: Hashable {
     }
 }
 
-/// The value of an attribute in memory: as a store keeps it, or an object that a transformer turns into what a store keeps.
+/// The value of an attribute in memory: a value in the store's form, or an object that a
+/// transformer converts to that form.
 enum AttributeValue {
     case stored(StoredValue)
     case custom(CustomValue)
@@ -90,7 +93,7 @@ enum AttributeValue {
     }
 }
 
-/// A value that the framework only carries: the object of a transformable or undefined attribute.
+/// A value that the framework only passes on: the object of a transformable or undefined attribute.
 final class CustomValue {
     let value: Any
 

@@ -1,7 +1,8 @@
-/// How one property's value is represented in a row snapshot and in pending changes.
+/// The representation of one property's value in a row snapshot and in pending changes.
 ///
-/// Scalars occupy the slot's 8-byte word itself; values of variable length keep a reference into the page's byte heap.
-/// `composite`, `toMany`, `orderedToMany`, `fetched` and `undefined` properties have a slot but no word in a row.
+/// Scalars occupy the slot's 8-byte word itself; values of variable length keep a reference into
+/// the page's byte heap. `composite`, `toMany`, `orderedToMany`, `fetched` and `undefined`
+/// properties have a slot but no word in a row.
 package enum ValueKind: UInt8, Sendable {
     case int16
     case int32
@@ -23,14 +24,16 @@ package enum ValueKind: UInt8, Sendable {
     case transformable
     /// A dictionary of element values; its elements have slots of their own.
     case composite
-    /// The destination's primary key; a hidden word holds the destination's entity where that can vary.
+    /// The destination's primary key; a hidden word holds the destination's entity where that can
+    /// vary.
     case toOne
     case toMany
     case orderedToMany
     case fetched
     /// A transient attribute without a type: any object, never stored.
     case undefined
-    /// JSON in a type that a database has for it. Of columns and what is made of them: properties are `data`, and say that they are JSON.
+    /// JSON in a database type of its own. Only columns and values computed from them have this
+    /// kind. The properties are `data`, marked as JSON.
     case json
 
     /// Whether the value is an integer in its word.
@@ -52,7 +55,7 @@ package enum ValueKind: UInt8, Sendable {
     /// Whether the value is a number.
     package var isNumber: Bool { isInteger || self == .double || self == .float || self == .decimal }
 
-    /// Whether a class may have the value as a scalar rather than an object: a number, or true or false.
+    /// Whether a class may have the value as a scalar rather than an object: a number or a Boolean.
     var isScalar: Bool { isNumber && self != .decimal }
 
     /// Whether the word refers to bytes in the page's heap.
@@ -79,7 +82,7 @@ package enum ValueKind: UInt8, Sendable {
 }
 
 extension ValueKind {
-    /// The kind of value that an expression is said to give; nil when it does not say.
+    /// Creates the kind of an expression's declared result type; nil for an undefined type.
     init?(resultOf type: NSAttributeType) {
         switch type {
         case .integer16AttributeType: self = .int16

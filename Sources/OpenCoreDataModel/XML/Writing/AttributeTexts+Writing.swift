@@ -1,8 +1,8 @@
 import Foundation
 
-// The counterpart of reading: texts of which reading makes the same value.
+// The counterpart of reading: texts from which reading makes the same values.
 extension AttributeTexts {
-    /// The text of a default value; nil when the type has no text for it.
+    /// Returns the text of a default value; nil when the type has no text for it.
     func text(ofDefault value: Any) -> String? {
         switch (type, value) {
         case (.stringAttributeType, let value as String): value
@@ -13,7 +13,7 @@ extension AttributeTexts {
         }
     }
 
-    /// The text of a number or a date; nil when the type has no text for it.
+    /// Returns the text of a number or a date; nil when the type has no text for it.
     func text(ofLimit value: Any) -> String? {
         switch (type, value) {
         case (.dateAttributeType, let value as Date): text(of: value.timeIntervalSinceReferenceDate)
@@ -27,7 +27,7 @@ extension AttributeTexts {
         }
     }
 
-    /// Whether a number, of whatever kind, is one of 64 bits.
+    /// Whether a number, of any kind, is a 64-bit integer.
     private func isInteger(_ number: NSNumber) -> Bool {
         NSNumber(value: number.int64Value) == number || number.decimalValue == Decimal(number.int64Value)
     }
@@ -39,11 +39,15 @@ extension AttributeTexts {
 }
 
 extension NSAttributeDescription {
-    /// The default value as model files have it; nil when there is none or the type has no text for it.
+    /// The default value as model files write it.
+    ///
+    /// nil when there is none or the type has no text for it.
     package var defaultValueText: String? {
         defaultValue.flatMap { AttributeTexts(type: attributeType).text(ofDefault: $0) }
     }
 
-    /// A number or a date of the attribute's type as model files have it; nil when it is none.
+    /// Returns a number or a date of the attribute's type as model files write it.
+    ///
+    /// nil for any other value.
     package func limitText(_ value: Any) -> String? { AttributeTexts(type: attributeType).text(ofLimit: value) }
 }

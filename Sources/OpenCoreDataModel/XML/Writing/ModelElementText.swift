@@ -1,4 +1,4 @@
-/// An element of a model's XML file that is to be written: its attributes keep their order.
+/// An element to be written into a model's XML file. Its attributes keep their order.
 struct ModelElementText {
     let name: String
     private(set) var attributes: [(name: String, value: String)] = []
@@ -10,7 +10,7 @@ struct ModelElementText {
         self.name = name
     }
 
-    /// Adds an attribute, unless there is no value for it.
+    /// Adds an attribute, unless its value is nil.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         let kept = String(String.UnicodeScalarView(value.unicodeScalars.filter { Self.isAllowed($0) }))
@@ -23,7 +23,7 @@ struct ModelElementText {
         if flag { add(name, "YES") }
     }
 
-    /// The element as a document, laid out as Xcode does it: four spaces a level and no line break at the end.
+    /// The element as a document in Xcode's layout: four spaces a level, no line break at the end.
     var document: String { "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"yes\"?>\n" + text(indentation: "") }
 
     private func text(indentation: String) -> String {
@@ -51,7 +51,7 @@ struct ModelElementText {
             case "<": text += "&lt;"
             case ">": text += "&gt;"
             case "\"": text += "&quot;"
-            // As they are, readers would take them for spaces.
+            // Written as they are, readers would take them for spaces.
             case "\t", "\n", "\r": text += "&#\(scalar.value);"
             default: text.unicodeScalars.append(scalar)
             }

@@ -2,13 +2,15 @@ import Foundation
 
 /// Writing the composites that attributes name.
 extension ModelElementWriter {
-    /// The name of the composite with an attribute's elements, which is added if there is none yet.
+    /// Returns the name of the composite with an attribute's elements; adds it if there is none
+    /// yet.
     ///
-    /// A model keeps no names of composites. Attributes with the same elements share one, which is named after the first of them;
-    /// where the name is taken, the path of the attribute comes before it, and then a number follows.
+    /// A model keeps no names of composites. Attributes with the same elements share a composite,
+    /// which is named after the first of them. If the name is taken, the path of the attribute
+    /// comes before it, and then a number follows.
     mutating func nameOfComposite(of attribute: NSCompositeAttributeDescription, _ place: String) -> String {
         var composite = ModelElementText("composite")
-        // In declared order, which is that of their columns.
+        // In declared order, which is the order of their columns.
         for part in attribute.elements {
             composite.children.append(element(of: part, "\(place).\(part.name)", isIndexed: part.isIndexed))
         }

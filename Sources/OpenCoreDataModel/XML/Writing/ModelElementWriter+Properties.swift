@@ -6,7 +6,7 @@ extension ModelElementWriter {
         let place = "\(entity.name ?? "").\(property.name)"
         switch property {
         case let attribute as NSAttributeDescription:
-            // Reading marks an attribute that has an index of its own.
+            // Reading a file marks an attribute that has an index of its own as indexed.
             let hasIndex = property.isIndexed && Self.hasOwnIndex(property, entity)
             return element(of: attribute, place, isIndexed: property.isIndexed && !hasIndex)
         case let relationship as NSRelationshipDescription: return element(of: relationship, place)

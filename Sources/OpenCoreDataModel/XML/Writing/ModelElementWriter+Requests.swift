@@ -26,7 +26,9 @@ extension ModelElementWriter {
         return checked(element, place)
     }
 
-    /// The predicate's text; nil, and noted, when reading it would not give the predicate again.
+    /// Returns the predicate's text.
+    ///
+    /// nil, and an omission is recorded, when reading the text would not give the predicate again.
     mutating func text(of predicate: NSPredicate, _ place: String) -> String? {
         let text = predicate.parsableFormat
         if let again = try? NSPredicate.parse(text), again.parsableFormat == text { return text }

@@ -1,20 +1,22 @@
 import Foundation
 
-/// Makes the elements of a `.xcdatamodel`'s `contents` file of a model: the counterpart of `ModelElementReader`.
+/// Creates the elements of a `.xcdatamodel`'s `contents` file from a model.
+///
+/// It is the counterpart of `ModelElementReader`.
 struct ModelElementWriter {
-    /// What the file cannot say, in sentences.
+    /// The facts that the file cannot express, in sentences.
     private(set) var omissions: [String] = []
 
-    /// The composites that attributes name, by name and without it.
+    /// The composites that attributes refer to, by name. Their elements do not contain the name.
     var composites: [String: ModelElementText] = [:]
-    /// The names of composites, by their text without it.
+    /// The names of composites, by their text, which does not contain the name.
     var namesOfComposites: [String: String] = [:]
 
     mutating func omit(_ place: String, _ problem: String) {
         omissions.append("\(place): \(problem)")
     }
 
-    /// Notes characters that were left out of an element.
+    /// Records an omission for characters that were left out of an element.
     mutating func checked(_ element: ModelElementText, _ place: String) -> ModelElementText {
         if element.lostCharacters { omit(place, "characters that XML files cannot hold are left out.") }
         return element
@@ -24,7 +26,7 @@ struct ModelElementWriter {
         var root = ModelElementText("model")
         root.add("type", "com.apple.IDECoreDataModeler.DataModel")
         root.add("documentVersion", "1.0")
-        // The versions whose form of the file this is.
+        // The file has the form that these versions write.
         root.add("lastSavedToolsVersion", "22758")
         root.add("systemVersion", "23E224")
         root.add("minimumToolsVersion", "Automatic")
@@ -93,7 +95,8 @@ struct ModelElementWriter {
         return checked(element, name)
     }
 
-    /// Attributes first, then relationships, then the rest, as Xcode lists them.
+    /// Returns the rank of a property: attributes, then relationships, then the rest, as Xcode
+    /// lists them.
     private static func rank(of property: NSPropertyDescription) -> Int {
         switch property {
         case is NSAttributeDescription: 0
@@ -171,7 +174,7 @@ struct ModelElementWriter {
     static let typeNames = Dictionary(
         ModelElementReader.attributeTypes.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
 
-    /// By UTF-16 code units, which no locale changes.
+    /// Compares by UTF-16 code units, which no locale changes.
     static func ascending(_ first: String, _ second: String) -> Bool {
         first.utf16.lexicographicallyPrecedes(second.utf16)
     }

@@ -1,25 +1,30 @@
 import Foundation
 
-/// A model as the text of a `.xcdatamodel`'s `contents` file, and what that text cannot say.
+/// A model as the text of a `.xcdatamodel`'s `contents` file, and the facts that the text lacks.
 ///
 /// ```swift
-/// let contents = try NSManagedObjectModel(entities: Item.self, Supplier.self).xcdatamodelContents()
+/// let contents = try NSManagedObjectModel(entities: Item.self, Supplier.self)
+///     .xcdatamodelContents()
 /// try contents.write(to: URL(fileURLWithPath: "Shop.xcdatamodel"))
 /// ```
 public struct XcdatamodelContents: Sendable, Hashable {
-    /// The XML document. The same for models that say the same: entities, properties and all else are in order of name,
-    /// except for indexes, uniqueness constraints and the elements of composite attributes, which keep theirs.
+    /// The XML document. It is the same for models with the same content.
+    ///
+    /// Entities, properties and everything else are in order of name, except for indexes,
+    /// uniqueness constraints and the elements of composite attributes, which keep their order.
     public let text: String
 
-    /// One sentence for each fact of the model that the file format has no place for, such as the default value of a
-    /// binary attribute.
+    /// One sentence for each fact of the model that the file format cannot express.
+    ///
+    /// An example is the default value of a binary attribute.
     public let omissions: [String]
 
-    /// Writes a `.xcdatamodel` folder with the text in it, which is made when it is missing. A file with the same content
-    /// is left as it is.
+    /// Writes the text into a `.xcdatamodel` folder, which is created if it is missing.
     ///
-    /// - Returns: whether anything was written.
-    /// - Throws: what Foundation says when the folder cannot be made or written to.
+    /// A file with the same content is left unchanged.
+    ///
+    /// - Returns: Whether anything was written.
+    /// - Throws: Foundation's error when the folder cannot be created or written to.
     @discardableResult
     public func write(to folder: URL) throws -> Bool {
         let file = folder.appendingPathComponent("contents")
@@ -32,12 +37,14 @@ public struct XcdatamodelContents: Sendable, Hashable {
 }
 
 extension NSManagedObjectModel {
-    /// The model in the form in which Xcode keeps models.
+    /// Returns the model in the form in which Xcode stores models.
     ///
-    /// Reading the text back gives a model with the same version hashes and descriptions, except for what `omissions` lists
-    /// and three facts that reading adds: an attribute with an ascending index of its own is marked as indexed, fetched
-    /// properties are transient, and derivations have their compiled form. The elements of composite attributes stand in
-    /// composites beside the entities, which are named after the attributes: models keep no names of composites.
+    /// Reading the text back gives a model with the same version hashes and descriptions, except
+    /// for the facts that `omissions` lists and three facts that reading adds: an attribute with an
+    /// ascending index of its own is marked as indexed, fetched properties are transient, and
+    /// derivations have their compiled form. The elements of composite attributes are written as
+    /// composites beside the entities, named after the attributes: models keep no names of
+    /// composites.
     ///
     /// Cost: O(size of the model).
     ///
@@ -46,8 +53,8 @@ extension NSManagedObjectModel {
     /// for omission in contents.omissions { print(omission) }
     /// ```
     ///
-    /// - Throws: `ModelReadingError` when no file can hold the model: names are missing or double, or a relationship leads out
-    ///   of it.
+    /// - Throws: `ModelReadingError` when no file can hold the model: names are missing or used
+    ///   twice, or a relationship refers to an entity outside of the model.
     public func xcdatamodelContents() throws -> XcdatamodelContents {
         var writer = ModelElementWriter()
         let text = writer.document(of: self).document

@@ -1,13 +1,13 @@
 import CSQLite
 import Foundation
 
-// New values for many rows.
+// Updates of many rows.
 extension SQLiteBatch {
     func update(_ update: RowUpdate) throws -> BatchOutcome {
         let entity = try backend.entity(update.rows.entity)
         let external = update.assignments.filter { entity.columns[$0.slot]?.allowsExternalStorage == true }
         let wantsKeys = update.wantsReferences || tracksHistory || !external.isEmpty
-        // A file belongs to one row: each gets its own.
+        // An external file belongs to one row, so each row gets its own.
         let replaced = external.isEmpty ? [] : try keysBefore(update)
         let old = try externalFileNames(entity, replaced) { slot in external.contains { $0.slot == slot } }
         let plain = RowUpdate(
@@ -38,7 +38,7 @@ extension SQLiteBatch {
         return outcome
     }
 
-    /// The keys of the rows that an update will meet.
+    /// The keys of the rows that an update will change.
     private func keysBefore(_ update: RowUpdate) throws -> [Int64] {
         var fetch = update.rows
         fetch.shape = .references

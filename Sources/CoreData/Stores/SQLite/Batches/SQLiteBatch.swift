@@ -1,19 +1,19 @@
 import Foundation
 
-/// One batch: everything between the beginning of its transaction and the commit.
+/// One batch, from the beginning of its transaction to the commit.
 final class SQLiteBatch {
     let store: SQLiteStore
     let backend: SQLiteBackend
     let connection: SQLiteConnection
     let statements: SaveStatements
     let files: ExternalFileChanges?
-    /// What the history will say; empty where the store has none.
+    /// The changes to write to the history; empty where the store has none.
     var history: [SQLiteHistory.Change] = []
-    /// What history keeps of deleted rows.
+    /// The preserved values of deleted rows, for the history.
     var tombstones: [RowReference: [StoredValue]] = [:]
     /// The table whose `Z_MAX` was compared with the real keys.
     var checkedRoot: SQLEntity?
-    /// By the layout's index.
+    /// The history columns of each entity, by layout index.
     private var historyColumns: [Int: HistoryColumns] = [:]
 
     private init(_ store: SQLiteStore, _ backend: SQLiteBackend, _ connection: SQLiteConnection) {
@@ -26,7 +26,7 @@ final class SQLiteBatch {
 
     var tracksHistory: Bool { backend.tracksHistory }
 
-    /// Runs a batch in a transaction of its own, which an error rolls back.
+    /// Runs a batch in its own transaction; an error rolls it back.
     static func run(
         _ store: SQLiteStore, _ author: ChangeAuthor, _ body: (SQLiteBatch) throws -> BatchOutcome
     ) throws -> BatchOutcome {
@@ -34,7 +34,7 @@ final class SQLiteBatch {
         let outcome = try backend.pool.write { connection in
             try store.requireWritable(connection)
             let batch = SQLiteBatch(store, backend, connection)
-            // Nobody asks which derived values triggers have changed.
+            // A batch does not use the list of rows whose derived values triggers changed.
             defer { connection.affectedRows.removeAll() }
             let outcome = try backend.pool.transaction(connection) {
                 do {
@@ -48,7 +48,7 @@ final class SQLiteBatch {
             }
             store.metadataWasWritten()
             if let root = batch.checkedRoot { backend.noteCheckedKeys(of: root) }
-            // As after a save: should the commit fail, the written files stay until a store is opened.
+            // As after a save: if the commit fails, the written files stay until a store is opened.
             if let files = batch.files { backend.pool.supersededFiles?.add(files.superseded) }
             backend.pool.supersededFiles?.collect(connection)
             return outcome
@@ -79,11 +79,13 @@ final class SQLiteBatch {
 
     // MARK: Rows
 
-    /// Keys as the one argument of a condition on a list.
-    // In order, in which the rows lie.
+    /// Keys as the single argument of a list condition.
+    // Sorted, the order in which the rows are stored.
     func list(_ keys: some Sequence<Int64>) -> [StoredValue] { [backend.mapping.dialect.keyList(keys.sorted()).value] }
 
-    /// Runs a statement that gives entity numbers and keys. Rows of entities that the model does not know are passed over.
+    /// Runs a statement that returns entity numbers and keys.
+    ///
+    /// Skips rows of entities that the model does not know.
     func references(_ sql: String, _ arguments: [StoredValue]) throws -> [RowReference] {
         var references: [RowReference] = []
         try connection.query(sql, arguments) { row in
@@ -94,7 +96,7 @@ final class SQLiteBatch {
         return references
     }
 
-    /// The external files that rows of an entity name in some slots.
+    /// The names of the external files that rows of an entity have in some slots.
     func externalFileNames(_ entity: SQLEntity, _ keys: some Sequence<Int64>, in slots: (Int) -> Bool = { _ in true }) throws -> [String] {
         let columns = entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
             slots(slot.index) ? entity.columns[slot.index].flatMap { $0.allowsExternalStorage ? $0.name : nil } : nil
@@ -109,19 +111,19 @@ final class SQLiteBatch {
         return names
     }
 
-    /// What the column of an attribute with external storage holds for a value.
+    /// The column value for data of an attribute with external storage.
     func externalValue(of data: Data) throws -> Data {
         try files?.columnValue(for: data) ?? ExternalColumn.value(inline: data)
     }
 
     // MARK: Unique values
 
-    /// The failure that explains why SQLite refuses a row.
+    /// Returns the failure that explains why SQLite refuses a row.
     ///
     /// - Parameters:
-    ///   - value: what the row would have in a slot.
-    ///   - isMeant: whether the row that has the values is the one that is looked for; it gets nil for a row of the batch, and of an entity
-    ///     that the model does not know.
+    ///   - value: the value of the row in a slot.
+    ///   - isMeant: whether the conflicting row is one that the caller looks for; receives nil for
+    ///     a row of the batch and for a row of an entity that the model does not know.
     func uniquenessFailure(
         _ layout: EntityLayout, besides key: Int64?, value: (Int) -> StoredValue, isOfBatch: (Int64) -> Bool,
         where isMeant: (RowReference?) -> Bool = { _ in true }
@@ -142,7 +144,9 @@ final class SQLiteBatch {
         return nil
     }
 
-    /// The failure that SQLite names by its columns where a row of a subentity is refused new values; nil for a constraint of the entity.
+    /// Returns the failure for a constraint of a subentity that SQLite reports by its columns.
+    ///
+    /// Nil for a constraint of the entity itself.
     func uniquenessFailure(ofSubentityOf layout: EntityLayout, _ error: SQLiteError) -> UniquenessFailure? {
         let columns = error.uniqueColumns.map(Set.init)
         if backend.mapping.constraints(of: layout).contains(where: { Set($0.columns) == columns }) { return nil }
@@ -154,7 +158,8 @@ extension SQLiteStore: BatchRows {
     var batchRows: (any BatchRows)? { self }
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
-        // Who gives the rows may read the store: where there is one connection, before it writes.
+        // The closure that supplies the rows may read the store: with a single connection it runs
+        // before the write begins.
         let insertion = try backend().pool.sharesConnection ? insertion.collected() : insertion
         return try SQLiteBatch.run(self, insertion.author) { try SQLiteInsertion(insertion, $0).run() }
     }

@@ -1,6 +1,6 @@
 import Foundation
 
-// What a deletion of many rows does in a file.
+// Deletions of many rows in a database file.
 extension SQLiteBatch: DeletingBatch {
     var mapping: SQLMapping { backend.mapping }
     var generator: SQLGenerator { SQLGenerator(mapping: backend.mapping, store: store) }

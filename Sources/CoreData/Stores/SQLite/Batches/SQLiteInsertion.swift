@@ -1,16 +1,16 @@
 import CSQLite
 import Foundation
 
-/// Inserts many rows of one entity, or changes those that have their unique values.
+/// Inserts many rows of one entity, or updates existing rows that have the same unique values.
 final class SQLiteInsertion {
-    /// Where the value of one property goes.
+    /// The columns of one property.
     private struct Target {
         let slot: Int
         let hasEntityColumn: Bool
         let isExternal: Bool
     }
 
-    /// The statement for rows of which the same values are given.
+    /// The statement for rows with the same set of given values.
     private final class Form {
         let mask: SlotMask
         let statement: SQLiteStatement
@@ -29,19 +29,19 @@ final class SQLiteInsertion {
     private let layout: EntityLayout
     private let targets: [Target]
     private let defaults: [StoredValue]
-    /// Whether a value may lie in an external file.
+    /// Whether a value may be stored in an external file.
     private let writesFiles: Bool
-    /// Whether a row that is changed may give up one.
+    /// Whether an updated row may stop using an external file.
     private let replacesFiles: Bool
     private let isConstrained: Bool
     private let constraintColumns: [String]?
-    /// Whether a row that has unique values of a new one is changed.
+    /// Whether the insertion updates an existing row with the same unique values.
     private let changesRows: Bool
-    /// Whether it may be of a subentity.
+    /// Whether such an existing row may belong to a subentity.
     private let changesSubentities: Bool
-    /// Whether it has to be known which rows were changed rather than inserted.
+    /// Whether the keys of updated rows are needed.
     private let wantsKeys: Bool
-    // Looked at for each row; no access to them lasts longer than an expression.
+    // Accessed for each row without exclusivity checks: no access lasts longer than an expression.
     @exclusivity(unchecked) private var forms: [Form] = []
     @exclusivity(unchecked) private var outcome = BatchOutcome()
     private let firstKey: Int64
@@ -83,7 +83,7 @@ final class SQLiteInsertion {
     func run() throws -> BatchOutcome {
         let values = RowValues.make(slotCount: layout.slots.count)
         defer { for form in forms { form.statement.clearBindings() } }
-        // The key of another table's row may be the same number.
+        // Reset, as the last inserted row of another table may have the same key.
         sqlite3_set_last_insert_rowid(batch.connection.handle, 0)
         while try insertion.nextRow(values) {
             try insert(values)
@@ -123,7 +123,7 @@ final class SQLiteInsertion {
 
     private func insert(_ values: RowValues) throws {
         if key == Int64.max {
-            // There is no next key: says so as a save does.
+            // There is no next key: throws the same error as a save.
             _ = try SQLiteStore.takeKeys(Int(key - firstKey) + 1, of: try batch.entity(layout.rootIndex), batch.connection, isChecked: true)
         }
         let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
@@ -138,7 +138,7 @@ final class SQLiteInsertion {
         }
         parameter += 1
         sqlite3_bind_int64(handle, parameter, 1)
-        // A row that is there names no file for what it keeps.
+        // Files whose values an existing row would not use.
         var unwanted: [String] = []
         for target in targets {
             parameter += 1
@@ -157,16 +157,17 @@ final class SQLiteInsertion {
         note(written, values.mask)
     }
 
-    /// Whether a row that is there gets the value of a slot.
+    /// Whether an existing row gets the new value of a slot.
     private func updates(_ slot: Int, _ values: RowValues) -> Bool {
         insertion.rule == .replaceValues || insertion.updatedSlots?.contains(slot) ?? values.has(slot)
     }
 
     /// Runs the bound statement.
     ///
-    /// - Returns: the written row: the new one, or the one that was changed, with 0 for a key that is not known; nil for a row that was
-    ///   skipped.
-    /// - Throws: `UniquenessFailure` where the row that is there is of an entity whose rows the insertion does not change.
+    /// - Returns: the new or updated row, with key 0 where the key is not known; nil for a skipped
+    ///   row.
+    /// - Throws: `UniquenessFailure` where the existing row is of an entity whose rows the
+    ///   insertion does not update.
     private func write(_ form: Form, _ values: RowValues) throws -> RowReference? {
         defer { form.statement.reset() }
         var written = RowReference(key: key, layoutIndex: layout.index)
@@ -182,12 +183,12 @@ final class SQLiteInsertion {
         _ = try step(form.statement, values)
         if insertion.rule == .refuse || !isConstrained { return written }
         guard batch.connection.changes > 0 else { return try skip(values) }
-        // An update leaves the last inserted key as it was.
+        // An update does not change the last inserted key.
         if sqlite3_last_insert_rowid(batch.connection.handle) != key { written.key = 0 }
         return written
     }
 
-    /// Passes over a row whose unique values another row has, if that is the rule.
+    /// Skips a row whose unique values another row has, if the insertion's rule allows it.
     private func skip(_ values: RowValues) throws -> RowReference? {
         guard changesRows else { return nil }
         let family = layout.familyIndexes
@@ -195,7 +196,7 @@ final class SQLiteInsertion {
         return nil
     }
 
-    /// Who has the unique values of a new row.
+    /// The failure that names the existing row with the unique values of a new one.
     private func uniquenessFailure(
         _ values: RowValues, isOfBatch: (Int64) -> Bool = { _ in false }, where isMeant: (RowReference?) -> Bool = { _ in true }
     ) throws -> UniquenessFailure? {
@@ -235,7 +236,7 @@ final class SQLiteInsertion {
         }
     }
 
-    /// The external files that the row names which has the unique values of a new one.
+    /// The external files of the existing row that has the unique values of a new row.
     private func filesOfRow(withUniqueValuesOf values: RowValues) throws -> [String] {
         guard let existing = try uniquenessFailure(values)?.existing, layout.familyIndexes.contains(existing.layoutIndex) else { return [] }
         switch insertion.rule {

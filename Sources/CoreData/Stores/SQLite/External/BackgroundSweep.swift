@@ -2,20 +2,23 @@ import CSQLite
 import Foundation
 import Synchronization
 
-/// Looks for external files that no row names while the store is used, where reading all its rows would make opening it slow.
+/// Finds external files that no row names, in the background.
 ///
-/// It has a connection of its own for as long as it takes, so that nobody waits for it: with a WAL it only keeps the log from being
-/// begun anew; with another journal, commits wait until it is through. Closing the store ends it; the next opening begins again.
+/// Used where reading all rows would make opening the store slow.
+///
+/// It has its own connection while it runs, so that no request waits for it. With a WAL it only
+/// keeps the log from being reset; with another journal mode, commits wait until it ends. Closing
+/// the store ends it; the next opening starts it again.
 final class BackgroundSweep: Sendable {
     private enum State { case none, waiting, running, finished }
 
     /// Guards the state.
     private let state = Mutex(State.none)
-    /// Left when the sweep has ended, or was cancelled before it began.
+    /// Left when the sweep ends, or when it is cancelled before it begins.
     private let ending = DispatchGroup()
     private let isCancelled = Atomic(false)
 
-    /// Begins, unless the store has one already.
+    /// Starts the sweep, unless the store already has one.
     func begin(_ pool: SQLiteConnectionPool) {
         let isNew = state.withLock { state in
             guard state == .none else { return false }
@@ -27,7 +30,7 @@ final class BackgroundSweep: Sendable {
         DispatchQueue.global(qos: .utility).async { [weak pool] in
             defer { self.ending.leave() }
             guard let pool, self.start() else { return }
-            // Where something goes wrong, files stay, and another opening looks for them.
+            // After an error the files stay; the sweep of a later opening finds them.
             try? self.run(pool)
             self.state.withLock { $0 = .finished }
         }
@@ -44,7 +47,7 @@ final class BackgroundSweep: Sendable {
         }
     }
 
-    /// Ends the sweep at once. When this returns, it does not use the store any more.
+    /// Ends the sweep at once. When this returns, the sweep no longer uses the store.
     func cancel() {
         isCancelled.store(true, ordering: .relaxed)
         let isRunning = state.withLock { state in
@@ -60,7 +63,7 @@ final class BackgroundSweep: Sendable {
         let connection = try SQLiteConnection(
             path: pool.configuration.path, mode: .readWrite,
             timeout: min(pool.configuration.timeout, SupersededFiles.longestWait))
-        // The sweep outlives the handler: it is removed before this returns.
+        // Safe without a retain: the handler is removed before this function returns.
         sqlite3_progress_handler(
             connection.handle, Self.stepsBetweenLooks,
             { context in
@@ -70,7 +73,7 @@ final class BackgroundSweep: Sendable {
         defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
         try superseded.files.whileLocked(waits: false) {
             let unnamed = try ExternalFileSweep(files: superseded.files, connection: connection).unnamedFiles()
-            // Another store of the same name may have come meanwhile.
+            // Another store of the same name may have been created meanwhile.
             if unnamed.isEmpty || isCancelled.load(ordering: .relaxed) || superseded.files.isShared() { return }
             try pool.write { writer in
                 superseded.add(unnamed)
@@ -79,6 +82,6 @@ final class BackgroundSweep: Sendable {
         }
     }
 
-    /// How many steps of SQLite's machine pass between two looks at whether the sweep shall end.
+    /// The number of SQLite virtual machine steps between two checks for cancellation.
     private static var stepsBetweenLooks: Int32 { 10_000 }
 }

@@ -1,17 +1,18 @@
 import Foundation
 
-/// The external files that one save writes, and those that it makes superfluous.
+/// The external files that one save writes, and the files that it supersedes.
 ///
-/// Files are written within the save's transaction, which holds the write lock of the database: whoever holds that lock knows
-/// that no file in the folder belongs to a save that still runs.
+/// Files are written within the save's transaction, which holds the write lock of the database. A
+/// process that holds that lock therefore knows that no file in the folder belongs to a running
+/// save.
 final class ExternalFileChanges {
     private let files: ExternalFiles
     private let connection: SQLiteConnection
-    /// The names of files that no row named before.
+    /// The names of the files that this save wrote.
     private(set) var written: [String] = []
-    /// The names of files that the rows after the save do not name any more.
+    /// The names of the files that no row names after the save.
     private(set) var superseded: [String] = []
-    /// Known from the first file on.
+    /// The settings for new files; nil until the first file.
     private var making: ExternalFiles.Making?
 
     init(_ files: ExternalFiles, _ connection: SQLiteConnection) {
@@ -33,7 +34,7 @@ final class ExternalFileChanges {
 
     private func preparations() throws -> ExternalFiles.Making {
         if let making { return making }
-        // Where the user wants commits without syncs there is nothing that files would have to be faster than.
+        // Without syncs of commits, files need no sync either.
         let isSynced = try connection.integer("PRAGMA synchronous") != 0
         let making = ExternalFiles.Making(access: FileAccess(ofFileAt: files.storeURL.path), isSynced: isSynced)
         try files.makeFolders(making)
@@ -41,9 +42,9 @@ final class ExternalFileChanges {
         return making
     }
 
-    /// Brings the written files' names to the disk; the last step before the commit.
+    /// Syncs the folder with the names of the written files; the last step before the commit.
     ///
-    /// - Throws: when the disk fails.
+    /// - Throws: an error when the sync fails.
     func sync() throws {
         if !written.isEmpty, making?.isSynced == true { try files.syncNames() }
     }

@@ -1,15 +1,20 @@
 import Foundation
 
-/// Finds the external files that no row names: left by programs that ended in the middle of a save, or before they could
-/// remove what they had superseded.
+/// Finds the external files that no row names.
+///
+/// They come from programs that ended in the middle of a save, or before they removed superseded
+/// files.
 struct ExternalFileSweep {
     let files: ExternalFiles
     let connection: SQLiteConnection
 
-    /// With more rows than this in tables with binary columns, a store that was closed properly is looked through in the background.
+    /// The number of rows above which the sweep runs in the background.
+    ///
+    /// Counts rows in tables with binary columns. Applies to a properly closed store.
     @TaskLocal static var fewRows: Int64 = 20_000
 
-    /// Whether looking at all rows would make opening the store slower. Looks at no more than that many rows of each table.
+    /// Whether reading all rows would make opening the store slower. Counts at most `fewRows + 1`
+    /// rows of each table.
     func hasManyRows() throws -> Bool {
         let rows = try ExternalFileNames.columns(of: connection).reduce(0) { sum, table in
             sum + (try connection.integer("SELECT count(*) FROM (SELECT 1 FROM \(table.name) LIMIT \(Self.fewRows + 1))") ?? 0)
@@ -17,15 +22,18 @@ struct ExternalFileSweep {
         return rows > Self.fewRows
     }
 
-    /// The files that no row names, and that no save is about to name.
+    /// Returns the files that no row names, and that no save is about to name.
     ///
-    /// The folder is listed while nobody else writes: a save writes its files under the same lock, so that all that are listed belong
-    /// to saves that are over. The rows are read after that, in one state; as names are never used again, a file that they do not
-    /// name will not be named later. Whole stores that are copied here bring names back, which is why the caller has the folder's lock.
+    /// Lists the folder under the write lock. A save writes its files under the same lock, so all
+    /// listed files belong to finished saves. Then reads the rows in one state. File names are
+    /// never used again, so a file that the rows do not name will not be named later. The exception
+    /// is a copy of a whole store, which brings names back; for that reason the caller holds the
+    /// folder's lock.
     ///
     /// Cost: reads the rows until all files are found, and keeps the names of the files.
     ///
-    /// - Throws: when the database cannot be read, or others write to it without an end.
+    /// - Throws: an error when the database cannot be read, or when other connections never stop
+    ///   writing to it.
     func unnamedFiles() throws -> Set<String> {
         if files.namesInFolder().isEmpty || files.isShared() { return [] }
         var unnamed = try connection.transaction(.immediate) { Set(files.namesInFolder()) }
@@ -39,7 +47,7 @@ struct ExternalFileSweep {
     }
 }
 
-/// The external files that the rows of a database name.
+/// The names of external files in the rows of a database.
 enum ExternalFileNames {
     struct Table {
         /// Quoted.
@@ -48,7 +56,7 @@ enum ExternalFileNames {
         let columns: [String]
     }
 
-    /// All binary columns of the database, whether the model at hand knows them or not.
+    /// All binary columns of the database, including those that the current model does not have.
     static func columns(of connection: SQLiteConnection) throws -> [Table] {
         var tables: [(name: String, columns: [String])] = []
         try connection.query(
@@ -78,10 +86,13 @@ enum ExternalFileNames {
         return names
     }
 
-    /// Gives `body` the name of each file that a row names, until it says false. The caller sees to it that this is one state.
+    /// Calls `body` with the name of each file that a row names, until it returns false.
+    ///
+    /// The caller makes sure that all rows are read in one state of the database.
     static func visit(_ connection: SQLiteConnection, _ body: (String) -> Bool) throws {
         for table in try columns(of: connection) {
-            // A marker, at most 255 bytes of a name, a zero. The length of a value is known without reading it.
+            // The value is a marker byte, at most 255 bytes of a name, and a zero. SQLite knows its
+            // length without reading it.
             let conditions = table.columns.map { "(length(\($0)) BETWEEN 2 AND 257 AND substr(\($0), 1, 1) = X'02')" }
             let values = zip(table.columns, conditions).map { "CASE WHEN \($1) THEN \($0) END" }
             var goesOn = true

@@ -1,18 +1,18 @@
 import Foundation
 
-// Making files and folders.
+// Creating files and folders.
 extension ExternalFiles {
-    /// What a new file needs beside its content.
+    /// The settings for new files.
     struct Making {
-        /// The access to the store.
+        /// The file access of the store.
         let access: FileAccess
-        /// Whether files have to be on the disk before a row names them.
+        /// Whether files must be synced to the disk before a row names them.
         let isSynced: Bool
     }
 
-    /// Makes the folders that are missing.
+    /// Creates the folders that are missing.
     ///
-    /// - Throws: when one cannot be made.
+    /// - Throws: an error when one cannot be created.
     func makeFolders(_ making: Making) throws {
         var parent = storeURL.deletingLastPathComponent().path
         for path in [supportFolder.path, folder.path] {
@@ -32,9 +32,9 @@ extension ExternalFiles {
         }
     }
 
-    /// Writes a value to a new file and gives its name.
+    /// Writes a value to a new file and returns its name.
     ///
-    /// - Throws: when it cannot be written whole; then no file is left.
+    /// - Throws: an error when the value cannot be written completely; then no file is left.
     func makeFile(holding data: Data, _ making: Making) throws -> String {
         let name = UUID().uuidString
         try fillFile(name, making) { descriptor in
@@ -46,13 +46,15 @@ extension ExternalFiles {
         return name
     }
 
-    /// Copies a file of another store, if it has it. One of the same name, which has the same content, is replaced: whoever means to
-    /// remove that one, because no row named it any more, shall not remove this one.
+    /// Copies a file of another store, if that store has it.
     ///
-    /// - Throws: when it cannot be read, or not be written whole; then no file is left.
+    /// Replaces a file of the same name, which has the same content. A pending removal of the old
+    /// file, which no row named, must not remove the copy.
+    ///
+    /// - Throws: an error when the file cannot be read or written completely; then no file is left.
     func copy(_ name: String, from other: ExternalFiles, _ making: Making) throws {
         guard let data = try other.content(named: name.utf8) else { return }
-        // Under another name first: a file that is there is whole.
+        // Written under a temporary name first, so that an existing file is always complete.
         let copy = try makeFile(holding: data, making)
         guard rename(path(of: copy), path(of: name)) == 0 else {
             let failure = failure(name)
@@ -71,7 +73,7 @@ extension ExternalFiles {
             try fill(descriptor)
             if making.isSynced, fsync(descriptor) != 0 { throw SystemFailureError(SystemFailure()) }
             isOpen = false
-            // A file system may say only now that there is no space.
+            // Some file systems report a full disk only here.
             if close(descriptor) != 0 { throw SystemFailureError(SystemFailure()) }
         } catch let error as SystemFailureError {
             if isOpen { close(descriptor) }
@@ -85,7 +87,7 @@ extension ExternalFiles {
         init(_ failure: SystemFailure) { self.failure = failure }
     }
 
-    /// - Returns: how many bytes were written.
+    /// - Returns: the number of bytes written.
     private static func put(_ bytes: UnsafeRawBufferPointer, _ descriptor: Int32) throws -> Int {
         while true {
             let count = write(descriptor, bytes.baseAddress, bytes.count)
@@ -100,15 +102,15 @@ extension ExternalFiles {
             path: path(of: name), otherwise: .fileWriteUnknown)
     }
 
-    /// Brings the names in the folder to the disk.
+    /// Syncs the folder, and with it the names of new files.
     ///
-    /// - Throws: when the disk fails.
+    /// - Throws: an error when the sync fails.
     func syncNames() throws { try Self.sync(folder: folder.path) }
 
     static func sync(folder: String) throws {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         defer { if descriptor >= 0 { close(descriptor) } }
-        // File systems that cannot sync a folder say that the call makes no sense.
+        // File systems that cannot sync a folder report EINVAL.
         guard descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL) else { return }
         throw SystemFailure().error(
             "The folder \(folder) cannot be brought to the disk", path: folder, otherwise: .fileWriteUnknown)
@@ -116,14 +118,16 @@ extension ExternalFiles {
 
     // MARK: One at a time
 
-    /// Runs `body` while no other program copies files into the folder or looks through it.
+    /// Runs `body` while no other process copies files into the folder or sweeps it.
     ///
-    /// - Parameter waits: whether to wait for one that does.
-    /// - Returns: nil when the folder is missing, or another program is at it and is not waited for.
+    /// - Parameter waits: whether to wait for another process that does.
+    /// - Returns: nil when the folder is missing, or another process holds the lock and `waits` is
+    ///   false.
     func whileLocked<Result>(waits: Bool, _ body: () throws -> Result) rethrows -> Result? {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
-        // A process that is being started has a copy of the descriptor until it runs its program: closing alone would not end the lock.
+        // Unlocked explicitly: a forked child has a copy of the descriptor until it calls exec, so
+        // `close` alone would keep the lock.
         defer {
             flock(descriptor, LOCK_UN)
             close(descriptor)

@@ -1,18 +1,20 @@
 import Foundation
 
-/// Large binary values in files beside a store: `.Name_SUPPORT/_EXTERNAL_DATA/UUID` for `Name.sqlite`.
+/// Large binary values in files beside a store: `.Name_SUPPORT/_EXTERNAL_DATA/UUID` for
+/// `Name.sqlite`.
 ///
-/// A column says by its first byte whether it names a file: see `ExternalColumn`. A file that is missing reads as nil.
+/// The first byte of a column value says whether it names a file: see `ExternalColumn`. A missing
+/// file reads as nil.
 ///
-/// A file is written once, under the write lock of the database and under a name that was never used, and is never changed. When
-/// it goes is up to `SupersededFiles`.
+/// A file is written once, under the write lock of the database and under a new name, and never
+/// changes. `SupersededFiles` decides when it is removed.
 struct ExternalFiles: Sendable {
-    /// The database file itself, where the store's URL is a symbolic link to it.
+    /// The database file itself: symbolic links in the store's URL are resolved.
     let storeURL: URL
     let folder: URL
 
     init(storeURL: URL) {
-        // SQLite puts its journal beside the file that a link leads to; so do we.
+        // SQLite puts its journal beside the target of a symbolic link; so do we.
         self.storeURL = storeURL.resolvingSymlinksInPath()
         let name = self.storeURL.deletingPathExtension().lastPathComponent
         folder = self.storeURL.deletingLastPathComponent()
@@ -25,9 +27,9 @@ struct ExternalFiles: Sendable {
 
     func path(of name: String) -> String { folder.path + "/" + name }
 
-    /// The plain bytes that a column's value stands for; nil when its file is missing.
+    /// Returns the plain bytes of a column value; nil when its file is missing.
     ///
-    /// - Throws: when there is a file that cannot be read.
+    /// - Throws: an error when an existing file cannot be read.
     static func content(ofColumnValue value: Data, in files: ExternalFiles?) throws -> Data? {
         switch value.first {
         case ExternalColumn.inlineMarker?: return Data(value.dropFirst())
@@ -38,9 +40,11 @@ struct ExternalFiles: Sendable {
 
     // MARK: Reading
 
-    /// A file's content; nil when it is missing, no regular file, or its name leads elsewhere.
+    /// Returns a file's content; nil when it is missing, no regular file, or its name points
+    /// elsewhere.
     ///
-    /// - Throws: when there is a file that cannot be read now: no descriptor is left, it may not be read, the disk fails.
+    /// - Throws: an error when an existing file cannot be read now: no descriptor is left, access
+    ///   is denied, the disk fails.
     func content(named bytes: some Sequence<UInt8>) throws -> Data? {
         guard let name = ExternalColumn.fileName(bytes) else { return nil }
         let path = path(of: name)
@@ -49,7 +53,7 @@ struct ExternalFiles: Sendable {
                 "The value in the external file \(path) of the store at \(storeURL.path) cannot be read", path: path,
                 otherwise: .fileReadUnknown)
         }
-        // Not through a link, and without waiting for the other end of a pipe.
+        // Does not follow a link, and does not wait for the other end of a pipe.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if [ENOENT, ENOTDIR, ELOOP, ENAMETOOLONG, ENXIO].contains(errno) { return nil }
@@ -75,22 +79,23 @@ struct ExternalFiles: Sendable {
 
     // MARK: Removing
 
-    /// Removes files. Whatever else stands under a name, a folder or a link, stays.
+    /// Removes regular files. Folders and links with these names stay.
     func remove(_ names: some Sequence<String>) {
         for name in names where isRegularFile(name) { unlink(path(of: name)) }
     }
 
-    /// Removes the folders once nothing is left in them.
+    /// Removes the folders if they are empty.
     func removeEmptyFolders() {
         if rmdir(folder.path) == 0 { rmdir(supportFolder.path) }
     }
 
-    /// The names of all regular files that look like files of values.
+    /// The names of all regular files that look like external data files.
     func namesOnDisk() -> Set<String> { Set(namesInFolder().filter(isRegularFile)) }
 
-    /// All names in the folder that look like those of files of values: UUIDs.
+    /// All names in the folder that look like external data files: UUIDs.
     ///
-    /// Empty where the folder is missing, or is reached through a link and may so be another store's.
+    /// Empty where the folder is missing, or is reached through a link and may therefore belong to
+    /// another store.
     func namesInFolder() -> [String] {
         for place in [supportFolder.path, folder.path] {
             var information = stat()
@@ -100,16 +105,17 @@ struct ExternalFiles: Sendable {
         return names.filter { UUID(uuidString: $0) != nil }
     }
 
-    /// Whether a regular file stands under a name: no folder, no link.
+    /// Whether a name is a regular file: no folder, no link.
     func isRegularFile(_ name: String) -> Bool {
         var information = stat()
         return lstat(path(of: name), &information) == 0 && information.st_mode & S_IFMT == S_IFREG
     }
 
-    /// Whether a file beside the store may be another database with the same name but for its extension, and so the same folder.
+    /// Whether a file beside the store may be another database that uses the same folder.
     ///
-    /// Judged by its size, a multiple of the smallest page's: to open and close a file would end the locks that SQLite holds on it for
-    /// this process.
+    /// Its name differs only in the extension. The size decides: a multiple of the smallest page
+    /// size. Opening the file is no option: closing it would release the locks that SQLite holds on
+    /// it for this process.
     func isShared() -> Bool {
         let parent = storeURL.deletingLastPathComponent()
         let own = storeURL.lastPathComponent

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Says to the connections of a pool where the store's external files are, which is known after they were opened.
+/// Tells the connections of a pool where the store's external files are; set after they were
+/// opened.
 final class ExternalFilesReference: Sendable {
     /// Guards the value, which is set once a store is ready.
     private let files = Mutex<ExternalFiles?>(nil)

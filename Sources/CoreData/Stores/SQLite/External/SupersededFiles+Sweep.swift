@@ -1,16 +1,17 @@
 import Foundation
 
-// Collecting what programs left behind that ended too early.
+// Collecting files that programs left behind when they ended too early.
 extension SupersededFiles {
-    /// Looks for files that no row names, and removes them if nobody can need them.
+    /// Finds files that no row names, and removes them if no reader can need them.
     ///
-    /// Nothing depends on it: where others keep the database busy, another opening will do.
+    /// Nothing depends on it: if other connections keep the database busy, a later opening does it.
     ///
     /// - Parameters:
     ///   - connection: the store's writer, in no transaction.
     ///   - timeout: how long the writer otherwise waits for locks, in seconds.
     ///   - hasReason: whether a program may have ended without closing the store.
-    /// - Returns: false when the rows are too many for a store that is being opened without such a reason; nothing was done then.
+    /// - Returns: false when there is no such reason and the rows are too many to read while the
+    ///   store is opened; nothing was done then.
     func sweep(_ connection: SQLiteConnection, timeout: TimeInterval, hasReason: Bool) -> Bool {
         connection.setTimeout(min(timeout, Self.longestWait))
         defer { connection.setTimeout(timeout) }
@@ -24,6 +25,6 @@ extension SupersededFiles {
         } ?? true
     }
 
-    /// How many seconds a sweep waits for the locks of others.
+    /// The number of seconds that a sweep waits for locks of other connections.
     static var longestWait: TimeInterval { 1 }
 }

@@ -1,4 +1,5 @@
-/// The names that Core Data's frameworks give to tables, columns and indexes. `Documentation/StoreFormat.md` has the rules.
+/// The names that Core Data gives to tables, columns and indexes. `Documentation/StoreFormat.md`
+/// has the rules.
 struct CoreDataNaming: TableNaming {
     var key: String { "Z_PK" }
     var entity: String { "Z_ENT" }
@@ -19,7 +20,7 @@ struct CoreDataNaming: TableNaming {
 
     func positionColumn(ofKey column: String) -> String { Self.positionPrefix + column.dropFirst() }
 
-    /// What names of columns with positions begin with.
+    /// The prefix of columns that hold positions.
     static let positionPrefix = "Z_FOK_"
 
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String {

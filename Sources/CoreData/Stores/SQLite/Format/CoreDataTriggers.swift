@@ -2,8 +2,8 @@ import Foundation
 
 /// The triggers that keep one derived attribute up to date.
 ///
-/// A count of a to-many relationship is kept exactly as Core Data keeps it, so that both can share a store. The other
-/// derivations are computed anew whenever what they depend on changes.
+/// A count of a to-many relationship is maintained exactly as in Core Data, so that both can share
+/// a store. The other derivations are computed again whenever their sources change.
 struct CoreDataTriggers {
     private let derivation: SQLDerivation
     /// The attribute's column, quoted.
@@ -23,7 +23,7 @@ struct CoreDataTriggers {
         let kind = try derivation.kind()
         let value = derivation.value(of: kind, row: "NEW")
         switch kind {
-        // Every change of a row counts its version up.
+        // Every change of a row increments its version.
         case .now: return [sourceInsert(value), sourceUpdate(value, of: "Z_OPT")]
         case .count(let key, let destination): return count(value, key, destination)
         case .joinCount(let join, let isFirst): return joinCount(value, join, isFirst)
@@ -35,7 +35,7 @@ struct CoreDataTriggers {
 
     private func quoted(_ name: String) -> String { SQLiteDialect.identifier(name) }
 
-    /// Tells the connection which row got a new value.
+    /// Notifies the connection which row got a new value.
     private func notice(_ function: String, _ condition: String) -> String {
         func text(_ name: String) -> String { "'" + name.replacingOccurrences(of: "'", with: "''") + "'" }
         return "SELECT \(function)(\(text(entity.table.name)), Z_ENT, Z_PK, \(text(derivation.slot.name)), \(column)) "
@@ -57,7 +57,7 @@ struct CoreDataTriggers {
             "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; " + notice(Self.inserted, "Z_PK = NEW.Z_PK"))
     }
 
-    /// Sets the attribute anew when a column of the own row changes.
+    /// Computes the attribute again when a column of its own row changes.
     private func sourceUpdate(_ value: String, of changed: String) -> String {
         trigger(
             entity.table.name, "SOURCE_UPDATE", "UPDATE OF \(changed)", derivation.members(row: "NEW"),

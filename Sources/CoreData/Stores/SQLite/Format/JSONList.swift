@@ -1,12 +1,12 @@
 import Foundation
 
-/// Values as one JSON text, which a statement binds and takes apart.
+/// A list of values as one JSON text, which a statement binds and expands.
 struct JSONList {
     let text: String
-    /// What gives a value of the text's elements.
+    /// The SQL expression that converts an element of the text to a value.
     let column: String
 
-    /// - Returns: nil when the values are not of one kind, or a text cannot hold them.
+    /// - Returns: nil when the values are of different kinds, or cannot be written as text.
     init?(_ values: [StoredValue]) {
         guard let first = values.first else { return nil }
         var json = "["
@@ -25,7 +25,7 @@ struct JSONList {
                 column = "\(SQLFunctionName.double)(value)"
                 append(String(Int64(bitPattern: double.bitPattern)))
             case (.string, .string(let string)):
-                // SQLite takes a NUL in the JSON for the end of a text.
+                // SQLite reads a NUL in the JSON as the end of a text.
                 guard !string.utf8.contains(0), let data = try? JSONEncoder().encode(string) else { return nil }
                 append(String(decoding: data, as: UTF8.self))
             case (.uuid, .uuid(let uuid)):

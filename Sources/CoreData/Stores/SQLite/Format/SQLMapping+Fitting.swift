@@ -1,15 +1,18 @@
 import Foundation
 
-// Fitting a mapping to a store that names things otherwise: one that Apple's framework has migrated and that kept old
-// numbers in names, or one that this project made when it named join tables by other rules.
+// Adapting a mapping to a store with other names: one that Apple's framework migrated and that kept
+// old entity numbers in its names, or one that this project created with former rules for join
+// tables.
 extension SQLMapping {
-    /// Takes the mapping of stores that have one column for each composite attribute, with its dictionary archived, as this
-    /// project made them once.
+    /// Adapts the mapping to stores with one column for a composite attribute's archived
+    /// dictionary.
+    ///
+    /// Former versions of this project created such stores.
     func archiveComposites() {
         for table in tables { table.archiveComposites() }
     }
 
-    /// Takes over what an existing store names otherwise.
+    /// Adopts the names of an existing store where they differ.
     ///
     /// - Parameter columns: the store's tables, each with its columns in order.
     func adjust(to columns: [String: [String]]) {
@@ -26,8 +29,9 @@ extension SQLMapping {
 
     /// Finds the join table of each many-to-many relationship.
     ///
-    /// Each table belongs to one relationship. Tables that have their names stay with them; of the others those are matched
-    /// that fit, and where several fit equally well none is guessed at unless their numbers settle it.
+    /// Each table belongs to one relationship. Tables with the expected names are matched first.
+    /// The other tables are matched where their columns fit. Where several fit equally well, only
+    /// their numbers can decide; otherwise none is chosen.
     private func adoptJoinTables(_ stored: inout [StoredJoinTable]) {
         var open: [SQLJoinTable] = []
         for join in joinTables {
@@ -37,7 +41,7 @@ extension SQLMapping {
             }
             stored.remove(at: index).become(join)
         }
-        // Joins of the same two names can be told apart by numbers only.
+        // Only numbers can tell apart join tables with the same two names.
         while let join = open.first {
             let group = open.filter { $0.hasSameNames(as: join) }
             open.removeAll { $0.hasSameNames(as: join) }
@@ -49,7 +53,7 @@ extension SQLMapping {
         }
     }
 
-    /// Which table is which relationship's, where that is certain.
+    /// The unambiguous matches of relationships and tables.
     private static func pairs(
         _ joins: [SQLJoinTable], _ tables: [StoredJoinTable]
     ) -> [(SQLJoinTable, StoredJoinTable)] {
@@ -69,7 +73,8 @@ extension SQLMapping {
             }
         }
         guard joins.count == tables.count else { return result }
-        // All numbers are others: entities are numbered by name in every version, so their order stays.
+        // All numbers differ. Entities are numbered by name in every version, so their order is the
+        // same.
         let ordered = tables.sorted { $0.number < $1.number }
         guard Set(ordered.map(\.number)).count == ordered.count else { return result }
         return result + zip(joins, ordered)
@@ -77,7 +82,7 @@ extension SQLMapping {
 
     // MARK: Hidden keys
 
-    /// Finds the tables in which a store keeps to-many relationships without an inverse as if they were many-to-many.
+    /// Finds the join tables of to-many relationships without an inverse, where a store has them.
     private func adoptHiddenKeys(_ stored: [StoredJoinTable], _ columns: [String: [String]]) {
         for key in hiddenKeys {
             guard let table = key.destination.table, columns[table.name]?.contains(key.column.name) == false,
@@ -107,12 +112,12 @@ extension SQLMapping {
     }
 }
 
-/// A table of pairs that a store has.
+/// A join table that exists in a store.
 private struct StoredJoinTable {
     let name: String
     /// All columns in order.
     let columns: [String]
-    /// The two columns with keys, in order.
+    /// The two key columns, in order.
     let keys: [String]
     let number: Int
     /// The name after `Z_` and the number.
@@ -121,9 +126,9 @@ private struct StoredJoinTable {
     struct Fit {
         let first: String
         let second: String
-        /// How many numbers are the expected ones, of three: the table's and those of both columns.
+        /// The number of expected numbers among three: the table's and those of both columns.
         let quality: Int
-        /// Whether both columns have the names that they get in a new store.
+        /// Whether both columns have the names of a new store.
         let isExact: Bool
     }
 
@@ -135,7 +140,7 @@ private struct StoredJoinTable {
         }
     }
 
-    /// The number and the name in `Z_4CARS`.
+    /// The number and the name of a table such as `Z_4CARS`.
     static func parts(_ name: String) -> (number: Int, tail: String)? {
         guard name.hasPrefix("Z_") else { return nil }
         let rest = name.dropFirst(2)
@@ -144,8 +149,10 @@ private struct StoredJoinTable {
         return (number, String(rest.dropFirst(digits.count)))
     }
 
-    /// How well a column's name is one that is made of a relationship's: 2 for the name itself, 1 with a number behind it that
-    /// keeps it from repeating; nil for another name.
+    /// How well a column's name matches the name of a relationship.
+    ///
+    /// 2 for the name itself, 1 for the name with a number after it that makes it unique; nil for
+    /// another name.
     private static func match(_ column: String, _ name: String) -> Int? {
         guard let tail = parts(column)?.tail else { return nil }
         if tail == name { return 2 }
@@ -153,7 +160,7 @@ private struct StoredJoinTable {
         return 1
     }
 
-    /// Which column is which, if the table can be a relationship's.
+    /// The columns of each side, if the table can be the relationship's.
     func fit(_ join: SQLJoinTable) -> Fit? {
         let (toOwner, toDestination) = join.sideNames
         guard tail == toDestination || tail == toOwner else { return nil }
@@ -161,15 +168,16 @@ private struct StoredJoinTable {
             guard let other = keys.first(where: { $0 != CoreDataNaming.reflexive }), keys.contains(CoreDataNaming.reflexive),
                 Self.match(other, toDestination) != nil
             else { return nil }
-            // Each pair stands there in both directions; a position counts the destinations in the second column.
+            // The table stores each pair in both directions; a position counts the destinations in
+            // the second column.
             return makeFit(join, keys[0], keys[1])
         }
         func quality(_ first: String, _ second: String) -> Int? {
             guard let one = Self.match(first, toOwner), let other = Self.match(second, toDestination) else { return nil }
             return one + other
         }
-        // The names say which side a column is of. Where both are the same but for case, the table's first relationship owns
-        // the first column, in all stores.
+        // The names show which side a column belongs to. Where both are the same except for case,
+        // the table's first relationship owns the first column, in all stores.
         let forward = quality(keys[0], keys[1])
         let backward = toOwner == toDestination ? nil : quality(keys[1], keys[0])
         switch (forward, backward) {
@@ -196,9 +204,11 @@ private struct StoredJoinTable {
         join.adopt(name, firstColumn: fit.first, secondColumn: fit.second, present: columns)
     }
 
-    /// The columns of a to-many relationship without an inverse: one is named by the relationship, one by the owner.
+    /// The columns of a to-many relationship without an inverse.
+    ///
+    /// One is named by the relationship, one by the owner.
     func hiddenKeyColumns(_ name: String) -> (owner: String, destination: String)? {
-        // Where both fit, the owner's comes first.
+        // Where both match the name, the owner's column is the first.
         guard let destination = keys.last(where: { Self.match($0, name) != nil }),
             let owner = keys.first(where: { $0 != destination }), Self.parts(owner) != nil
         else { return nil }
@@ -207,8 +217,10 @@ private struct StoredJoinTable {
 }
 
 extension SQLJoinTable {
-    /// The names that the columns are made of: that of the relationship which leads to the owner's rows, and that of the one
-    /// which leads to the destination's.
+    /// The names from which the columns are named.
+    ///
+    /// The name of the relationship that refers to the owner's rows, and that of the one that
+    /// refers to the destination's rows.
     fileprivate var sideNames: (toOwner: String, toDestination: String) {
         let first = firstRelationship.name.uppercased()
         return (secondRelationship?.name.uppercased() ?? first, first)
@@ -224,7 +236,8 @@ extension SQLTable {
     fileprivate func adjust(to present: Set<String>) {
         for column in columns where !column.isHiddenKey {
             if !present.contains(column.name), column.name.last?.isNumber == true {
-                // A store that lets siblings share a column has only the name without a number.
+                // In a store where sibling entities share a column, only the name without a number
+                // exists.
                 let base = "Z" + column.columnName.uppercased()
                 if present.contains(base) { column.name = base }
             }
@@ -233,20 +246,21 @@ extension SQLTable {
         for column in columns {
             let tail = "_" + column.name.dropFirst()
             if column.entityColumn.map({ !present.contains($0) }) ?? column.isHiddenKey {
-                // Kept from a model in which the destination had another number, or named by the number of its root.
+                // The store kept the name from a model with another entity number, or used the
+                // number of the root entity.
                 column.entityColumn = present.filter { Self.number(in: $0, tail: tail) != nil }.min()
             }
             if let order = column.orderColumn, !present.contains(order) { column.orderColumn = nil }
         }
     }
 
-    /// The number in a name such as `Z10_QUOTE`.
+    /// The number in a column name such as `Z10_QUOTE`.
     private static func number(in name: String, tail: String) -> Int? {
         guard name.hasPrefix("Z"), name.hasSuffix(tail), name.count > tail.count + 1 else { return nil }
         return Int(name.dropFirst().dropLast(tail.count))
     }
 
-    /// Finds keys of owners that had other numbers.
+    /// Finds hidden keys whose owners had other entity numbers.
     private func adjustHiddenKeys(to present: Set<String>) {
         let others = Set(columns.filter { !$0.isHiddenKey || present.contains($0.name) }.map(\.name))
         let open = columns.filter { $0.isHiddenKey && !present.contains($0.name) }
@@ -255,7 +269,7 @@ extension SQLTable {
             let found = present.subtracting(others).compactMap { column in
                 Self.number(in: column, tail: name).map { (column: column, number: $0) }
             }.sorted { $0.number < $1.number }
-            // Entities are numbered by name in every version, so their order stays.
+            // Entities are numbered by name in every version, so their order is the same.
             guard found.count == keys.count else { continue }
             for (key, column) in zip(keys, found) {
                 if key.orderColumn != nil { key.orderColumn = naming.positionColumn(ofKey: column.column) }

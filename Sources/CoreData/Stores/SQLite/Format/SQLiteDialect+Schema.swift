@@ -1,4 +1,4 @@
-// Schemas, in Core Data's words.
+// Statements for schemas as Core Data writes them.
 extension SQLiteDialect {
     func createTable(_ table: SQLTable) -> [String] {
         let columns = table.declarations.map { ", \(identifier($0.name)) \($0.type.declaration)" }.joined()
@@ -24,20 +24,20 @@ extension SQLiteDialect {
 
     func createSpatialIndex(_ index: SQLSpatialIndex) -> [String] { SpatialIndexTable(index)?.statements() ?? [] }
 
-    // Texts are folded by functions of the connection, which other programs have not.
+    // Normalizing texts needs functions of the connection, which other programs lack.
     func refusal(of index: SQLIndex) -> String? {
         index.isOfOtherForms ? "texts are indexed as they are" : nil
     }
 
     func triggers(_ derivation: SQLDerivation) throws -> [String] { try CoreDataTriggers(derivation)?.statements() ?? [] }
 
-    // Without the cast a table of a single column would pass for the same one.
+    // Without the cast, a table with a single column would look like the same one.
     func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText? {
         guard let type = SQLColumnType(wider), type != SQLColumnType(kind) else { return nil }
         return "CAST(" + value + " AS \(type.declaration))"
     }
 
-    /// Seconds since 2001.
+    /// The current time in seconds since 2001.
     var now: String { "(julianday('now') - 2451910.5) * 86400.0" }
 
     var housekeeping: [String] { [Self.primaryKeyTable, Self.metadataTable, Self.modelTable()] }
@@ -52,7 +52,7 @@ extension SQLiteDialect {
 }
 
 extension SQLColumnType {
-    /// The type that a column is declared with.
+    /// The declared type of a column.
     var declaration: String {
         switch self {
         case .integer: "INTEGER"

@@ -1,17 +1,21 @@
 import Foundation
 
-/// SQL as SQLite takes it, and as Core Data's frameworks write it into the schemas of stores.
+/// The SQL of SQLite, as Core Data writes it into the schemas of stores.
 ///
-/// What SQLite has not are functions that every connection of a store has: `SQLFunctionName`.
+/// Functions that SQLite lacks are added to every connection of a store: `SQLFunctionName`.
 struct SQLiteDialect: SQLDialect {
     var storeName: String { "SQLite" }
 
-    /// SQLite takes 64 tables in one query, of which some are left for those around a subquery; parses parentheses some thirty levels
-    /// deep; takes each operator for one more level of an expression, of which it allows 1,000; and collects constants in a time that
-    /// grows with the square of their number.
+    /// The limits of SQLite.
+    ///
+    /// - A query has at most 64 tables; some are reserved for the queries around a subquery.
+    /// - The parser nests parentheses some thirty levels deep.
+    /// - An expression has at most 1,000 levels, and each operator adds one.
+    /// - Collecting constants takes time that grows with the square of their number.
     var limits: SQLLimits { SQLLimits(joins: 60, nesting: 16, operands: 500, groupSize: 100, listedElements: 16) }
 
-    /// Quoted unless it is a plain identifier for SQLite, which takes every letter beyond ASCII for a plain one.
+    /// The name, quoted unless SQLite accepts it as a plain identifier. SQLite accepts every letter
+    /// beyond ASCII.
     static func identifier(_ name: String) -> String {
         let isPlain =
             name.utf8.allSatisfy {
@@ -77,7 +81,7 @@ struct SQLiteDialect: SQLDialect {
     }
 
     func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
-        // As bytes: SQLite takes a NUL for the end of a text.
+        // As bytes: SQLite reads a NUL as the end of a text.
         "substr(CAST(" + text.text + " AS BLOB), " + negativeLength + ") = CAST(" + suffix + " AS BLOB)"
     }
 
@@ -101,7 +105,8 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: Values
 
-    /// The cell holds a marker, and the value behind it or in a file.
+    /// The bytes of an external-storage column. The cell holds a marker, followed by the value or
+    /// the name of a file.
     func externalBytes(_ column: SQLText) -> SQLText? { "\(SQLFunctionName.externalBytes)(" + column + ")" }
 
     func text(_ text: SQLText, _ change: SQLTextChange) -> SQLText {
@@ -141,7 +146,7 @@ struct SQLiteDialect: SQLDialect {
         "('\(name)', '\(kinds(of: values))', " + SQLText.joined(values.map(\.mostExact), by: ", ") + ")"
     }
 
-    /// A letter for the kind of each value.
+    /// One letter for the kind of each value.
     private static func kinds(of values: [SQLTerm]) -> String {
         String(
             decoding: values.map { value in
@@ -197,7 +202,7 @@ struct SQLiteDialect: SQLDialect {
 
     func limits(_ limit: Int, offset: Int) -> SQLText {
         guard limit > 0 || offset > 0 else { return SQLText("") }
-        // SQLite takes no offset without a limit; a negative one is none.
+        // SQLite accepts no offset without a limit; a negative limit means none.
         let most = limit > 0 ? SQLArgument(.integer(Int64(limit)), role: .limit) : SQLArgument(.integer(-1))
         let text = " LIMIT " + SQLText(most)
         return offset <= 0 ? text : text + " OFFSET " + SQLText(SQLArgument(.integer(Int64(offset)), role: .offset))
@@ -206,7 +211,8 @@ struct SQLiteDialect: SQLDialect {
     func table(of query: SQLText) -> SQLText { "(" + query + ")" }
 
     func isNoKey(_ column: String, in keys: Set<Int64>) -> SQLText {
-        // One text, whatever their number: the statement stays the same, and SQLite allows a limited number of parameters.
+        // One text for any number of keys: the statement stays the same, and SQLite limits the
+        // number of parameters.
         var list = keyList(keys.sorted())
         list.role = .excludedKeys
         return "\(column) NOT IN (SELECT value FROM json_each(" + SQLText(list) + "))"
@@ -232,7 +238,8 @@ struct SQLiteDialect: SQLDialect {
 
     var skipsUniqueRow: String { "ON CONFLICT DO NOTHING" }
 
-    // Without columns it is for all constraints, and for stores that have no index for one of them.
+    // Without columns it applies to all constraints, also in stores that lack the index of one of
+    // them.
     func updatesUniqueRow(_ columns: [String], isOnly: Bool) -> String {
         isOnly ? "ON CONFLICT (\(columns.map(identifier).joined(separator: ", "))) DO UPDATE" : "ON CONFLICT DO UPDATE"
     }
@@ -253,10 +260,10 @@ struct SQLiteDialect: SQLDialect {
 
     func rowNumber(key: String) -> String { "rowid" }
 
-    /// SQLite takes other columns from the row with the least value.
+    /// The column itself: SQLite takes bare columns from the row with the minimum.
     func value(_ value: String, ofRowWithLeast other: String) -> String { value }
 
-    /// They go through a temporary table, so that both tables are read and written in the order of their rows.
+    /// Numbers rows through a temporary table, which reads and writes both tables in row order.
     func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
         let (table, owner) = (identifier(table), identifier(owner))
         let places = "temp.places_of_rows"

@@ -1,4 +1,4 @@
-/// The R-tree of a spatial index, and the triggers that keep it.
+/// The R-tree of a spatial index, and the triggers that maintain it.
 struct SpatialIndexTable {
     private let index: SQLSpatialIndex
     private let name: String
@@ -7,7 +7,8 @@ struct SpatialIndexTable {
 
     private static let prefix = "Z_RT_"
 
-    /// - Returns: nil where the name needs quotes: such a table would not be known for an R-tree of Core Data's.
+    /// - Returns: nil where the name needs quotes: such a table would not be recognized as an
+    ///   R-tree of Core Data.
     init?(_ index: SQLSpatialIndex) {
         let name = "\(Self.prefix)\(index.entity.layout.name)_\(index.name)"
         guard SQLiteDialect.identifier(name) == name else { return nil }
@@ -15,14 +16,14 @@ struct SpatialIndexTable {
         self.name = name
     }
 
-    /// Whether a statement makes such a table.
+    /// Whether a statement creates such a table.
     static func isMade(by statement: String) -> Bool {
         let words = statement.split(separator: " ", maxSplits: 6)
         return words.count > 5 && words[..<3] == ["CREATE", "VIRTUAL", "TABLE"] && words[3].hasPrefix(prefix) && words[4] == "USING"
             && words[5] == "RTREE"
     }
 
-    /// The statements that make the table and its triggers.
+    /// The statements that create the table and its triggers.
     func statements() -> [String] {
         let bounds = index.columns.flatMap { [column($0) + "_MIN", column($0) + "_MAX"] }
         let changed = index.columns.map(column).joined(separator: ", ")
@@ -36,7 +37,7 @@ struct SpatialIndexTable {
         ]
     }
 
-    /// The statement that fills the table from the rows that are there.
+    /// The statement that fills the table from the existing rows.
     func filling() -> String {
         "INSERT INTO \(name) SELECT \(values("")) FROM \(table)" + (members("").map { " WHERE " + $0 } ?? "")
     }
@@ -60,8 +61,10 @@ struct SpatialIndexTable {
 }
 
 extension SQLiteConnection {
-    /// Lets triggers write R-trees, which SQLite allows those of a trusted schema only, where nothing else needs trust: there is no view,
-    /// and no other virtual table. Functions with effects are not for triggers anyway.
+    /// Lets triggers write R-trees, if the schema contains nothing else that needs trust.
+    ///
+    /// SQLite allows this only with a trusted schema. The schema is trusted if it has no view and
+    /// no other virtual table. Triggers cannot call functions with side effects in any case.
     func trustSpatialIndexes() throws {
         var made: [String] = []
         try query("SELECT sql FROM sqlite_master WHERE type = 'view' OR sql LIKE 'CREATE VIRTUAL TABLE%'") { row in

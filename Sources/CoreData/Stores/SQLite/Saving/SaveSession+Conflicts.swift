@@ -1,6 +1,7 @@
-// What forbids a save: rows that others have changed, and unique values that they have.
+// Conflicts of a save: rows that another context or process changed, and unique values that other
+// rows have.
 extension SaveSession {
-    /// The row as it is now; not published, for it may be a part of this unfinished save.
+    /// Returns the current row; not published, as it may be part of this unfinished save.
     private func currentRow(_ key: Int64, of layout: EntityLayout) throws -> Snapshot? {
         let root = try backend.entity(backend.mapping.layouts.layouts[layout.rootIndex])
         let select = backend.selectPlan(root, includesSubentities: true)
@@ -30,7 +31,7 @@ extension SaveSession {
                 statements.owner(of: constraint.columns, in: entity), values + [.integer(change.key)])
             guard let owner else { continue }
             let root = change.layout.rootIndex
-            // The other row may be one that this batch has just written.
+            // The other row may be one that this batch wrote.
             let otherInserts = batch.inserts.indices.filter {
                 batch.inserts[$0].key == owner && batch.inserts[$0].layout.rootIndex == root
             }

@@ -1,6 +1,8 @@
-// What a save leaves in the history, and what triggers have made of its rows.
+// The history entries of a save, and the rows whose derived values triggers changed.
 extension SaveSession {
-    /// Keeps what the history preserves of a row that is to be deleted: what the save has changed, else what the row has.
+    /// Records the values of a row to delete that the history preserves.
+    ///
+    /// These are the values that the save changed, otherwise the row's values.
     func noteTombstones(of change: RowChange, _ index: Int) throws {
         let slots = change.layout.preservedSlots
         guard !slots.isEmpty else { return }
@@ -10,7 +12,7 @@ extension SaveSession {
             guard let column = entity.columns[slot] else { return "NULL" }
             guard let values = change.values, values.has(slot) else { return SQLSchema.identifier(column.name) }
             arguments.append(values[slot])
-            // As the column would have it.
+            // Converted as the column would do.
             return "CAST(? AS \(column.type.declaration))"
         }
         try connection.query(
@@ -51,7 +53,7 @@ extension SaveSession {
             tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
     }
 
-    /// Reads the rows again whose derived values the triggers of this save have changed.
+    /// Reads the rows again whose derived values the triggers of this save changed.
     func readDerivedRows() throws -> FetchedRows {
         guard !connection.affectedRows.isEmpty else { return FetchedRows() }
         var keysByRoot: [Int: Set<Int64>] = [:]

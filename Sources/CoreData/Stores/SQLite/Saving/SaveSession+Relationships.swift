@@ -1,6 +1,9 @@
 // Join tables, hidden keys, and positions in ordered relationships.
 extension SaveSession {
-    /// Writes all links before any order: the members of an ordered relationship may be linked from their side.
+    /// Writes join tables, hidden keys and positions.
+    ///
+    /// Writes all links before any order: the members of an ordered relationship may be linked from
+    /// their side.
     func writeRelationships() throws {
         var tables: [JoinTableChanges] = []
         for change in batch.relationshipChanges {
@@ -44,7 +47,7 @@ extension SaveSession {
 
     private func list(_ keys: some Sequence<Int64>) -> [StoredValue] { [backend.mapping.dialect.keyList(keys).value] }
 
-    /// The positions that members of a relationship have, by key.
+    /// The positions of the members of a relationship, by key.
     private func stored(_ positions: SaveStatements.Positions, of owner: Int64) throws -> [Int64: Int64] {
         var stored: [Int64: Int64] = [:]
         try connection.query(statements.members(positions), list([owner])) { row in
@@ -53,9 +56,10 @@ extension SaveSession {
         return stored
     }
 
-    /// The last positions of owners that have members.
+    /// Returns the last position of each owner that has members.
     ///
-    /// The members of an owner are numbered anew if a position, or what a damaged file has in its place, leaves no room behind it.
+    /// Renumbers the members of an owner if a position, or a damaged value in its place, leaves no
+    /// room after it.
     private func last(_ positions: SaveStatements.Positions, of owners: some Sequence<Int64>) throws -> [Int64: Int64] {
         var last: [Int64: Int64] = [:]
         var full: [Int64] = []
@@ -73,9 +77,10 @@ extension SaveSession {
         return last
     }
 
-    /// Writes what a to-many relationship without an inverse gains and loses into the destinations' rows.
+    /// Writes the changes of a to-many relationship without an inverse into the destinations' rows.
     ///
-    /// A row has one owner for each relationship: the last one it was given to. Another owner's removal does not take it away.
+    /// A row has one owner for each relationship: the last one it was assigned to. A removal by
+    /// another owner does not clear it.
     private func writeHiddenKeys(_ change: RelationshipChange, _ column: SQLColumn, _ destination: SQLEntity) throws {
         let owner = StoredValue.integer(change.ownerKey)
         for removed in change.removed {

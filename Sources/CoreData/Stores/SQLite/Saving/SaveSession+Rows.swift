@@ -31,7 +31,7 @@ extension SaveSession {
         }
     }
 
-    /// Takes the owner of a to-many relationship without an inverse out of its destinations' rows.
+    /// Clears foreign keys that refer to a deleted owner in a relationship without an inverse.
     private func releaseDestinations(of owner: Int64, _ key: SQLHiddenKey) throws {
         try connection.run(statements.releaseDestinations(key.column, of: key.destination), [.integer(owner)])
     }
@@ -44,7 +44,7 @@ extension SaveSession {
         var waiting: [Int] = []
         for index in batch.updates.indices where try !update(index) { waiting.append(index) }
         guard !waiting.isEmpty else { return }
-        // A unique value may be free once another update has given it up.
+        // A unique value may become free after another update has changed it.
         while true {
             var left: [Int] = []
             for index in waiting where try !update(index) { left.append(index) }
@@ -52,7 +52,7 @@ extension SaveSession {
             if left.count == waiting.count { break }
             waiting = left
         }
-        // Rows that exchange values wait for each other: take these away, then try once more.
+        // Rows that exchange values block each other: clear these values, then try once more.
         for index in waiting { try clearUniqueColumns(of: batch.updates[index]) }
         for index in waiting where try !update(index) { try addViolation(update: index) }
     }
@@ -65,7 +65,7 @@ extension SaveSession {
         }
     }
 
-    // By address: each row's change would be copied, with its references, otherwise.
+    // By address: passing the change by value would copy it with its references for each row.
     @inline(__always)
     private func update(_ index: Int, _ change: UnsafePointer<RowChange>) throws -> Bool {
         let writer = try writer(for: change.pointee.layout)
@@ -80,13 +80,15 @@ extension SaveSession {
             updatedRows[index] = row
             return true
         } catch let error as SQLiteError where error.isUniquenessViolation {
-            // The update may be tried again, and then writes its values to other files.
+            // The update may be tried again, and then writes its values to new files.
             files?.discard(after: filesBefore)
             return false
         }
     }
 
-    /// Takes the unique values away that the change itself replaces, and no others: these nobody would write again.
+    /// Clears the unique values that the change itself replaces.
+    ///
+    /// No others are cleared, as nothing would write them again.
     private func clearUniqueColumns(of change: RowChange) throws {
         guard let values = change.values else { return }
         let entity = try backend.entity(change.layout)

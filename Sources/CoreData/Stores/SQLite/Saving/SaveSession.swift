@@ -1,7 +1,7 @@
 /// One save: all writes of a batch in one transaction.
 ///
-/// Rows are deleted first, then updated, then inserted, so that a unique value can move between rows within one save.
-/// Conflicts are collected over the whole batch before the save is refused.
+/// Rows are deleted first, then updated, then inserted, so that a unique value can move between
+/// rows within one save. Conflicts are collected over the whole batch before the save is refused.
 final class SaveSession {
     let batch: SaveBatch
     private let store: SQLiteStore
@@ -9,13 +9,13 @@ final class SaveSession {
     let connection: SQLiteConnection
     let statements: SaveStatements
     private var writers: [Int: RowWriter] = [:]
-    /// The writer that was used last, which is most often the next one too, and its layout.
+    /// The last used writer and its layout; most often the next row has the same layout.
     @exclusivity(unchecked) private var recent: (layout: ObjectIdentifier, writer: RowWriter)?
-    /// What the batch meets, collected by the extension in another file that checks rows and constraints.
+    /// The conflicts of the batch, collected by the extension that checks rows and constraints.
     var conflicts = SaveConflicts()
-    /// By the layout's index.
+    /// The history columns of each entity, by layout index.
     var historyColumns: [Int: HistoryColumns] = [:]
-    /// Preserved values by the index of the deletion.
+    /// The preserved values of deleted rows, by the index of the deletion.
     var tombstones: [Int: [StoredValue]] = [:]
     @exclusivity(unchecked) var insertedRows: ContiguousArray<RowPointer?>
     @exclusivity(unchecked) var updatedRows: ContiguousArray<RowPointer?>
@@ -44,12 +44,13 @@ final class SaveSession {
                 throw error
             }
         }
-        // Should the commit fail, it may come to light again with the log: the written files stay until a store is opened.
+        // Even if the commit fails, recovery of the log may restore it: the written files stay
+        // until a store is opened.
         if let files { backend.pool.supersededFiles?.add(files.superseded) }
         return publish(pages, extra)
     }
 
-    /// Everything between the beginning of the transaction and its commit.
+    /// Performs all writes between the beginning of the transaction and its commit.
     private func write() throws -> ([RowPage], FetchedRows) {
         try checkVersions()
         try deleteRows()
@@ -69,18 +70,18 @@ final class SaveSession {
         return (pages, extra)
     }
 
-    /// Writes new rows and relationships as a part of the transaction that is open, and reads nothing back.
+    /// Writes new rows and relationships as part of the open transaction, and reads nothing back.
     func writeBlock() throws {
         try insertRows()
         try writeRelationships()
         guard conflicts.violations.isEmpty else { throw conflicts }
         if backend.tracksHistory { try writeHistory() }
         try files?.sync()
-        // Nobody asks for the rows that triggers have changed.
+        // Blocks do not use the list of rows that triggers changed.
         connection.affectedRows.removeAll()
     }
 
-    /// Publishes the new rows and forgets the deleted ones, after the commit.
+    /// Publishes the new rows and removes the deleted ones from the caches, after the commit.
     private func publish(_ pages: [RowPage], _ extra: FetchedRows) -> SaveOutcome {
         var byRoot: [Int: [RowPage]] = [:]
         for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
@@ -90,7 +91,8 @@ final class SaveSession {
         for page in extra.pages { extraByRoot[page.layout.rootIndex, default: []].append(page) }
         for (root, pages) in extraByRoot { backend.rowCaches[root].insert(pages) }
         if !extra.rows.isEmpty {
-            // Rows with derived values are replaced by what the triggers made of them.
+            // The rows read after the triggers replace the written ones, as they have the derived
+            // values.
             var replaced: [RowReference: RowPointer] = [:]
             for row in extra.rows {
                 let root = backend.mapping.layouts.layouts[row.rowLayoutIndex].rootIndex
