@@ -1,7 +1,9 @@
 import Foundation
 import Synchronization
 
-/// A Core Data stack in one object: a model, a coordinator with its stores, a context for the main queue, and contexts for
+/// A Core Data stack in one object.
+///
+/// It has a model, a coordinator with its stores, a context for the main queue, and contexts for
 /// background work.
 ///
 ///     let container = NSPersistentContainer(name: "Inventory")
@@ -13,16 +15,20 @@ import Synchronization
 ///
 /// ```swift
 /// let container = NSPersistentContainer(name: "Shop", managedObjectModel: model)
-/// container.loadPersistentStores { _, error in if let error { print(error.localizedDescription) } }
+/// container.loadPersistentStores { _, error in
+///     if let error { print(error.localizedDescription) }
+/// }
 /// let items = try container.viewContext.fetch(NSFetchRequest<Item>(entityName: "Item"))
 /// ```
 open class NSPersistentContainer: NSObject, @unchecked Sendable {
-    // Sendable: everything but the descriptions is constant, and those lie behind the mutex.
+    // Sendable: everything but the descriptions is constant. The descriptions are behind the mutex.
 
-    /// The name of the container, of its first store's file, and of the model if that was looked for.
+    /// The name of the container, of its first store's file, and of the model if that was searched
+    /// for.
     open var name: String { parts.name }
 
-    /// The context of the main queue, connected to the coordinator. A subclass may give a context of its own.
+    /// The context of the main queue, connected to the coordinator. A subclass may give a context
+    /// of its own.
     ///
     /// ```swift
     /// container.viewContext.automaticallyMergesChangesFromParent = true
@@ -45,15 +51,17 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     private let parts: Parts
 
     private struct Descriptions: @unchecked Sendable {
-        // Sendable: only reached through the mutex. A description that was handed out is the caller's to change, before
-        // the stores are loaded.
+        // Sendable: only reached through the mutex. The caller may change a description that it has
+        // got, before the stores are loaded.
         var list: [NSPersistentStoreDescription]
     }
 
     // Guards the list of descriptions.
     private let descriptions: Mutex<Descriptions>
 
-    /// What `loadPersistentStores` adds: one SQLite store `NAME.sqlite` in `defaultDirectoryURL()` until changed.
+    /// The descriptions of the stores that `loadPersistentStores` adds.
+    ///
+    /// Until changed, it is one SQLite store `NAME.sqlite` in `defaultDirectoryURL()`.
     ///
     /// ```swift
     /// let description = NSPersistentStoreDescription()
@@ -68,9 +76,12 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Makes a container with the model of that name in the main bundle (`NAME.momd`, `NAME.mom`, `NAME.xcdatamodeld`).
+    /// Creates a container with the model of that name in the main bundle.
     ///
-    /// - Precondition: the model exists; the message says where it was looked for. See `init(findingModelNamed:in:)`.
+    /// The model is `NAME.momd`, `NAME.mom` or `NAME.xcdatamodeld`.
+    ///
+    /// - Precondition: the model exists; the message says where it was looked for. See
+    ///   `init(findingModelNamed:in:)`.
     public convenience init(name: String) {
         do {
             try self.init(name: name, managedObjectModel: Self.model(named: name, in: .main))
@@ -80,7 +91,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         }
     }
 
-    /// Makes a container with the model of that name, or throws when there is none.
+    /// Creates a container with the model of that name, or throws when there is none.
     ///
     /// ```swift
     /// let container = try NSPersistentContainer(findingModelNamed: "Shop", in: .module)
@@ -89,14 +100,15 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// - Parameters:
     ///   - name: the model's file name without its ending, and the name of the container.
     ///   - bundle: where to look first.
-    /// - Throws: an error that says where the model was looked for, or why it cannot be read or used.
+    /// - Throws: an error that says where the model was looked for, or why it cannot be read or
+    ///   used.
     public convenience init(findingModelNamed name: String, in bundle: Bundle = .main) throws {
         let model = try Self.model(named: name, in: bundle)
         try NSPersistentStoreCoordinator.requireConsistency(of: model)
         self.init(name: name, managedObjectModel: model)
     }
 
-    /// Makes a container with a model. The model is frozen.
+    /// Creates a container with a model. The model is frozen.
     ///
     /// - Precondition: the model is consistent.
     public init(name: String, managedObjectModel model: NSManagedObjectModel) {
@@ -131,8 +143,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// The directory for stores whose descriptions were not changed. A subclass may choose another.
     ///
-    /// On Apple's platforms the application support directory. Elsewhere `$XDG_DATA_HOME`, or `~/.local/share` where that
-    /// is not set, with a directory of the program's name. It is made when a store is added there.
+    /// On Apple's platforms the application support directory. Elsewhere `$XDG_DATA_HOME`, or
+    /// `~/.local/share` where that is not set, with a directory of the program's name. It is made
+    /// when a store is added there.
     ///
     /// ```swift
     /// let url = NSPersistentContainer.defaultDirectoryURL().appendingPathComponent("Shop.sqlite")
@@ -147,7 +160,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     /// Adds a store for each description.
     ///
-    /// Cost: each store is opened, which reads its metadata and schema, and migrated where its model is another version.
+    /// Cost: each store is opened, which reads its metadata and schema, and migrated where its
+    /// model is another version.
     ///
     /// ```swift
     /// container.loadPersistentStores { description, error in
@@ -155,14 +169,17 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter block: called once for each description with the error, if any, never twice at a time: before the method returns, or
-    ///   later on a background queue for descriptions that ask for adding asynchronously, which come after the others. Either are
-    ///   added, and told of, in the order of the descriptions. What the block does with `viewContext` belongs on the main queue.
+    /// - Parameter block: called once for each description with the error, if any, never twice at a
+    ///   time. It is called before the method returns, or later on a background queue for
+    ///   descriptions that ask for adding asynchronously. These come after the others. Both groups
+    ///   are added, and reported, in the order of the descriptions. Work of the block with
+    ///   `viewContext` belongs on the main queue.
     open func loadPersistentStores(
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         let descriptions = persistentStoreDescriptions
-        // Those that are added later come last: the block is not to be called on two threads at once.
+        // Stores that are added later come last: the block must not be called on two threads at
+        // once.
         let ordered = descriptions.filter { !$0.shouldAddStoreAsynchronously } + descriptions.filter(\.shouldAddStoreAsynchronously)
         for description in ordered {
             do {
@@ -202,7 +219,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         context.perform { block(context) }
     }
 
-    /// Runs a block on the queue of a new background context and gives its result.
+    /// Runs a block on the queue of a new background context and returns its result.
     ///
     /// Cost: a new context for each call; its row cache is that of the store.
     ///
@@ -220,7 +237,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     }
 }
 
-/// Where a program keeps its stores if it does not say.
+/// The directory for the stores of a program that does not choose one.
 enum DefaultStoreDirectory {
     static func url(programName: String, environment: [String: String], home: URL) -> URL {
         #if canImport(Darwin)

@@ -1,42 +1,50 @@
 import Dispatch
 import Synchronization
 
-/// A context, as its coordinator knows it.
+/// A context as its coordinator sees it.
 protocol CoordinatorClient: AnyObject, Sendable {
-    /// Notes that a store was removed, and where its rows went. Called on any thread.
+    /// Notes that a store was removed, and the new places of its rows. Called on any thread.
     func noteRemoval(of store: NSPersistentStore, rows moved: MovedRows?)
 
-    /// Has the objects of stores that were removed follow their rows, and lets go of those whose rows are gone. Called on any thread.
+    /// Makes the objects of removed stores follow their rows, and releases objects whose rows are
+    /// gone.
+    ///
+    /// Called on any thread.
     func storesWereRemoved()
 
-    /// Takes over what other programs have saved, where it takes over what others save at all. Called on any thread.
+    /// Merges changes that other programs saved, if the client merges automatically.
+    ///
+    /// Called on any thread.
     func storeWasChangedByOthers()
 
-    /// Takes over what another client saved. Called on any thread.
+    /// Merges changes that another client saved. Called on any thread.
     func takeOver(_ changes: SavedObjectIDs)
 
-    /// Takes over the permanent keys that its parent knows. Called on any thread.
+    /// Adopts the permanent keys that the client's parent has. Called on any thread.
     func parentHasPermanentKeys()
 }
 
-/// What has changed besides the objects that are named.
+/// Changes besides those of the listed objects.
 enum UnnamedChanges: Sendable {
     /// Nothing: objects were saved.
     case none
-    /// Objects of these root entities, by layout index: a batch does not say which of them it has changed.
+    /// Objects of these root entities, by layout index: a batch does not report which it has
+    /// changed.
     case ofRoots(Set<Int>)
-    /// What led to objects that were deleted, and what their delete rules have reached.
+    /// Objects that referred to deleted objects, and objects that delete rules have reached.
     case aroundDeletions
 }
 
-/// The IDs of objects that one save changed: what may cross threads.
+/// The IDs of objects that one save changed, in a form that may cross threads.
 struct SavedObjectIDs: Sendable {
     var inserted: [NSManagedObjectID] = []
     var updated: [NSManagedObjectID] = []
     var deleted: [NSManagedObjectID] = []
-    /// What else has changed.
+    /// Changes besides those of the listed objects.
     var unnamed = UnnamedChanges.none
-    /// The same IDs as rows, by table: found among the objects of a context without looking at each ID. Made for large changes.
+    /// The same IDs as rows, by table. Made for large changes.
+    ///
+    /// A context finds its objects with them without examining each ID.
     private(set) var updatedRows: [RowsOfTable]?
     private(set) var deletedRows: [RowsOfTable]?
 
@@ -45,7 +53,7 @@ struct SavedObjectIDs: Sendable {
         let store: Int
         let root: Int
         var keys: ContiguousArray<Int64> = []
-        /// As many: where each is among the IDs.
+        /// For each key, the place of its ID in the list of IDs.
         var places: ContiguousArray<Int> = []
     }
 
@@ -61,7 +69,7 @@ struct SavedObjectIDs: Sendable {
         if deleted.count > Self.large { deletedRows = Self.rows(deleted) }
     }
 
-    /// Adds objects that nobody named.
+    /// Adds objects that were not listed.
     mutating func add(updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
         if updated.isEmpty && deleted.isEmpty { return }
         self.updated += updated
@@ -69,7 +77,7 @@ struct SavedObjectIDs: Sendable {
         (updatedRows, deletedRows) = (nil, nil)
     }
 
-    /// - Returns: nil where some have no place in a store.
+    /// - Returns: nil if some IDs have no place in a store.
     private static func rows(_ objectIDs: [NSManagedObjectID]) -> [RowsOfTable]? {
         var tables: [RowsOfTable] = []
         var token: StoreToken?
@@ -92,7 +100,7 @@ struct SavedObjectIDs: Sendable {
     }
 }
 
-/// Changes on their way to another queue. What large ones consist of is released on none of the program's.
+/// Changes on their way to another queue. Large ones are released on none of the program's queues.
 final class HandedChanges: Sendable {
     /// Guards the changes.
     private let changes: Mutex<SavedObjectIDs>
@@ -105,21 +113,21 @@ final class HandedChanges: Sendable {
 
     var value: SavedObjectIDs { changes.withLock { $0 } }
 
-    /// Called when nobody uses the value any more.
+    /// Called when the value is no longer used.
     func end() {
         guard isLarge else { return }
         DispatchQueue.global(qos: .utility).async { self.changes.withLock { $0 = SavedObjectIDs() } }
     }
 }
 
-/// Contexts of one coordinator, or of one parent. It keeps none of them alive.
+/// The contexts of one coordinator or of one parent. The list keeps none of them alive.
 final class ClientList: Sendable {
-    /// Guards the entries: each gives its context, or nil once that is being deallocated.
+    /// Guards the entries. Each returns its context, or nil once that is being deallocated.
     private let entries = Mutex<[ObjectIdentifier: @Sendable () -> (any CoordinatorClient)?]>([:])
 
     var isEmpty: Bool { entries.withLock { $0.isEmpty } }
 
-    /// - Parameter reference: that of the client itself.
+    /// - Parameter reference: the client's reference to itself.
     func add<Client: CoordinatorClient>(_ client: Client, _ reference: BackReference<Client>) {
         entries.withLock { $0[ObjectIdentifier(client)] = { reference.object } }
     }

@@ -1,9 +1,10 @@
 import Foundation
 
-// What coordinators throw.
+// Errors of coordinators.
 extension CoreDataErrors {
-    /// A model that contradicts itself: code 134060, which a Mac gives too where a model is not fit for its use. No store is asked, so
-    /// no store's code applies.
+    /// An inconsistent model: code 134060, as on a Mac for a model that is unfit for its use.
+    ///
+    /// No store is asked, so no store's code applies.
     static func inconsistentModel(_ message: String, _ problems: [String]) -> NSError {
         let recovery = "Correct the model; each problem is one of the detailed errors."
         return misuse(

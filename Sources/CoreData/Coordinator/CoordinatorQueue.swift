@@ -1,10 +1,10 @@
 import Dispatch
 import Synchronization
 
-/// A serial queue that is made when it is first used, and that knows its own blocks.
+/// A serial queue that is created when it is first used, and that knows its own blocks.
 ///
-/// Dispatch needs a thread to end a queue that can be asked so, and the process ends where it can have none. A coordinator that was never
-/// asked to run a block ends without one.
+/// Dispatch needs a thread to end a queue with such knowledge; it ends the process if it can get
+/// none. A coordinator that never ran a block has no queue to end.
 final class CoordinatorQueue: Sendable {
     private let key = DispatchSpecificKey<Bool>()
     private let made = Mutex<DispatchQueue?>(nil)

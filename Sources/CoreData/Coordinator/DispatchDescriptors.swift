@@ -2,17 +2,18 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The file descriptors that Dispatch opens for its threads, timers and main queue when each is first used.
+/// The file descriptors that Dispatch opens for its threads, timers and main queue when each is
+/// first used.
 ///
-/// Dispatch ends the process where it can open none. So stores have it open them while there are some.
+/// Dispatch ends the process if it can open none. So stores make it open them while some are left.
 enum DispatchDescriptors {
     private static let areOpen = Mutex(false)
-    /// More than Dispatch opens.
+    /// A number greater than that of the descriptors that Dispatch opens.
     private static let count = 8
 
-    /// Has Dispatch open its descriptors, once in a process. Takes about a millisecond.
+    /// Makes Dispatch open its descriptors, once in a process. Takes about a millisecond.
     ///
-    /// - Throws: the failure of the system where there are too few left.
+    /// - Throws: the failure of the system if too few descriptors are left.
     static func open() throws(SystemFailure) {
         let failure = areOpen.withLock { areOpen -> SystemFailure? in
             if areOpen { return nil }
@@ -24,7 +25,7 @@ enum DispatchDescriptors {
             group.enter()
             DispatchQueue.main.async {}
             DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + .milliseconds(1)) { group.leave() }
-            // All threads of Dispatch may be waiting.
+            // The wait has a limit, because all threads of Dispatch may be waiting.
             _ = group.wait(timeout: .now() + 1)
             areOpen = true
             return nil

@@ -10,7 +10,8 @@ extension NSPersistentStoreCoordinator {
             block(storeDescription, Result { try add(storeDescription) }.failure)
             return
         }
-        // The description and the block are handed over: the caller gets the description back in the block.
+        // The description and the block are handed over: the caller gets the description back in
+        // the block.
         let handedOver = Unchecked((description: storeDescription, block: block))
         additions.async {
             let (description, block) = handedOver.value
@@ -18,7 +19,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// Says that a store cannot be added, when it would have been its turn.
+    /// Reports that a store cannot be added, at the time when it would have been added.
     func refuse(
         _ storeDescription: NSPersistentStoreDescription, _ error: any Error,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -73,7 +74,7 @@ extension NSPersistentStoreCoordinator {
         let held = try compatibility.heldEntities()
         try compatibility.checkFeatures(of: held.entities, storeClass: storeClass)
         let url = try self.url(url, for: storeClass, type: type)
-        // Each store at the null device is one of its own.
+        // Each store at the null device is a separate store.
         if url.path != SQLiteStore.nullDevice, let other = persistentStore(for: url) { throw duplicate(other, of: type, at: url) }
 
         let store = storeClass.init(
@@ -93,8 +94,9 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// Reads the store's metadata, checks them, migrates the store where that is needed and wanted, and makes it ready for
-    /// requests.
+    /// Reads and checks the store's metadata, migrates the store, and makes it ready for requests.
+    ///
+    /// The migration takes place only if it is needed and asked for.
     private func open(
         _ store: NSPersistentStore, type: String, holding held: HeldEntities, compatibility: StoreCompatibility,
         progress: MigrationProgress
@@ -134,7 +136,7 @@ extension NSPersistentStoreCoordinator {
         try store.prepareForRequests()
     }
 
-    /// The migration that a store needs whose metadata is loaded.
+    /// The migration that a store with loaded metadata needs.
     private func neededMigration(
         of store: NSPersistentStore, holding held: HeldEntities, compatibility: StoreCompatibility
     ) throws -> StoreMigration? {
@@ -151,7 +153,8 @@ extension NSPersistentStoreCoordinator {
                     }
                 }
             } catch let error as NSError where error.code == NSMigrationMissingSourceModelError {
-                // The hashes and the model are read one after the other: someone else may have migrated the store between.
+                // The hashes and the model are read one after the other: another program may have
+                // migrated the store in between.
                 try store.loadMetadata()
                 let former = StoreMetadataHashes.hashes(in: metadata)
                 if StoreMetadataHashes.hashes(in: store.metadata ?? [:]) == former {
@@ -161,7 +164,7 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The error of a missing model, with why the store's own could not be used.
+    /// The error of a missing model, with the reason why the store's own model could not be used.
     private static func missingModel(_ error: NSError, _ unreadable: ModelReadingError) -> NSError {
         var userInfo = error.userInfo
         userInfo[NSUnderlyingErrorKey] = unreadable as NSError
@@ -174,7 +177,10 @@ extension NSPersistentStoreCoordinator {
         store.identifier ?? Swift.type(of: store).newIdentifier(at: store.url ?? URL(fileURLWithPath: "/"))
     }
 
-    /// The URL for a store; one of its own for a store that was given none, or the null device, and need not have a file.
+    /// The URL for a store.
+    ///
+    /// A store without URL, or at the null device, gets a URL of its own if it need not have a
+    /// file.
     private func url(_ url: URL?, for storeClass: NSPersistentStore.Type, type: String) throws -> URL {
         let place = url.flatMap { $0.isFileURL && $0.path == SQLiteStore.nullDevice ? nil : $0 }
         if let url = place ?? storeClass.ownURL() ?? url { return url }
@@ -195,7 +201,8 @@ extension NSPersistentStoreCoordinator {
 
     func removeStore(_ store: NSPersistentStore) throws {
         try requireAdded(store, toBe: "removed")
-        // Not under the lock, as observers may wait for other threads. The store may be gone when they return.
+        // Not under the lock, as observers may wait for other threads. The store may be gone when
+        // they return.
         NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         try changingStores.withLock {
             try requireAdded(store, toBe: "removed")
@@ -213,7 +220,7 @@ extension NSPersistentStoreCoordinator {
 
     /// The entry of a store in the list.
     ///
-    /// - Parameter purpose: what is to be done with the store, as the error says it.
+    /// - Parameter purpose: the operation on the store, for the text of the error.
     @discardableResult
     func requireAdded(_ store: NSPersistentStore, toBe purpose: String) throws -> AddedStore {
         if let added = changingStores.withLock({ addedStores.first { $0.store === store } }) { return added }
@@ -229,7 +236,7 @@ extension NSPersistentStoreCoordinator {
 
     // MARK: - Store classes
 
-    /// Registers a class that opens stores of a type; nil takes the type out.
+    /// Registers a class that opens stores of a type; nil removes the type.
     ///
     /// ```swift
     /// let list = NSPersistentStore.StoreType(rawValue: "List")
@@ -242,7 +249,7 @@ extension NSPersistentStoreCoordinator {
         registerStoreClass(storeClass, forStoreType: type.rawValue)
     }
 
-    /// Registers a class that opens stores of a type; nil takes the type out.
+    /// Registers a class that opens stores of a type; nil removes the type.
     ///
     /// - Precondition: the class inherits from `NSPersistentStore`.
     public class func registerStoreClass(_ storeClass: AnyClass?, forStoreType storeType: String) {
@@ -254,7 +261,8 @@ extension NSPersistentStoreCoordinator {
         StoreTypeRegistry.register(persistentStoreClass, for: storeType)
     }
 
-    /// The registered classes by type. The values are the classes themselves, not boxed as on platforms with Objective-C.
+    /// The registered classes by type. The values are the classes themselves, not boxed as on
+    /// platforms with Objective-C.
     public class var registeredStoreTypes: [String: AnyClass] { StoreTypeRegistry.classesByType }
 }
 

@@ -1,10 +1,10 @@
 import Foundation
 
-// The lock of programs that were written before queues.
+// The lock for programs that were written before queues.
 
 extension NSPersistentStoreCoordinator {
-    /// Locks the coordinator for the calling thread, for code that was written before queues. The framework itself never
-    /// waits for this lock.
+    /// Locks the coordinator for the calling thread, for code that was written before queues. The
+    /// framework itself never waits for this lock.
     public func lock() { userLock.lock() }
 
     /// Undoes one `lock()`.

@@ -36,7 +36,8 @@ extension NSPersistentStoreCoordinator {
     /// The metadata of the store at a URL, read without opening it.
     ///
     /// ```swift
-    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+    ///     type: .sqlite, at: url)
     /// let fits = model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
     /// ```
     ///
@@ -56,12 +57,14 @@ extension NSPersistentStoreCoordinator {
         try StoreTypeRegistry.storeClass(for: storeType, at: url).metadata(at: url, options: options)
     }
 
-    /// The metadata of the store at a URL, whatever its type: the first registered class that can read it gives them.
+    /// The metadata of the store at a URL, whatever its type.
+    ///
+    /// The first registered class that can read the store returns its metadata.
     ///
     /// Cost: each registered class tries the file until one can read it.
     ///
-    /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) when no class can read the store; `NSDetailedErrorsKey` holds what each
-    ///   says.
+    /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) when no class can read the store;
+    ///   `NSDetailedErrorsKey` holds the error of each class.
     public class func metadataForPersistentStore(with url: URL) throws -> [AnyHashable: Any] {
         var failures: [any Error] = []
         for (_, storeClass) in StoreTypeRegistry.classesByType.sorted(by: { $0.key < $1.key }) {
@@ -75,11 +78,14 @@ extension NSPersistentStoreCoordinator {
             recovery: "Each detailed error says why the stores of one type do not take it.", userInfo: userInfo)
     }
 
-    /// Replaces the metadata of the store at a URL at once. The store must not be open. What it cannot be without, such as its UUID and the
-    /// hashes of its model, stays as it is where it is not given.
+    /// Replaces the metadata of the store at a URL at once. The store must not be open.
+    ///
+    /// Entries that the store cannot do without, such as its UUID and the hashes of its model, stay
+    /// as they are if they are not given.
     ///
     /// ```swift
-    /// var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+    /// var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+    ///     type: .sqlite, at: url)
     /// metadata["origin"] = "import"
     /// try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
     /// ```

@@ -4,7 +4,8 @@ import Foundation
 extension NSPersistentStoreCoordinator {
     func objectID(for url: URL) -> NSManagedObjectID? {
         guard url.scheme?.lowercased() == "x-coredata" else { return nil }
-        // Not `url.host`, which may have been made lower case: UUIDs in URIs are compared as they are written.
+        // Not `url.host`, which may have been made lower case: UUIDs in URIs are compared as they
+        // are written.
         let parts = url.absoluteString.dropFirst("x-coredata://".count).split(
             separator: "/", maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count == 3, let entityName = parts[1].removingPercentEncoding,
@@ -21,10 +22,12 @@ extension NSPersistentStoreCoordinator {
         return NSManagedObjectID(key: key, layout: self.layout(ofRow: key, named: layout, in: store), store: store)
     }
 
-    /// The entity of a row, which may be another one of its hierarchy than the URI names; the named one where the row cannot be read.
+    /// The entity of a row, which may be another one of the hierarchy than the URI names.
+    ///
+    /// If the row cannot be read, it is the named entity.
     private func layout(ofRow key: Int64, named layout: EntityLayout, in store: NSPersistentStore) -> EntityLayout {
         let root = modelLayout.layouts[layout.rootIndex]
-        // A class of the program's own reads rows for contexts only.
+        // A store of a class that the program defines reads rows for contexts only.
         guard root.familyIndexes.count > 1, let rows = store.snapshotStore, !rows.needsObjects else { return layout }
         if let cached = rows.cachedRow(key, of: root) { return cached.layout }
         guard let read = try? rows.readRows([key], of: root) else { return layout }

@@ -1,6 +1,6 @@
 import Foundation
 
-// How contexts find the stores for their requests.
+// Finding the stores for the requests of contexts.
 extension NSPersistentStoreCoordinator {
     /// A store and which entities it holds.
     struct AddedStore {
@@ -28,12 +28,15 @@ extension NSPersistentStoreCoordinator {
         @inline(__always) func holds(_ index: Int) -> Bool { holdings[index] != .none }
     }
 
-    /// The store that a new object of an entity goes to: the assigned one, or the first writable store that holds the
-    /// entity, those first whose configurations list it themselves.
+    /// The store for a new object of an entity: the assigned store, or the first writable store
+    /// that holds the entity.
     ///
-    /// - Throws: `CocoaError.persistentStoreSave` (134030) when no store can take the object, `fileWriteNoPermission` (513) when those that
-    ///   could are read-only, `persistentStoreIncompatibleSchema` (134020) when the configuration of the store it is assigned to lacks its
-    ///   entity.
+    /// Stores whose configurations list the entity themselves come first.
+    ///
+    /// - Throws: `CocoaError.persistentStoreSave` (134030) when no store can take the object,
+    ///   `fileWriteNoPermission` (513) when those that could are read-only,
+    ///   `persistentStoreIncompatibleSchema` (134020) when the configuration of the store it is
+    ///   assigned to lacks its entity.
     func store(for entity: EntityLayout, assigned: NSPersistentStore?) throws -> NSPersistentStore {
         let stores = addedStores
         if let assigned {
@@ -57,15 +60,16 @@ extension NSPersistentStoreCoordinator {
             stores: stores.map(\.store))
     }
 
-    /// The writable store among others that a new object of an entity goes to.
+    /// The writable store for new objects of an entity, among some stores.
     static func writableStore(for entity: EntityLayout, among stores: [AddedStore]) -> AddedStore? {
         for added in stores where added.holdings[entity.index] == .listed && !added.store.isReadOnly { return added }
         for added in stores where added.holds(entity.index) && !added.store.isReadOnly { return added }
         return nil
     }
 
-    /// The stores that a request for an entity goes to: those that hold it or one of its subentities, among `affected`
-    /// where that is given.
+    /// The stores for a request for an entity: those that hold it or one of its subentities.
+    ///
+    /// Only stores among `affected` count, where that is given.
     func snapshotStores(holding entity: EntityLayout, affected: [NSPersistentStore]?) -> [NSPersistentStore] {
         addedStores.compactMap { added in
             guard entity.familyIndexes.contains(where: { added.holds($0) }) else { return nil }

@@ -1,16 +1,17 @@
-// The rows that the coordinator's stores have cached.
+// The cached rows of the coordinator's stores.
 extension NSPersistentStoreCoordinator {
-    /// Has all rows that are asked for from now on read from their stores: others may have changed them.
+    /// Makes all later requests read rows from their stores, because other programs may have
+    /// changed them.
     ///
     /// Objects keep the rows that they have.
     package final func forgetCachedRows() {
         for added in addedStores { added.store.snapshotStore?.rowCaches.forEach { $0.removeAll() } }
     }
 
-    /// How many requests can read at once beside one that writes.
+    /// The number of requests that can read at once while another request writes.
     package final var concurrentReads: Int { addedStores.compactMap { $0.store.snapshotStore?.concurrentReads }.min() ?? 1 }
 
-    /// Has contexts take over what others save, where the store hears of it.
+    /// Makes contexts merge the saves of other programs, if the store is notified of them.
     func follow(_ store: NSPersistentStore) {
         store.othersChanged = { [reference, of = store.reference] in
             guard let self = reference.object, let store = of.object else { return }

@@ -6,7 +6,7 @@ extension NSPersistentStoreCoordinator {
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]?
     ) throws {
         let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: url, ignoresCase: true)
-        // Removed before the lock is taken, because observers are told of it.
+        // Removed before the lock is taken, because observers are notified of it.
         if let open = persistentStore(for: url) { try remove(open) }
         try changingStores.withLock { try storeClass.destroyStore(ofType: storeType, at: url, options: options) }
     }
@@ -16,7 +16,7 @@ extension NSPersistentStoreCoordinator {
         sourceOptions: [AnyHashable: Any]?, ofType storeType: String
     ) throws {
         let storeClass = try StoreTypeRegistry.storeClass(for: storeType, at: destinationURL, ignoresCase: true)
-        // Removed before the lock is taken, because observers are told of it.
+        // Removed before the lock is taken, because observers are notified of it.
         let open = persistentStore(for: destinationURL)
         if let open { try remove(open) }
         do {
@@ -42,7 +42,7 @@ extension NSPersistentStoreCoordinator {
             let added = try requireAdded(store, toBe: "migrated")
             let configuration =
                 store.configurationName == NSPersistentStore.defaultConfigurationName ? nil : store.configurationName
-            // A store that is read-only from the start could be neither made nor filled.
+            // A store that is read-only from the start could be neither created nor filled.
             let isReadOnly = NSPersistentStore.flag(options, NSReadOnlyPersistentStoreOption)
             let copy = try addPersistentStore(
                 ofType: storeType, configurationName: configuration, at: url,
@@ -51,13 +51,14 @@ extension NSPersistentStoreCoordinator {
             do {
                 let entities = modelLayout.layouts.filter { added.holds($0.index) }
                 let rows = try StoreCopy(from: store, to: copy, entities: entities)
-                // Before the rows, with which they are written.
+                // Set before the rows, because they are written together.
                 setMetadata(
                     (store.metadata ?? [:]).filter { !NSPersistentStore.ownMetadataKeys.contains($0.key) }, for: copy)
                 moved = try rows.run()
                 if isReadOnly { copy.becomeReadOnly(options) }
             } catch {
-                // The copy is of no use; why it could not be made matters more than a failure to remove it.
+                // The copy is of no use. The error of copying matters more than a failure to remove
+                // the copy.
                 try? remove(copy)
                 throw error
             }
@@ -71,17 +72,19 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The model that a store keeps in itself.
+    /// The model that a store contains.
     ///
     /// Cost: O(size of the model).
     ///
     /// ```swift
     /// let former = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
-    /// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
+    /// let mapping = try NSMappingModel.inferredMappingModel(
+    ///     forSourceModel: former, destinationModel: model)
     /// ```
     ///
-    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (stores in SQLite files and on servers do); `ModelReadingError`, which
-    ///   names the class or key, when it has one that cannot be read.
+    /// - Throws: `CocoaError.migrationMissingSourceModel` when the store has none (stores in SQLite
+    ///   files and on servers have one); `ModelReadingError`, which names the class or key, when it
+    ///   has a model that cannot be read.
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {

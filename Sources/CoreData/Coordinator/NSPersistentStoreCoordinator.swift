@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// Brings contexts and stores together: it knows the model, opens stores, and routes requests to them.
+/// Connects contexts and stores: it knows the model, opens stores, and routes requests to them.
 ///
-/// Many contexts may use one coordinator at once; requests of different contexts do not wait for each other here, only
-/// where a store makes them. Adding and removing stores is serialised.
+/// Many contexts may use one coordinator at once. Requests of different contexts do not wait for each other in the coordinator, only where
+/// a store makes them. Adding and removing stores is serialised.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstorecoordinator>
 ///
@@ -15,12 +15,12 @@ import Synchronization
 /// context.persistentStoreCoordinator = coordinator
 /// ```
 open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendable {
-    // Sendable: the model is frozen, the layouts are constant, what changes lies behind the mutex and the locks.
+    // Sendable: the model is frozen, the layouts are constant, mutable state is behind the mutex and the locks.
 
     /// The model whose entities the stores hold. It cannot be changed any more.
     public let managedObjectModel: NSManagedObjectModel
 
-    /// Where each property of the model lies in rows and objects.
+    /// The place of each property of the model in rows and objects.
     let modelLayout: ModelLayout
 
     /// A number that no other coordinator of the process has; never 0.
@@ -38,33 +38,33 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     // Guards the list of stores and the name.
     private let state = Mutex(State())
 
-    /// Where the rows of a store went that is about to be removed: objects of contexts follow them.
+    /// The new places of the rows of a store that is about to be removed. Objects of contexts follow them.
     let movedRows = Mutex<MovedRows?>(nil)
-    /// What others refer to the coordinator by without keeping it alive.
+    /// A reference to the coordinator that does not keep it alive.
     final let reference = BackReference<NSPersistentStoreCoordinator>()
 
-    /// Whether a store wants to know which objects contexts use; stays set once there was one.
+    /// Whether a store observes which objects contexts use; stays set once there was such a store.
     let tellsStoresOfUse = Atomic<Bool>(false)
 
-    /// The contexts that work on the coordinator, which are told when a store goes.
+    /// The contexts that use the coordinator, which are notified when a store is removed.
     let clients = ClientList()
-    /// Those of them that take over what others save.
+    /// The contexts that merge the saves of other contexts and programs.
     let mergingClients = ClientList()
 
     /// Serialises adding and removing stores. Recursive: a store's `didAdd(to:)` may add another one.
     let changingStores = NSRecursiveLock()
 
-    /// What `lock()` and `unlock()` work on. Nothing in the framework waits for it.
+    /// The lock of `lock()` and `unlock()`. Nothing in the framework waits for it.
     let userLock = NSRecursiveLock()
 
-    /// Where stores are added asynchronously, one after the other.
+    /// The queue that adds stores asynchronously, one after the other.
     let additions = DispatchQueue(label: "CoreData.NSPersistentStoreCoordinator.additions")
 
     private let work = CoordinatorQueue()
 
-    /// Makes a coordinator without stores.
+    /// Creates a coordinator without stores.
     ///
-    /// The model is frozen: its descriptions stop the program when they are changed afterwards.
+    /// The model is frozen: changing its descriptions afterwards stops the program.
     ///
     /// - Precondition: the model is consistent. Use `init(validating:)` for a model that comes from elsewhere.
     public init(managedObjectModel model: NSManagedObjectModel) {
@@ -76,7 +76,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         reference.lead(to: self)
     }
 
-    /// Makes a coordinator with an empty model, for what needs none: destroying and replacing stores.
+    /// Creates a coordinator with an empty model, for destroying and replacing stores.
     ///
     /// ```swift
     /// try NSPersistentStoreCoordinator().destroyPersistentStore(at: url, type: .sqlite)
@@ -85,7 +85,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         self.init(managedObjectModel: NSManagedObjectModel())
     }
 
-    /// Makes a coordinator without stores for a model that may be inconsistent.
+    /// Creates a coordinator without stores for a model that may be inconsistent.
     ///
     /// - Throws: `CocoaError.coreData` (134060); `NSDetailedErrorsKey` holds one error for each inconsistency.
     public init(validating model: NSManagedObjectModel) throws {
@@ -134,14 +134,14 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// Lists a store that is ready for use. The caller holds `changingStores`.
+    /// Adds a store that is ready for use to the list. The caller holds `changingStores`.
     func list(_ store: NSPersistentStore, holding held: HeldEntities) {
         if store.observesUse { tellsStoresOfUse.store(true, ordering: .relaxed) }
         let added = AddedStore(store, holding: held, of: modelLayout)
         state.withLock { $0.stores.append(added) }
     }
 
-    /// Takes a store off the list. The caller holds `changingStores`.
+    /// Removes a store from the list. The caller holds `changingStores`.
     func unlist(_ store: NSPersistentStore) {
         let token = store.token
         state.withLock { guarded in
@@ -150,17 +150,20 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         }
     }
 
-    /// By number: what object IDs still need of the stores that were removed.
+    /// The tokens of removed stores, by number. Object IDs still need them.
     var formerStoreTokens: [Int: StoreToken] { state.withLock { $0.formerStoreTokens } }
 
-    // MARK: - What subclasses may do otherwise
+    // MARK: - Methods that subclasses may override
 
-    // In the class, where it can be overridden; extensions have what it does.
+    // Only methods of a class can be overridden. Extensions contain their implementations.
 
-    /// Opens a store, making it when there is none, and adds it. Reads the metadata and the schema of a database, not its rows.
+    /// Opens a store, or creates it if there is none, and adds it.
+    ///
+    /// Reads the metadata and the schema of a database, not its rows.
     ///
     /// ```swift
-    /// let store = try coordinator.addPersistentStore(type: .sqlite, configuration: "Shop", at: url)
+    /// let store = try coordinator.addPersistentStore(
+    ///     type: .sqlite, configuration: "Shop", at: url)
     /// ```
     ///
     /// - Parameters:
@@ -168,12 +171,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///   - configuration: the model configuration whose entities the store holds; nil for all.
     ///   - url: where the store is. A store in memory keeps nothing there.
     ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
-    /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the
-    ///   store is of another type, `.persistentStoreOpen` when it cannot be opened or the model has no such configuration,
-    ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model,
-    ///   `.migrationMissingSourceModel`, `.migrationMissingMappingModel`, `.inferredMappingModel`, `.migration`,
-    ///   `.migrationManagerSourceStore` or code 134111 when it should be migrated and cannot be, code 134081 when it is added
-    ///   already. A store that could not be migrated is as it was before.
+    /// - Throws: a `CocoaError`: `.persistentStoreInvalidType` for an unknown type, `.persistentStoreTypeMismatch` when the store is of
+    ///   another type, `.persistentStoreOpen` when it cannot be opened or the model has no such configuration,
+    ///   `.persistentStoreIncompatibleVersionHash` when it was made with another version of the model, `.migrationMissingSourceModel`,
+    ///   `.migrationMissingMappingModel`, `.inferredMappingModel`, `.migration`, `.migrationManagerSourceStore` or code 134111 when it
+    ///   should be migrated and cannot be, code 134081 when it is added already. A store that could not be migrated is as it was before.
     @discardableResult
     open func addPersistentStore(
         type: NSPersistentStore.StoreType, configuration: String? = nil, at url: URL,
@@ -182,12 +184,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try add(type: type.rawValue, configuration: configuration, at: url, options: options)
     }
 
-    /// Opens a store, making it when there is none, and adds it.
+    /// Opens a store, or creates it if there is none, and adds it.
     ///
     /// - Parameters:
     ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered class.
     ///   - configuration: the model configuration whose entities the store holds; nil for all.
-    ///   - storeURL: may be nil for a store in memory or of a class of the program's own, which then get a URL that names no file.
+    ///   - storeURL: may be nil for a store in memory or of a class that the program defines. The store then gets a URL that names no file.
     ///   - options: see `NSReadOnlyPersistentStoreOption` and its siblings.
     /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
     @discardableResult
@@ -202,8 +204,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// - Parameters:
     ///   - storeDescription: the store's type, place, configuration and options.
-    ///   - block: called once with the description and the error, if any: before the method returns, or later on a
-    ///     background queue if the description asks for adding asynchronously. Those are added one after the other.
+    ///   - block: called once with the description and the error, if any: before the method returns, or later on a background queue if the
+    ///     description asks for adding asynchronously. Such stores are added one after the other.
     open func addPersistentStore(
         with storeDescription: NSPersistentStoreDescription,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
@@ -211,10 +213,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         addStore(with: storeDescription, completionHandler: block)
     }
 
-    /// Adds the store that a description describes, away from the caller's thread.
+    /// Adds the store that a description describes, on another thread than the caller's.
     ///
     /// ```swift
-    /// let store = try await coordinator.addPersistentStore(with: NSPersistentStoreDescription(url: url))
+    /// let store = try await coordinator.addPersistentStore(
+    ///     with: NSPersistentStoreDescription(url: url))
     /// ```
     ///
     /// - Throws: see `addPersistentStore(type:configuration:at:options:)`.
@@ -225,11 +228,11 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         try await addStore(with: storeDescription)
     }
 
-    /// Closes a store and takes it off the list.
+    /// Closes a store and removes it from the coordinator.
     ///
-    /// The contexts of the coordinator let go of the objects that came from it, each on its queue: at once where the caller
-    /// is on that queue, later otherwise. Those objects read as nil afterwards, and their unsaved changes are lost; the
-    /// contexts post them in `NSManagedObjectContextObjectsDidChange`, under `NSInvalidatedObjectsKey`.
+    /// The contexts of the coordinator release the objects that came from it, each on its queue: at once if the caller is on that queue,
+    /// later otherwise. Those objects read as nil afterwards, and their unsaved changes are lost. The contexts post them in
+    /// `NSManagedObjectContextObjectsDidChange`, under `NSInvalidatedObjectsKey`.
     ///
     /// ```swift
     /// if let store = coordinator.persistentStore(for: url) { try coordinator.remove(store) }
@@ -247,18 +250,19 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         store(at: url)
     }
 
-    /// Where a store is.
+    /// The URL of a store.
     ///
     /// - Precondition: the store has a URL; all stores that a coordinator added do.
     open func url(for store: NSPersistentStore) -> URL {
         place(of: store)
     }
 
-    /// Moves a store to another place: an atomic store writes there from the next save on, a store in a SQLite file or a database goes on
-    /// with the one that is there.
+    /// Moves a store to another URL.
     ///
-    /// - Returns: false when the store does not belong to the coordinator, another one is at the URL already, or there is none where
-    ///   the store would go on: none is made. The store stays where it was then.
+    /// An atomic store writes there from the next save on. A store in a SQLite file or a database continues with the store that is there.
+    ///
+    /// - Returns: false when the store does not belong to the coordinator, another store is at the URL already, or there is none to
+    ///   continue with: none is created. The store then stays where it was.
     @discardableResult
     open func setURL(_ url: URL, for store: NSPersistentStore) -> Bool {
         move(store, to: url)
@@ -269,16 +273,17 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Replaces the metadata of an open store. They are written with the next save of the store.
     ///
-    /// The store's type, UUID and version hashes are kept when the new metadata does not name them. What others have written to a SQLite or
-    /// PostgreSQL store meanwhile stays, but for the entries that differ from those that were read.
+    /// The store's type, UUID and version hashes are kept when the new metadata does not name them. Entries that other programs have
+    /// written to a SQLite or PostgreSQL store in the meantime stay, except those in which the new metadata differs from the metadata that
+    /// was read.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
         replaceMetadata(of: store, metadata)
     }
 
     /// The object ID that a URI names (`x-coredata://STORE-UUID/Entity/p12`).
     ///
-    /// The object itself need not exist any more. The ID has the entity of its row, whichever of the hierarchy the URI names: where the
-    /// entity has a superentity or subentities, and the row is not in memory, it is read.
+    /// The object itself need not exist any more. The ID has the entity of the object's row, whichever entity of the hierarchy the URI
+    /// names. The row is read if the entity has a superentity or subentities and the row is not in memory.
     ///
     /// - Returns: nil when the URI has another form, no added store has its UUID, or the model lacks its entity.
     open func managedObjectID(forURIRepresentation url: URL) -> NSManagedObjectID? {
@@ -301,12 +306,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Empties the store at a URL: a SQLite database through its own locks, a file of another type by removing it.
     ///
-    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place; it stays removed
-    /// when the store cannot be destroyed. A database in memory that stores share ends with the last of them, not here; of any other
-    /// store in memory nothing is at the URL, and whatever is there is left alone.
+    /// If the coordinator has the store, it is removed from it first, so that a new one can be added in its place. It stays removed if the
+    /// store cannot be destroyed. A database in memory that stores share ends with the last of them, not here. Any other store in memory
+    /// has nothing at the URL, and whatever is there is left alone.
     ///
-    /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of
-    ///   the type. With `NSPersistentStoreForceDestroyOption` the file need be neither readable as one nor free of locks.
+    /// - Throws: a `CocoaError` when the type is unknown, the store cannot be destroyed, or there is no regular file of a store of the
+    ///   type. With `NSPersistentStoreForceDestroyOption` the file need be neither readable as a store nor free of locks.
     open func destroyPersistentStore(
         at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil
     ) throws {
@@ -315,7 +320,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// Copies a store with its journal and external files over another one.
     ///
-    /// If the coordinator has the other one, it is removed from it first, and stays removed: add it again to use what was copied.
+    /// If the coordinator has the other store, that is removed from it first, and stays removed: add it again to use the copy.
     ///
     /// - Throws: a `CocoaError` when the type is unknown, a store cannot be read or written, or something else than a store of the type is
     ///   at the destination. Stores in memory cannot be replaced.
@@ -338,16 +343,16 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
             ofType: storeType)
     }
 
-    /// Copies all objects of a store to a new store, possibly of another type, and puts the new one in the old one's place.
+    /// Copies all objects of a store to a new store, possibly of another type, which replaces the old one.
     ///
     /// The old store is removed from the coordinator; its file stays. Objects of contexts follow their rows, with their unsaved changes:
-    /// they are of the new store from then on, where the next save writes them. They get new IDs. IDs of the old store do not name objects of the
-    /// new one: `NSPersistentStoreCoordinatorStoresDidChange` says under `NSUUIDChangedPersistentStoresKey` which do. With
-    /// `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
+    /// they belong to the new store from then on, and the next save writes them there. They get new IDs. IDs of the old store do not name
+    /// objects of the new store: `NSPersistentStoreCoordinatorStoresDidChange` lists the IDs that do under
+    /// `NSUUIDChangedPersistentStoresKey`. With `NSReadOnlyPersistentStoreOption` the new store is filled, and takes no changes after that.
     ///
-    /// The copy is one transaction. From database to database rows pass in blocks of at most 10,000 and about 8 MiB: what is held of all
-    /// objects is their keys and IDs. All rows of a store in memory, or of a class of the program's own, are held until the end, and those
-    /// of any store that is copied to one of these.
+    /// The copy is one transaction. Between databases, rows pass in blocks of at most 10,000 and about 8 MiB; only the keys and IDs of all
+    /// objects are held. If the source or the destination is a store in memory, or of a class that the program defines, all rows are held
+    /// until the end.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then stays.
     @discardableResult
@@ -382,12 +387,12 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         work.queue.async(execute: block)
     }
 
-    /// Runs a block on the coordinator's serial queue and gives its result.
+    /// Runs a block on the coordinator's serial queue and returns its result.
     open func perform<Result, Failure>(
         _ block: @escaping @Sendable () throws(Failure) -> Result
     ) async throws(Failure) -> Result {
         let outcome = await withCheckedContinuation { continuation in
-            // The result is made on the queue and used by the one who waits, never by both.
+            // The result is made on the queue and then used by the waiting caller, never by both.
             work.queue.async { continuation.resume(returning: Unchecked(Swift.Result(running: block))) }
         }
         return try outcome.value.get()

@@ -1,7 +1,7 @@
 import Foundation
 
 extension NSPersistentStoreDescription {
-    /// Makes the directory of the store's file; without it a first start would fail.
+    /// Creates the directory of the store's file. Without it a first start would fail.
     ///
     /// - Throws: a `CocoaError` that names the store.
     package func makeDirectory() throws {

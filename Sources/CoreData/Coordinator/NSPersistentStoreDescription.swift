@@ -1,9 +1,9 @@
 import Foundation
 
-/// How to open one store: what a container or coordinator needs to add it.
+/// The settings of one store, with which a container or coordinator adds it.
 ///
-/// A description is a SQLite store, writable, added synchronously, migrated automatically with an inferred mapping model,
-/// until told otherwise.
+/// A new description is for a SQLite store that is writable, added synchronously, and migrated
+/// automatically with an inferred mapping model.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstoredescription>
 ///
@@ -13,25 +13,32 @@ import Foundation
 /// container.persistentStoreDescriptions = [description]
 /// ```
 open class NSPersistentStoreDescription: NSObject, NSCopying {
-    /// The store's type: `NSSQLiteStoreType` by default, that of PostgreSQL stores for a description that was made with a URL of the
-    /// scheme `postgresql`.
+    /// The store's type: `NSSQLiteStoreType` by default.
+    ///
+    /// For a description that was created with a URL of the scheme `postgresql` it is the type of
+    /// PostgreSQL stores.
     open var type = NSSQLiteStoreType
 
     /// The model configuration whose entities the store holds; nil for all.
     ///
     /// ```swift
-    /// let shop = NSPersistentStoreDescription(url: shopURL), cache = NSPersistentStoreDescription(url: cacheURL)
-    /// shop.configuration = "Shop"                             // two stores share the entities of the model
+    /// let shop = NSPersistentStoreDescription(url: shopURL)
+    /// let cache = NSPersistentStoreDescription(url: cacheURL)
+    /// // two stores share the entities of the model
+    /// shop.configuration = "Shop"
     /// cache.configuration = "Cache"
     /// container.persistentStoreDescriptions = [shop, cache]
     /// ```
     open var configuration: String?
 
-    /// Where the store is: at `/dev/null` for a new description, where a SQLite store lives in memory, and stores of no file take a URL of
-    /// their own, as they do for nil.
+    /// The URL of the store; `/dev/null` for a new description.
+    ///
+    /// A SQLite store at `/dev/null` is in memory. Stores without a file take a URL of their own,
+    /// as they do for nil.
     ///
     /// ```swift
-    /// container.persistentStoreDescriptions = [NSPersistentStoreDescription()]    // for tests: nothing is left on the disk
+    /// // for tests: nothing is left on the disk
+    /// container.persistentStoreDescriptions = [NSPersistentStoreDescription()]
     /// ```
     open var url: URL? = URL(fileURLWithPath: SQLiteStore.nullDevice)
 
@@ -41,18 +48,23 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     /// Whether `loadPersistentStores` returns before the store is added. False by default.
     ///
     /// ```swift
-    /// description.shouldAddStoreAsynchronously = true         // the completion handler is called on a background queue
+    /// // the completion handler is called on a background queue
+    /// description.shouldAddStoreAsynchronously = true
     /// ```
     open var shouldAddStoreAsynchronously = false
 
-    /// Called while the store is migrated, with the fraction that is done: 0 first, never less than before, 1 at last. nil
-    /// unless set. Not called when the store needs no migration.
+    /// Called while the store is migrated, with the fraction that is done.
     ///
-    /// It is called on the thread that adds the store, which waits for it; it must not use the coordinator. This property is not
-    /// one of Core Data's.
+    /// The fraction is 0 first, never less than before, and 1 at last. The handler is nil unless
+    /// set, and is not called when the store needs no migration.
+    ///
+    /// It is called on the thread that adds the store, which waits for it. It must not use the
+    /// coordinator. Core Data has no such property.
     ///
     /// ```swift
-    /// description.migrationProgressHandler = { fraction in print("\(Int(fraction * 100)) per cent") }
+    /// description.migrationProgressHandler = { fraction in
+    ///     print("\(Int(fraction * 100)) per cent")
+    /// }
     /// ```
     public final var migrationProgressHandler: (@Sendable (_ fractionCompleted: Double) -> Void)?
 
@@ -68,7 +80,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         setDefaultOptions()
     }
 
-    /// The type of the stores that are found at URLs of a scheme.
+    /// The store type for the scheme of a URL.
     private static func type(of url: URL) -> String { StoreTypeRegistry.type(of: url) }
 
     /// A description of a store at `/dev/null`: in memory, until it is given another URL.
@@ -107,21 +119,24 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setFlag(NSReadOnlyPersistentStoreOption, newValue) }
     }
 
-    /// How many seconds to wait for a locked store: `NSPersistentStoreTimeoutOption`. Reads as 240 until it is set; a SQLite store waits 60
-    /// then.
+    /// The number of seconds to wait for a locked store: `NSPersistentStoreTimeoutOption`.
+    ///
+    /// Reads as 240 until it is set; a SQLite store waits 60 seconds until then.
     ///
     /// ```swift
-    /// description.timeout = 5                                 // a save throws when others hold the lock for longer
+    /// description.timeout = 5     // a save throws when others hold the lock for longer
     /// ```
     open var timeout: TimeInterval {
         get { (options[NSPersistentStoreTimeoutOption] as? NSNumber)?.doubleValue ?? 240 }
         set { setOption(NSNumber(value: newValue), forKey: NSPersistentStoreTimeoutOption) }
     }
 
-    /// Whether a store of another version of the model is migrated: `NSMigratePersistentStoresAutomaticallyOption`.
+    /// Whether a store of another version of the model is migrated:
+    /// `NSMigratePersistentStoresAutomaticallyOption`.
     ///
     /// ```swift
-    /// description.shouldMigrateStoreAutomatically = false     // a store of another version is refused (134100)
+    /// // a store of another version is refused (134100)
+    /// description.shouldMigrateStoreAutomatically = false
     /// ```
     open var shouldMigrateStoreAutomatically: Bool {
         get { flag(NSMigratePersistentStoresAutomaticallyOption) }
@@ -145,7 +160,8 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         return result
     }
 
-    /// Sets a pragma for the connections of a SQLite store; nil removes it. SQLite takes all values as text.
+    /// Sets a pragma for the connections of a SQLite store; nil removes it. SQLite takes all values
+    /// as text.
     ///
     /// ```swift
     /// description.setValue("FULL" as NSString, forPragmaNamed: "synchronous")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Whether a store can be used with a model: its version hashes, and what its type can keep.
+/// Checks whether a store can be used with a model: its version hashes, and the supported features.
 struct StoreCompatibility {
     let model: NSManagedObjectModel
     let configuration: String?
@@ -8,15 +8,16 @@ struct StoreCompatibility {
     let url: URL?
     let options: [AnyHashable: Any]?
 
-    /// The entities that the store shall hold.
+    /// The entities that the store is to hold.
     ///
-    /// - Throws: `CocoaError.persistentStoreOpen` (134080) when the model has no such configuration.
+    /// - Throws: `CocoaError.persistentStoreOpen` (134080) when the model has no such
+    ///   configuration.
     func heldEntities() throws -> HeldEntities {
         if let held = model.heldEntities(forConfigurationName: configuration) { return held }
         throw CoreDataErrors.unknownConfiguration(configuration ?? "", among: model.configurations, type: type, url: url)
     }
 
-    /// Refuses entities with features that the store class cannot keep.
+    /// Refuses entities with features that the store class does not support.
     func checkFeatures(of entities: [NSEntityDescription], storeClass: NSPersistentStore.Type) throws {
         let problems = storeClass.unsupportedFeatures(of: entities)
         guard !problems.isEmpty else { return }
@@ -27,10 +28,12 @@ struct StoreCompatibility {
     ///
     /// A store without hashes (they are optional in the format) counts as compatible.
     ///
-    /// - Parameter storedModel: gives the model that the store keeps in itself, if any; asked only when hashes differ.
-    /// - Returns: the migration that the store needs and the options ask for; nil when it fits.
-    /// - Throws: 134100 when the hashes differ and no migration is asked for; 134130, 134140 or 134190 when the migration
-    ///   cannot be made.
+    /// - Parameter storedModel: returns the model that the store contains, if any; called only when
+    ///   hashes differ.
+    /// - Returns: the migration that the store needs and the options ask for; nil if the store
+    ///   fits.
+    /// - Throws: 134100 when the hashes differ and no migration is asked for; 134130, 134140 or
+    ///   134190 when the migration is not possible.
     @discardableResult
     func checkHashes(
         in metadata: [String: Any], of held: HeldEntities, storedModel: () -> NSManagedObjectModel?
@@ -61,9 +64,11 @@ struct StoreCompatibility {
         return try migration(from: sourceModel, difference, stored: stored, metadata: metadata, entities: held.entities)
     }
 
-    /// The hashes of a store of a former release, with those of subentities that it does not name: its own model tells them.
+    /// Adds the hashes of subentities that a store of a former release does not name.
     ///
-    /// - Returns: nil where no hash is missing, or the store has no model that fits it.
+    /// They come from the store's own model.
+    ///
+    /// - Returns: nil if no hash is missing, or the store has no model that fits it.
     private static func completed(
         _ stored: [String: Data], _ versions: HeldVersions, _ storedModel: () -> NSManagedObjectModel?
     ) -> [String: Data]? {
@@ -75,13 +80,13 @@ struct StoreCompatibility {
         return stored.merging(found) { stored, _ in stored }
     }
 
-    /// Makes the metadata say that the store is of the model's version.
+    /// Sets the model's version in the metadata.
     func adopt(_ held: HeldEntities, in metadata: inout [String: Any]) {
         let current = held.versions.hashes
         guard let stored = StoreMetadataHashes.hashes(in: metadata), stored != current else { return }
         metadata[NSStoreModelVersionHashesKey] = current
         metadata[NSStoreModelVersionIdentifiersKey] = model.listedVersionIdentifiers
-        // They are made from the hashes, and a store without them is as good.
+        // Both are made from the hashes, and a store works without them.
         metadata[NSPersistentStoreModelVersionChecksumKey] = nil
         metadata["NSStoreModelVersionHashesDigest"] = nil
     }
@@ -108,7 +113,8 @@ struct StoreCompatibility {
             userInfo: userInfo(metadata))
     }
 
-    /// - Parameter unreadable: why models cannot be read, one of which may be the model that is missing.
+    /// - Parameter unreadable: the errors of models that cannot be read, one of which may be the
+    ///   missing model.
     private func missingModel(
         _ difference: ModelDifference, _ unreadable: [ModelReadingError], metadata: [String: Any]
     ) -> NSError {
@@ -141,7 +147,7 @@ struct StoreCompatibility {
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
                 userInfo: userInfo)
         }
-        // The tables have the subentities of what the store names, too.
+        // The tables also contain the subentities of the entities that the store names.
         let sources = HeldEntities(listed: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }).entities
         let inference = MappingInference(from: sources, to: entities)
         guard inference.problems.isEmpty else {

@@ -2,19 +2,20 @@ import Foundation
 
 /// Copies all rows of one store to another, empty one, in one transaction.
 ///
-/// Rows pass in blocks from a store that reads them so to one that writes them so: what is kept of all of them is their keys. Rows get new
-/// keys; every reference is led to the new key of its destination. References to rows that do not exist are
-/// dropped.
+/// Rows are copied in blocks if the source reads and the destination writes in blocks. Then only
+/// the keys of all rows are held. Rows get new keys, and each reference gets the new key of its
+/// destination. References to rows that do not exist are dropped.
 struct StoreCopy {
     private let sourceStore: NSPersistentStore
     private let destinationStore: NSPersistentStore
     private let source: any SnapshotStore
     private let destination: any SnapshotStore
-    /// How many rows are read and written at once.
+    /// The number of rows that are read and written at once.
     private static let blockSize = 10_000
-    /// About how many bytes of texts and blobs, also of files beside the store, are read and written at once.
+    /// The approximate number of bytes of texts and blobs that are read and written at once. Files
+    /// beside the store count, too.
     private static let blockBytes = 8 << 20
-    /// What the source store holds.
+    /// The entities that the source store holds.
     private let entities: [EntityLayout]
 
     init(from source: NSPersistentStore, to destination: NSPersistentStore, entities: [EntityLayout]) throws {
@@ -38,7 +39,7 @@ struct StoreCopy {
         let layout: EntityLayout
         let keys: [Int64]
         let firstNewKey: Int64
-        /// All rows, where the source gives them at once.
+        /// All rows, if the source returns them at once.
         var snapshots: [Snapshot]?
     }
 
@@ -56,7 +57,7 @@ struct StoreCopy {
             tables.append(table)
         }
         try destination.saveBlocks { save in
-            // Rows come before what leads to them.
+            // All rows are written before the relationships that refer to them.
             for table in tables { try copyRows(of: table, newKeys, save) }
             for table in tables { try copyRelationships(of: table, newKeys, save) }
         }
@@ -71,7 +72,7 @@ struct StoreCopy {
         return MovedRows(from: sourceStore, to: destinationStore, newKeys, objectIDs: objectIDs)
     }
 
-    /// The keys of an entity's own rows, with new ones; nil where there are none.
+    /// Reads the keys of an entity's own rows, and reserves new ones; nil if there are no rows.
     private func table(of entity: EntityLayout) throws -> Table? {
         var plan = StoreFetch(entity: entity)
         plan.includesSubentities = false
@@ -83,7 +84,8 @@ struct StoreCopy {
             keys = references.map(\.key).sorted()
         } else {
             guard case .rows(let fetched) = try source.fetch(plan) else { return nil }
-            // Rows are read by address: their pages must live until each has a reference of its own.
+            // Rows are read by address: their pages must live until each has a reference of its
+            // own.
             defer { withExtendedLifetime(fetched) {} }
             snapshots = fetched.rows.map { Snapshot(retaining: $0) }
             keys = fetched.rows.map(\.rowKey)
@@ -109,7 +111,7 @@ struct StoreCopy {
         }
     }
 
-    /// New rows with the values of others.
+    /// New rows with the values of the copied rows.
     private func batch(_ rows: [Snapshot], _ layout: EntityLayout, _ newKeys: NewKeys) -> SaveBatch {
         let batch = SaveBatch()
         for row in rows {
@@ -147,7 +149,7 @@ struct StoreCopy {
         }
     }
 
-    /// The new references of each of some rows.
+    /// The new references of some rows, for each row.
     private func related(
         to keys: [Int64], _ slot: PropertySlot, _ layout: EntityLayout, _ newKeys: NewKeys
     ) throws -> [[RowReference]] {
@@ -155,7 +157,7 @@ struct StoreCopy {
         return keys.map { key in (related[key] ?? []).compactMap { moved($0, from: layout, newKeys) } }
     }
 
-    /// Whether the rows' to-one values do not say everything about a relationship.
+    /// Whether the to-one values of rows do not express all of a relationship.
     private func needsOwnCopy(_ slot: PropertySlot) -> Bool {
         guard slot.kind.isToMany, !slot.isTransient else { return false }
         return slot.kind == .orderedToMany || slot.inverseIsToMany || slot.inverseSlot < 0

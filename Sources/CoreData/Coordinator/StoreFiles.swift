@@ -2,14 +2,16 @@ import Foundation
 
 /// Operations on stores that are not open, by the name of their type.
 enum StoreFiles {
-    /// The model that a store keeps in itself; nil when its type keeps none, or it has none.
+    /// The model that a store contains; nil if stores of its type contain none, or this one has
+    /// none.
     ///
-    /// - Throws: `ModelReadingError` where there is one that cannot be read, and what reading the file throws.
+    /// - Throws: `ModelReadingError` if the model cannot be read, and the errors of reading the
+    ///   file.
     static func cachedModel(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
         try naming(url) { try StoreTypeRegistry.classesByType[type]?.modelInStore(at: url, options: options) }
     }
 
-    /// The model that a store keeps in itself whose metadata were loaded.
+    /// The model inside a store whose metadata were loaded.
     static func cachedModel(of store: NSPersistentStore) throws -> NSManagedObjectModel? {
         try naming(store.url) { try store.modelInStore() }
     }

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Which class opens which type of store, for the whole program.
+/// The store class for each store type, for the whole program.
 enum StoreTypeRegistry {
     /// The types of the modules that the program links.
     static let declared = StoreModules.classes.compactMap { ($0 as? any StoreTypeProvider.Type)?.storeType }
@@ -15,19 +15,19 @@ enum StoreTypeRegistry {
     // Guards the table.
     private static let table = Mutex(builtIn)
 
-    /// The type of the stores that a URL names, where nobody says it.
+    /// The store type for a URL, if no type is given.
     static func type(of url: URL) -> String { ServerURLForm.of(url)?.type ?? NSSQLiteStoreType }
 
     static var classesByType: [String: NSPersistentStore.Type] { table.withLock { $0 } }
 
-    /// Registers a class, or with nil takes a type out of the table.
+    /// Registers a class for a type; nil removes the type.
     static func register(_ storeClass: NSPersistentStore.Type?, for type: String) {
         table.withLock { $0[type] = storeClass }
     }
 
     /// The class for a type.
     ///
-    /// - Parameter ignoresCase: whether `sqlite` means `SQLite`, as programs write it that remove stores.
+    /// - Parameter ignoresCase: whether `sqlite` means `SQLite`, as in programs that remove stores.
     /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) for an unknown type.
     static func storeClass(for type: String, at url: URL?, ignoresCase: Bool = false) throws -> NSPersistentStore.Type {
         let classes = classesByType

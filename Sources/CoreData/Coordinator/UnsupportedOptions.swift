@@ -1,8 +1,8 @@
 import Foundation
 
-/// Options that programs may give a store although nothing here does what they ask for.
+/// Options that programs may set although they are not implemented.
 enum UnsupportedOptions {
-    /// What is told of an option that can be passed over.
+    /// The warnings for options that can be ignored.
     private static let harmless = [
         NSPersistentStoreDeferredLightweightMigrationOptionKey: "migrations are never deferred: all of it is done when the store is added",
         NSPersistentStoreFileProtectionKey: "files are not encrypted on this system",
@@ -11,12 +11,13 @@ enum UnsupportedOptions {
         NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
     ]
 
-    /// The same for a type of stores alone.
+    /// The warnings for options of single store types.
     private static let harmlessByType = [
         NSInMemoryStoreType: [NSPersistentHistoryTrackingKey: "a store in memory records no history of changes"]
     ].merging(StoreTypeRegistry.declared.map { ($0.type, $0.optionsWithoutEffect) }) { own, _ in own }
 
-    /// - Throws: `CocoaError.migration` (134110) for an option without which the store would not be what the program expects.
+    /// - Throws: `CocoaError.migration` (134110) for an option without which the store would not be
+    ///   what the program expects.
     static func check(_ options: [AnyHashable: Any]?, type: String, url: URL?) throws {
         guard let options, !options.isEmpty else { return }
         if options[NSPersistentStoreStagedMigrationManagerOptionKey] != nil {
@@ -36,7 +37,7 @@ enum UnsupportedOptions {
         switch options[option] {
         case nil: false
         case let protection as FileProtectionType: protection != .none
-        // A class of protection may be given as its text; every other text is a number's.
+        // A protection class may be given as a text. Every other text is a number.
         case let text as String where option == NSPersistentStoreFileProtectionKey: text != FileProtectionType.none.rawValue
         case is NSNumber, is Bool, is String: NSPersistentStore.flag(options, option)
         default: true

@@ -83,7 +83,7 @@ struct ResultsChanges {
 /// The kind of a change to an object or a section of fetched results.
 ///
 /// ```swift
-/// switch type {                                           // in controller(_:didChange:at:for:newIndexPath:)
+/// switch type {                       // in controller(_:didChange:at:for:newIndexPath:)
 /// case .insert: list.insertRow(at: newIndexPath!)
 /// case .delete: list.deleteRow(at: indexPath!)
 /// case .move: list.moveRow(at: indexPath!, to: newIndexPath!)

@@ -96,7 +96,8 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     ///
     /// ```swift
     /// try context.execute(
-    ///     NSBatchInsertRequest(entity: Item.entity(), objects: [["name": "Bolt"], ["name": "Nut"]]))
+    ///     NSBatchInsertRequest(
+    ///         entity: Item.entity(), objects: [["name": "Bolt"], ["name": "Nut"]]))
     /// ```
     public init(entity: NSEntityDescription, objects dictionaries: [[String: Any]]) {
         target = BatchEntity(entity: entity)

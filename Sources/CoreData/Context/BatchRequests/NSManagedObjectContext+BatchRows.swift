@@ -1,7 +1,7 @@
 import Foundation
 
 // Batch operations for other parts of this package. Their changes are merged at once into this
-// context and into the contexts that merge the saves of others automatically.
+// context and into the contexts that merge the saves of other contexts automatically.
 extension NSManagedObjectContext {
     /// Inserts rows with the values of objects, or updates the existing rows with the same unique
     /// values.
@@ -121,7 +121,7 @@ extension NSManagedObjectContext {
     }
 
     /// Merges the changes of a batch into this context and into contexts that merge the saves of
-    /// others.
+    /// other contexts.
     ///
     /// - Parameter roots: the root entities of objects that refer to the changed rows or derive
     ///   values from them. A store does not report which of those objects are affected: the

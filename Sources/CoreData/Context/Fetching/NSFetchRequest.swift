@@ -136,7 +136,7 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// Whether unsaved changes of the context count.
     ///
     /// ```swift
-    /// request.includesPendingChanges = false      // the stored rows, without this context's changes
+    /// request.includesPendingChanges = false      // stored rows, without this context's changes
     /// ```
     open var includesPendingChanges = true
     /// Whether rows are read with the fetch; otherwise only IDs are.

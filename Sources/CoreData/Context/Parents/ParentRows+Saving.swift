@@ -148,7 +148,7 @@ private struct ChildChanges {
         return object
     }
 
-    /// Removes the references to and from an object that comes back.
+    /// Ends the relationships of an object that comes back.
     ///
     /// The object still has its former references, but no other object refers to it any more. After
     /// this, the child's relationships are new on both sides.

@@ -3,7 +3,7 @@ import Foundation
 /// The kinds of requests that go to stores.
 ///
 /// ```swift
-/// switch request.requestType {                            // in execute(_:with:) of an incremental store
+/// switch request.requestType {        // in execute(_:with:) of an incremental store
 /// case .fetchRequestType: return try fetch(request)
 /// case .saveRequestType: return try save(request)
 /// default: return try super.execute(request, with: context)
@@ -34,7 +34,7 @@ public enum NSPersistentStoreRequestType: UInt, Sendable {
 open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The only stores the request goes to; nil for all that can answer it.
     ///
-    /// A store of another coordinator stands for the one with the same UUID, if the request's
+    /// A store of another coordinator refers to the one with the same UUID, if the request's
     /// coordinator has it. Otherwise it is ignored.
     open var affectedStores: [NSPersistentStore]?
 

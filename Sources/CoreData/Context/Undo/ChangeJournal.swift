@@ -9,7 +9,8 @@ final class ChangeJournal {
     ///
     /// They count as former values, unless they turn out to be changes.
     private var untracked: [ObjectIdentifier: (object: NSManagedObject, values: FormerState)] = [:]
-    /// Whether present changes are not made by the program. They count as part of the former state.
+    /// Whether the program did not make the present changes. They count as part of the former
+    /// state.
     private var isAbsorbing = false
 
     /// Objects that refer to deleted objects, kept until the deletion is saved.

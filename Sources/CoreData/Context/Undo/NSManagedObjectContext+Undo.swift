@@ -179,8 +179,9 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// The former destination of an object whose deletion was saved, if the destination still has a
-    /// row.
+    /// The former destination of a relationship of an object whose deletion was saved.
+    ///
+    /// Nil if the destination has no row any more.
     private func formerDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         if let destination = object.toOne(slot) { return destination }
         guard let reference = object.currentValue(slot).reference, let layouts = modelLayout?.layouts,

@@ -43,7 +43,8 @@ public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsContr
 ///
 /// ```swift
 /// let controller = NSFetchedResultsController(
-///     fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "supplier.name", cacheName: nil)
+///     fetchRequest: request, managedObjectContext: context,
+///     sectionNameKeyPath: "supplier.name", cacheName: nil)
 /// controller.delegate = list
 /// try controller.performFetch()
 /// let first = controller.object(at: IndexPath(item: 0, section: 0))
@@ -107,7 +108,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// The delegate, which is notified of changes; not kept alive.
     ///
     /// ```swift
-    /// controller.delegate = list                              // keep it elsewhere; nil ends following
+    /// controller.delegate = list          // keep it elsewhere; nil ends following
     /// ```
     weak open var delegate: (any NSFetchedResultsControllerDelegate)? {
         get { announcer.delegate }

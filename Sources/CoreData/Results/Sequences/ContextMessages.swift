@@ -36,7 +36,8 @@ extension NSManagedObjectContext {
     /// A kind of notification that contexts post, with the type that its contents have.
     ///
     /// ```swift
-    /// let saves = context.notifications(of: .didSaveObjectIDs)        // MessageKind<DidSaveObjectIDsMessage>
+    /// // saves: a sequence of DidSaveObjectIDsMessage
+    /// let saves = context.notifications(of: .didSaveObjectIDs)
     /// for await save in saves { print(save.insertedIDs.count) }
     /// ```
     public struct MessageKind<Message>: @unchecked Sendable {

@@ -5,7 +5,9 @@ import Foundation
 /// Ends when the context is reset or deallocated, and when the iterating task is cancelled.
 ///
 /// ```swift
-/// for await names in item.objectDidChange where names.contains("stockCount") { print(item.stockCount) }
+/// for await names in item.objectDidChange where names.contains("stockCount") {
+///     print(item.stockCount)
+/// }
 /// ```
 public struct ObjectChanges<Element: Sendable>: AsyncSequence, Sendable {
     private let observer: ObjectObserver<Element>
@@ -57,7 +59,7 @@ extension NSManagedObject {
     /// reported.
     ///
     /// ```swift
-    /// let changes = item.objectDidChange                      // on the queue of the item's context
+    /// let changes = item.objectDidChange      // on the queue of the item's context
     /// for await names in changes { print(names) }
     /// ```
     public var objectDidChange: ObjectChanges<Set<String>> {

@@ -3,7 +3,8 @@ import Foundation
 /// The results of a request at one time, and their difference to the state before.
 ///
 /// ```swift
-/// guard let difference = state.difference else { return show(state.objectIDs) }       // the first state
+/// // the first state has no difference
+/// guard let difference = state.difference else { return show(state.objectIDs) }
 /// for change in difference {                              // removals first
 ///     switch change {
 ///     case .insert(let place, let id, _): insert(id, at: place)

@@ -8,7 +8,9 @@ import Foundation
 ///
 /// ```swift
 /// let typed = snapshot as NSDiffableDataSourceSnapshot<String, NSManagedObjectID>
-/// for section in typed.sectionIdentifiers { print(section, typed.itemIdentifiers(inSection: section).count) }
+/// for section in typed.sectionIdentifiers {
+///     print(section, typed.itemIdentifiers(inSection: section).count)
+/// }
 /// ```
 public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     typealias Storage = NSDiffableDataSourceSnapshot<AnyHashable, AnyHashable>
