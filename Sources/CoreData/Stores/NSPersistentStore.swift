@@ -33,6 +33,12 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     private let state: Mutex<State>
 
+    /// This store, if its class is in another module. Found once: a cast to a protocol takes longer
+    /// than the reading of a cached row.
+    ///
+    /// unowned(unsafe): it is `self`, so it exists as long as its owner. Set by the initializer alone.
+    private unowned(unsafe) final var serverStore: (any ServerStore)?
+
     /// A weak reference to this store that costs no side table.
     package final let reference = BackReference<NSPersistentStore>()
 
@@ -52,6 +58,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         state = Mutex(State(url: url))
         super.init()
         reference.lead(to: self)
+        serverStore = self as? any ServerStore
         let given = Unchecked(options)
         state.withLock {
             $0.coordinator = root?.reference
@@ -174,7 +181,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The model that this store contains. Its metadata must have been loaded.
     func modelInStore() throws -> NSManagedObjectModel? {
-        if let store = self as? any ServerStore { return try store.storedModel() }
+        if let serverStore { return try serverStore.storedModel() }
         return try url.flatMap { try Self.modelInStore(at: $0, options: options) }
     }
 
@@ -221,7 +228,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     ///
     /// Called when the metadata does not fit the model.
     func migrate(_ migration: StoreMigration) throws {
-        if let store = self as? any ServerStore { return try store.migrateStore(migration) }
+        if let serverStore { return try serverStore.migrateStore(migration) }
         throw CoreDataErrors.make(
             .migration,
             "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot be migrated: "
@@ -231,7 +238,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// Called when the metadata fits the model, before the coordinator lists the store.
-    func prepareForRequests() throws { try (self as? any ServerStore)?.openForRequests() }
+    func prepareForRequests() throws { try serverStore?.openForRequests() }
 
     /// The last part of the URI of an object, before percent-encoding.
     func referenceText(forKey key: Int64, of entity: EntityLayout) -> String { "p\(key)" }
@@ -267,7 +274,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func useEnded(of objectIDs: [NSManagedObjectID]) {}
 
     /// The interface through which contexts reach the rows; set before the store is used.
-    var snapshotStore: (any SnapshotStore)? { self as? any ServerStore }
+    var snapshotStore: (any SnapshotStore)? { serverStore }
 
     /// A snapshot of all rows that later saves do not change; nil where the store cannot keep one.
     func pinRows() -> (any RowSource)? { nil }
@@ -290,7 +297,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Moves the store to another URL, and back to the former one if that fails.
     func move(to url: URL) throws {
-        if let store = self as? any ServerStore { return try store.moveStore(to: url) }
+        if let serverStore { return try serverStore.moveStore(to: url) }
         let former = self.url
         self.url = url
         do { try reconnect() } catch {
