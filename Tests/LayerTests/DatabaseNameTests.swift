@@ -17,7 +17,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["Stores/SQL", "Migration"])
+    @Test(arguments: ["SQL", "MigrationPlans"])
     func aLayerAboveDatabasesNamesNone(folder: String) throws {
         let url = LayerTable.engine.folder.appendingPathComponent(folder)
         let enumerator = try #require(FileManager.default.enumerator(atPath: url.path))

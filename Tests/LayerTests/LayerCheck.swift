@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Finds names that a file uses although they are declared in a higher layer only.
+/// Finds names that a file uses although they are declared in a higher layer only: types, functions, members of extensions, and members
+/// with a name of two words or more that only one file of the module declares.
 struct LayerCheck: CustomTestStringConvertible {
     /// A use of something that the file's layer must not know.
     struct Violation: Hashable, CustomStringConvertible {
@@ -32,10 +33,7 @@ struct LayerCheck: CustomTestStringConvertible {
     var testDescription: String { root }
 
     /// Where the sources are.
-    var folder: URL {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent(root)
-    }
+    var folder: URL { LayerTable.package.appendingPathComponent(root) }
 
     /// The number of the layer that a file belongs to, and the folder of the table that it lies in, which is the longest path that it starts with;
     /// nil for a file that no layer claims.
@@ -73,6 +71,14 @@ struct LayerCheck: CustomTestStringConvertible {
             // A member stands alone within its type.
             let members = content.usedMembers.union(content.used.filter { !content.ownValues.contains($0.name) })
             for use in members where !foreignMembers.contains(use.name) {
+                // A name of two words that one file declares means that member, whatever its type.
+                if let places = allMembers[use.name], places.count == 1, places[0].layer > own, types[use.name] == nil,
+                    use.name.first?.isLowercase == true, use.name.contains(where: \.isUppercase),
+                    !content.ownValues.contains(use.name)
+                {
+                    report(use, places[0])
+                    continue
+                }
                 guard let place = added[use.name]?.first, place.layer > own, allMembers[use.name]?.first?.layer == place.layer,
                     types[use.name] == nil,
                     names[place.file]?.extensionMembers.contains(where: { type, members in

@@ -1,11 +1,17 @@
+import Foundation
+
 /// The layers of each module, from the ground up: a file may use what its own layer and those above it in this list declare.
 ///
 /// A layer's folders are groups: types that are mutual by nature share a folder, or lie in folders of one. Between groups of one layer there is no
 /// circle either.
 ///
-/// CONTRIBUTING.md and Design.md show them; `make test` checks them against the sources.
+/// `LayerTests` checks the sources against them, and that Design.md shows them.
 enum LayerTable {
-    static let modules = [engine, predicates, model, safe, tool]
+    /// The folder of the package.
+    static let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static let modules = [engine, predicates, model, postgreSQL, safe, tool]
 
     static let engine = LayerCheck(
         root: "Sources/CoreData",
@@ -13,14 +19,15 @@ enum LayerTable {
             ("runtime", ["", "Runtime", "Collections", "Undo"]),
             ("errors and constants", ["Constants", "Errors"]),
             ("transformable values", ["Transformables"]),
-            ("rows", ["Stores/Snapshots"]),
-            ("SQL", ["Stores/SQL"]),
-            ("migration plans", ["Migration"]),
-            ("stores", ["Stores", "Stores/InMemory", "Stores/SQLite"]),
+            ("rows", ["Rows"]),
+            ("store interface", ["StoreInterface"]),
+            ("SQL", ["SQL"]),
+            ("migration plans", ["MigrationPlans"]),
+            ("stores", ["Stores", "MemoryStore", "SQLiteStore"]),
             ("objects", ["Objects"]),
             ("coordinator", ["Coordinator"]),
             ("contexts", ["Context"]),
-            ("saving", ["Context/Saving"]),
+            ("saving", ["Context/Merging", "Context/Saving"]),
             ("batches", ["Context/BatchRequests"]),
             ("results", ["Results"]),
             ("custom stores", ["CustomStores"]),
@@ -33,11 +40,18 @@ enum LayerTable {
                 "NSManagedObjectContext", "managedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult",
             ],
             // What saves and merges are members that programs override, so they stand in the body of the class.
-            "Context/NSManagedObjectContext.swift": ["saveChanges", "mergeSave", "mergeRemoteSave"],
+            "Context/NSManagedObjectContext.swift": ["saveChanges", "mergeSave", "mergeRemoteSave", "NSMergePolicy"],
             // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
-            "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator"],
-            "Stores/SQLite/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
+            "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator", "serialNumber"],
+            "SQLiteStore/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
+        ],
+        foreignMembers: [
+            "defaultConfigurationName", "doubleValue", "heldEntities", "intersectSet", "newValue", "removeFirst", "withLock",
         ])
+
+    private static let operators: Set<String> = [
+        "NSComparisonPredicate", "equalTo", "notEqualTo", "lessThan", "lessThanOrEqualTo", "greaterThan", "greaterThanOrEqualTo",
+    ]
 
     static let predicates = LayerCheck(
         root: "Sources/Predicates",
@@ -56,8 +70,8 @@ enum LayerTable {
         exceptions: [
             // Operators and options are types within `NSComparisonPredicate`.
             "Strings/StringComparison.swift": ["NSComparisonPredicate"],
-            "Strings/StringMatcher.swift": ["NSComparisonPredicate"],
-            "Values/ComparableValue+Comparison.swift": ["NSComparisonPredicate"],
+            "Strings/StringMatcher.swift": operators,
+            "Values/ComparableValue+Comparison.swift": operators,
             // `NSExpression` has predicates as parts: of subqueries and conditions.
             "Expression/ExpressionBody.swift": ["NSPredicate"],
             "Expression/NSExpression+Parts.swift": ["NSPredicate"],
@@ -66,7 +80,9 @@ enum LayerTable {
             "Predicate/NSPredicate.swift": ["parse"],
             "Predicate/NSCompoundPredicate.swift": ["parse"],
         ],
-        foreignMembers: ["filter", "base"])
+        foreignMembers: [
+            "base", "filter", "isEmpty", "localizedCaseInsensitiveCompare", "localizedCompare", "localizedStandardCompare", "squareRoot",
+        ])
 
     static let model = LayerCheck(
         root: "Sources/OpenCoreDataModel",
@@ -81,7 +97,23 @@ enum LayerTable {
         exceptions: [
             // `init(coder:)` is a member that programs override, so it stands in the body of the class.
             "Descriptions/NSManagedObjectModel.swift": ["ModelArchiveReader", "codingKey"]
-        ])
+        ],
+        foreignMembers: ["isEmpty", "makeIterator", "rawValue"])
+
+    static let postgreSQL = LayerCheck(
+        root: "Sources/CoreDataPostgreSQL",
+        layers: [
+            ("wire", ["Wire"]),
+            ("values", ["Values"]),
+            ("driver", ["LibPQ"]),
+            (
+                "store",
+                ["Batches", "Connection", "Dialect", "ExternalTables", "Following", "Migration", "Reading", "Saving", "Store"]
+            ),
+        ],
+        foreignMembers: ["removeAll"],
+        // They are parts of one class, the store, and of its backend.
+        mutualFolders: [["Connection", "Dialect", "ExternalTables", "Following", "Reading", "Saving", "Store"]])
 
     static let safe = LayerCheck(
         root: "Sources/SafeCoreData",
@@ -105,5 +137,6 @@ enum LayerTable {
             ("stores", ["Store"]),
             ("work", ["Query", "Generation", "Porting"]),
             ("commands", ["Commands"]),
-        ])
+        ],
+        foreignMembers: ["defaultValue"])
 }

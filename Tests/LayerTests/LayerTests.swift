@@ -55,6 +55,21 @@ import Testing
         #expect(circles.first?.count ?? 0 < 30, "\(circles.first?.sorted() ?? [])")
     }
 
+    @Test func theDesignShowsTheLayers() throws {
+        let document = LayerTable.package.appendingPathComponent("Documentation/Design.md")
+        let text = try String(contentsOf: document, encoding: .utf8)
+        let after = try #require(text.components(separatedBy: LayerPicture.start + "\n").dropFirst().first)
+        let shown = try #require(after.components(separatedBy: "\n" + LayerPicture.end).first)
+        let picture = LayerPicture.text(of: LayerTable.modules)
+        #expect(shown == picture, "Put this picture into Design.md:\n\(picture)")
+    }
+
+    @Test(arguments: LayerTable.modules) func noFolderIsCrowded(module: LayerCheck) throws {
+        let files = Dictionary(grouping: try Self.names(of: module).keys) { ($0 as NSString).deletingLastPathComponent }
+        let crowded = files.filter { $0.value.count > 25 }.keys
+        #expect(crowded.isEmpty, "\(crowded.sorted())")
+    }
+
     @Test func circlesAreFound() {
         let check = LayerCheck(layers: [("all", ["One", "Two", "Three"])])
         let sources = Self.names(in: [

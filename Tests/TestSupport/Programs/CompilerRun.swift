@@ -71,7 +71,7 @@ public struct CompilerRun {
     }
 
     static var testsFolder: URL {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
     }
 
     /// Where the modules that the tests were built with are, and the plug-ins for their macros.
