@@ -126,6 +126,11 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         return context.asOperation { context.object(for: reference, near: source) }
     }
 
+    override func destination(_ reference: RowReference, of source: NSManagedObject, slot: Int) -> NSManagedObject? {
+        guard let context else { return nil }
+        return context.asOperation { context.destination(reference, of: source, slot: slot) }
+    }
+
     override func relatedObjects(to object: NSManagedObject, slot: Int) -> RelatedObjects {
         guard let context else { return .noContext }
         guard let objects = context.asOperation({ context.relatedObjects(to: object, slot: slot) }) else { return .unknown }

@@ -89,6 +89,13 @@ extension NSManagedObjectContext {
         return fault(for: reference, of: layout, store: Int(source.storeNumber))
     }
 
+    /// Returns the object that a to-one relationship of a committed row refers to.
+    func destination(_ reference: RowReference, of source: NSManagedObject, slot: Int) -> NSManagedObject? {
+        let object = object(for: reference, near: source)
+        if let object, object.flags.contains(.fault), object.committedRow == nil { siblingFaults.noteToOne(source, slot, reference) }
+        return object
+    }
+
     func objectOrFault(with objectID: NSManagedObjectID) -> NSManagedObject {
         if let object = registeredObject(for: objectID) { return object }
         if isForeign(objectID) {

@@ -53,6 +53,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var readFailure: (any Error)?
     /// The batches of fetches that were loaded most recently, oldest first.
     var recentBatches: [(batch: FetchBatch, place: Int)] = []
+    /// The relationships that were read last.
+    var siblingFaults = SiblingFaults()
+    /// Whether a relationship is loaded for many objects at once when a program reads it for one
+    /// object after the other. True by default.
+    ///
+    /// The first two of adjacent objects in a fetch's result load it by themselves. Then it is
+    /// loaded for the objects after them with one request to the store, about 8,000 rows at a time.
+    /// So the members are those at that time, not those when each object is reached. Stores in
+    /// memory and custom stores load each relationship by itself.
+    public final var batchesFaults = true
     /// The clock for the age of rows. Tests replace it.
     var currentTime: () -> UInt64 = ReadTime.now
     /// The stores that new objects were assigned to with `assign(_:to:)`.

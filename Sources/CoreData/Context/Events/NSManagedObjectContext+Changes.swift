@@ -328,6 +328,7 @@ extension NSManagedObjectContext {
         conflictChecks.removeAll()
         retained.removeAll()
         recentBatches.removeAll()
+        siblingFaults = SiblingFaults()
         messagesAfterEvent.removeAll()
         readFailure = nil
         takenOverCount += 1

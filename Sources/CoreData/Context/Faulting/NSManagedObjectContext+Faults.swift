@@ -59,6 +59,8 @@ extension NSManagedObjectContext {
             if !object.flags.contains(.fault) { return true }
             guard let row = read.rows.first else { return false }
             object.keep(row)
+            defer { loadSiblings(ofOwnerOf: object) }
+            return fulfillIfOfEntity(object)
         }
         return fulfillIfOfEntity(object)
     }
@@ -104,6 +106,7 @@ extension NSManagedObjectContext {
         }
         do {
             let rows = try source.relatedRows(to: object.key, through: object.layout.slots[slot], of: object.layout)
+            defer { loadSiblings(of: object, toMany: slot, count: rows.rows.count) }
             // An initializer for no elements would write to the storage that all empty arrays
             // share.
             if rows.rows.isEmpty { return [] }

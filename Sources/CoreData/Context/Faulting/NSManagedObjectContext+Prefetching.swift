@@ -31,7 +31,8 @@ extension NSManagedObjectContext {
     /// Gives many objects the members of a relationship that were fetched for all of them at once.
     ///
     /// - Returns: The members of each object.
-    private func loadMembers(
+    @discardableResult
+    func loadMembers(
         _ related: RelatedRows, of owners: [NSManagedObject], slot: Int, store: Int
     ) -> [ContiguousArray<NSManagedObject>] {
         let count = related.rows.rows.count
@@ -46,7 +47,7 @@ extension NSManagedObjectContext {
         return lists
     }
 
-    private func prefetchToOne(
+    func prefetchToOne(
         _ slot: PropertySlot, _ objects: [NSManagedObject], _ store: Int, _ source: any RowSource
     ) throws -> [NSManagedObject] {
         let destination = objects[0].layout.model.layouts[slot.destinationIndex]

@@ -135,6 +135,10 @@ class ObjectRegistry: @unchecked Sendable {
     /// The object of a row in the same store as another object; nil if there is no context.
     func object(for reference: RowReference, near source: NSManagedObject) -> NSManagedObject? { nil }
 
+    /// The object that a to-one relationship of a committed row refers to; nil if there is no
+    /// context.
+    func destination(_ reference: RowReference, of source: NSManagedObject, slot: Int) -> NSManagedObject? { nil }
+
     /// The stored members of a to-many relationship.
     func relatedObjects(to object: NSManagedObject, slot: Int) -> RelatedObjects { .noContext }
 

@@ -135,7 +135,7 @@ extension NSManagedObject {
         guard let committedRow, slot < layout.storedCount else { return nil }
         let snapshot = Snapshot(retaining: committedRow)
         guard !snapshot.isNull(slot) else { return nil }
-        let object = registry?.object(for: snapshot.reference(slot), near: self)
+        let object = registry?.destination(snapshot.reference(slot), of: self, slot: slot)
         if let object { makeExtras().setToOne(slot, object) }
         return object
     }
