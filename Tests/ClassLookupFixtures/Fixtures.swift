@@ -19,7 +19,7 @@ public enum OuterFixture {
     public class Nested: FixtureBase {}
 }
 
-/// What the deinitializers write.
+/// A record that the deinitializers write.
 public final class Log {
     public var lines: [String] = []
     public init() {}

@@ -1,7 +1,7 @@
 import CoreData
 import Testing
 
-/// What the expansions call, without an engine behind it: it notes each call.
+/// A stand-in for managed objects: it records each call of the expanded code.
 class RecordingObject {
     var values: [String: Any] = [:]
     var calls: [String] = []

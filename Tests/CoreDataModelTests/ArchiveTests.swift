@@ -45,7 +45,8 @@ struct ArchiveTests {
         #expect(ModelText.lines(of: try ModelArchiveReader.model(from: second)) == ModelText.lines(of: model))
     }
 
-    /// Foundation's reader of property lists, a second path, takes the archive for what it should be.
+    /// Foundation's reader of property lists, a second path, takes the archive for what it should
+    /// be.
     @Test func theArchiveIsABinaryPropertyListOfAKeyedArchive() throws {
         let data = try SampleModels.inventory().archivedModel()
         let list = try PropertyListSerialization.propertyList(from: data, options: [], format: nil) as? [String: Any]
@@ -73,7 +74,8 @@ struct ArchiveTests {
         let error = #expect(throws: ModelReadingError.self) {
             try ModelArchiveReader.model(from: model.archivedModel())
         }
-        #expect(error?.entity == "A" && error?.property == "away")
+        #expect(error?.entity == "A")
+        #expect(error?.property == "away")
         #expect(error?.problem.contains("'Outside'") == true)
     }
 
@@ -88,7 +90,8 @@ struct ArchiveTests {
         let error = #expect(throws: ModelReadingError.self) {
             try ModelArchiveReader.model(from: model.archivedModel())
         }
-        #expect(error?.entity == "A" && error?.property == "away")
+        #expect(error?.entity == "A")
+        #expect(error?.property == "away")
         #expect(error?.problem.contains("'back'") == true)
     }
 

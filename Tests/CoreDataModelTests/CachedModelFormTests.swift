@@ -14,8 +14,7 @@ import Testing
         let model = try ModelArchiveReader.model(from: archive)
         let coordinator = try NSPersistentStoreCoordinator(validating: model)
         let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         let memo = NSEntityDescription.insertNewObject(forEntityName: "Memo", into: context)
         memo.setValue("Buy milk", forKey: "title")
         memo.setValue(true, forKey: "urgent")
@@ -26,8 +25,7 @@ import Testing
         let own = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         let second = NSPersistentStoreCoordinator(managedObjectModel: own)
         _ = try second.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        let reading = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        reading.persistentStoreCoordinator = second
+        let reading = second.newContext()
         return try reading.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).compactMap { $0.value(forKey: "title") as? String }
     }
 

@@ -75,8 +75,7 @@ final class StoreyedDepot: NSManagedObject {}
     @Test func objectsAreOfTheClassThatTheBundleDecides() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try model(".StoreyedDepot", in: "Package_TestSupport.resources"))
         _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         #expect(NSEntityDescription.insertNewObject(forEntityName: "Depot", into: context) is TestSupport.StoreyedDepot)
     }
 }

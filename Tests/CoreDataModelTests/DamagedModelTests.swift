@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import OpenCoreDataModel
 
-/// Models in every form with random damage: an error or another model, never the end of the program.
+/// Models in every form with random damage: an error or another model, never the end of the
+/// program.
 @Suite struct DamagedModelTests {
     private static let rounds = LongTests.areEnabled ? 2000 : 150
 

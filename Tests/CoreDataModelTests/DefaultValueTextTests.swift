@@ -69,7 +69,8 @@ import Testing
     func otherTextsAreNamed(_ type: String, _ text: String) throws {
         let error = #expect(throws: ModelReadingError.self) { try number(type, text) }
         #expect(error?.problem.contains("'\(text)'") == true)
-        #expect(error?.entity == "A" && error?.property == "x")
+        #expect(error?.entity == "A")
+        #expect(error?.property == "x")
     }
 
     @Test func limitsMayHaveSpacesAndFractions() throws {

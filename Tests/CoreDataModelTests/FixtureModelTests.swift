@@ -131,7 +131,8 @@ struct FixtureModelTests {
         #expect(NSManagedObjectModel(byMerging: Array(versions.dropFirst()), forStoreMetadata: metadata) == nil)
     }
 
-    /// A subentity of a model that has been in use lists what it inherits; its own entity is the one that declares it.
+    /// A subentity of a model that has been in use lists what it inherits; its own entity is the
+    /// one that declares it.
     @Test func inheritedPropertiesOfAStoresModelBelongToTheEntityThatDeclaresThem() throws {
         let cache = try #require(
             try Fixtures.store("CoreDataPlus/SampleModel2/Fixtures/SampleModel2_V2.sqlite").modelCache)

@@ -24,10 +24,12 @@ struct ModelDescriptionTests {
     @Test func aModelIsEditableUntilItIsInUse() throws {
         let model = try SampleModels.inventory()
         let item = try #require(model.entitiesByName["Item"])
-        #expect(model.isEditable && item.isEditable)
+        #expect(model.isEditable)
+        #expect(item.isEditable)
         item.isAbstract = true
         model.freeze()
-        #expect(!model.isEditable && !item.isEditable)
+        #expect(!model.isEditable)
+        #expect(!item.isEditable)
         #expect(item.properties.allSatisfy { !$0.isEditable })
         #expect(item.indexes.allSatisfy { $0.isFrozen && $0.elements.allSatisfy(\.isFrozen) })
     }
@@ -137,7 +139,8 @@ struct ModelDescriptionTests {
         first.subentities = [child]
         #expect(child.superentity === first)
         second.subentities = [child]
-        #expect(child.superentity === second && first.subentities.isEmpty)
+        #expect(child.superentity === second)
+        #expect(first.subentities.isEmpty)
         second.subentities = []
         #expect(child.superentity == nil)
     }
@@ -162,7 +165,9 @@ struct ModelDescriptionTests {
         let (a, b, c) = (SampleModels.entity("A"), SampleModels.entity("B"), SampleModels.entity("C"))
         a.subentities = [b]
         b.subentities = [c]
-        #expect(c.isKindOf(entity: c) && c.isKindOf(entity: b) && c.isKindOf(entity: a))
+        #expect(c.isKindOf(entity: c))
+        #expect(c.isKindOf(entity: b))
+        #expect(c.isKindOf(entity: a))
         #expect(!a.isKindOf(entity: c))
     }
 
@@ -178,17 +183,22 @@ struct ModelDescriptionTests {
     @Test func aNewRelationshipNullifiesAndHasNoBounds() {
         let relationship = NSRelationshipDescription()
         #expect(relationship.deleteRule == .nullifyDeleteRule)
-        #expect(relationship.minCount == 0 && relationship.maxCount == 0)
-        #expect(relationship.isOptional && !relationship.isTransient && !relationship.isOrdered)
+        #expect(relationship.minCount == 0)
+        #expect(relationship.maxCount == 0)
+        #expect(relationship.isOptional)
+        #expect(!relationship.isTransient)
+        #expect(!relationship.isOrdered)
     }
 
     /// Behaviour 14.
     @Test func theRenamingIdentifierIsTheNameUnlessSet() {
         let entity = SampleModels.entity("A", [SampleModels.attribute("x")])
-        #expect(entity.renamingIdentifier == "A" && entity.properties[0].renamingIdentifier == "x")
+        #expect(entity.renamingIdentifier == "A")
+        #expect(entity.properties[0].renamingIdentifier == "x")
         entity.renamingIdentifier = "B"
         entity.properties[0].renamingIdentifier = "y"
-        #expect(entity.renamingIdentifier == "B" && entity.properties[0].renamingIdentifier == "y")
+        #expect(entity.renamingIdentifier == "B")
+        #expect(entity.properties[0].renamingIdentifier == "y")
     }
 
     /// Behaviour 20.

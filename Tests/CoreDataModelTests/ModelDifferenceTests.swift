@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 @testable import OpenCoreDataModel
 
-/// What is said of two versions of an attribute whose hashes differ.
+/// Descriptions of the differences between two versions of an attribute whose hashes differ.
 @Suite("Differences of attributes")
 struct ModelDifferenceTests {
     private func texts(_ old: NSAttributeDescription, _ new: NSAttributeDescription) -> [String] {

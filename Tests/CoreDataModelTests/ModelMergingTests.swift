@@ -126,7 +126,8 @@ struct ModelMergingTests {
 
     // MARK: - Models of one file name
 
-    /// Writes a model with an entity into a folder, as a compiled file or as source, and gives the folder.
+    /// Writes a model with an entity into a folder, as a compiled file or as source, and gives the
+    /// folder.
     @discardableResult
     private func write(_ entity: String, _ attributes: [String] = ["x"], as file: String = "Model.mom", to folder: URL) throws -> URL {
         let model = model(SampleModels.entity(entity, attributes.map { SampleModels.attribute($0) }))

@@ -123,14 +123,20 @@ struct ModelSourceTests {
             <elements><element name="Item" positionX="1" positionY="2" width="3" height="4"/></elements>
             """)
         let item = try #require(model.entitiesByName["Item"])
-        #expect(item.managedObjectClassName == "Item" && item.isAbstract && item.versionHashModifier == "2")
-        #expect(item.renamingIdentifier == "Old" && item.userInfo?["a"] as? String == "b")
+        #expect(item.managedObjectClassName == "Item")
+        #expect(item.isAbstract)
+        #expect(item.versionHashModifier == "2")
+        #expect(item.renamingIdentifier == "Old")
+        #expect(item.userInfo?["a"] as? String == "b")
         #expect(item.attributesByName["cover"]?.allowsExternalBinaryDataStorage == true)
         #expect((item.attributesByName["place"] as? NSCompositeAttributeDescription)?.elements.map(\.name) == ["city"])
         let derived = try #require(item.attributesByName["count"] as? NSDerivedAttributeDescription)
         #expect(derived.derivationExpression?.expressionType == .function)
         let parts = try #require(item.relationshipsByName["parts"])
-        #expect(parts.minCount == 1 && parts.maxCount == 8 && parts.isOrdered && parts.deleteRule == .cascadeDeleteRule)
+        #expect(parts.minCount == 1)
+        #expect(parts.maxCount == 8)
+        #expect(parts.isOrdered)
+        #expect(parts.deleteRule == .cascadeDeleteRule)
         #expect(parts.inverseRelationship?.entity.name == "Part")
         #expect(model.entitiesByName["Part"]?.indexes.first?.elements.first?.isAscending == false)
         #expect(model.fetchRequestTemplates["named"]?.fetchLimit == 3)
@@ -156,7 +162,9 @@ struct ModelSourceTests {
     @Test func aDanglingDestinationIsReportedWithItsPlace() {
         let error = failure(
             "<entity name=\"A\">\n<relationship name=\"b\" maxCount=\"1\" destinationEntity=\"B\"/></entity>")
-        #expect(error?.entity == "A" && error?.property == "b" && error?.line == 4)
+        #expect(error?.entity == "A")
+        #expect(error?.property == "b")
+        #expect(error?.line == 4)
         #expect(error?.description.contains("'B'") == true)
         #expect((error as NSError?)?.domain == NSCocoaErrorDomain)
     }
@@ -167,7 +175,8 @@ struct ModelSourceTests {
             "<entity name=\"A\"><attribute name=\"home\" attributeType=\"Composite\"\(attribute)/></entity>"
                 + "<composite name=\"Place\"><attribute name=\"city\" attributeType=\"String\"/></composite>"
                 + "<composite name=\"Address\"><attribute name=\"city\" attributeType=\"String\"/></composite>")
-        #expect(error?.entity == "A" && error?.property == "home")
+        #expect(error?.entity == "A")
+        #expect(error?.property == "home")
         #expect(error?.advice.contains("Address, Place") == true)
     }
 
@@ -190,7 +199,9 @@ struct ModelSourceTests {
     @Test func aDanglingInverseIsReportedWithItsPlace() {
         let error = failure(
             "<entity name=\"A\">\n<relationship name=\"b\" destinationEntity=\"A\" inverseName=\"c\"/></entity>")
-        #expect(error?.entity == "A" && error?.property == "b" && error?.description.contains("'c'") == true)
+        #expect(error?.entity == "A")
+        #expect(error?.property == "b")
+        #expect(error?.description.contains("'c'") == true)
     }
 
     @Test(arguments: [

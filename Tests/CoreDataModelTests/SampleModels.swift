@@ -37,7 +37,8 @@ enum SampleModels {
         second.inverseRelationship = first
     }
 
-    /// A model with every kind of property: an item and its subentity, suppliers, configurations, a template.
+    /// A model with every kind of property: an item and its subentity, suppliers, configurations, a
+    /// template.
     static func inventory() throws -> NSManagedObjectModel {
         let item = entity("Item")
         let supplier = entity("Supplier", [attribute("name", optional: false), attribute("home", .URIAttributeType)])

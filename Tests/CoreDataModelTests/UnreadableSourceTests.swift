@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import OpenCoreDataModel
 
-/// Source files of models that are no XML, or not the XML of a model: an error with the line, never the end of the program.
+/// Source files of models that are no XML, or not the XML of a model: an error with the line, never
+/// the end of the program.
 @Suite struct UnreadableSourceTests {
     private func error(_ content: Data) throws -> ModelReadingError? {
         let folder = try TemporaryFolder()
@@ -28,7 +29,8 @@ import Testing
             let error = try #require(try error(Data(bytes)))
             #expect(error.kind == .damaged)
             #expect(error.line == 2)
-            #expect(error.problem.contains("UTF-8") && error.problem.contains("255"))
+            #expect(error.problem.contains("UTF-8"))
+            #expect(error.problem.contains("255"))
         }
     }
 
@@ -92,7 +94,8 @@ import Testing
     func aTextThatIsNotWellFormedIsAnError(_ text: String) throws {
         let error = try #require(try error(text))
         #expect(error.kind == .damaged)
-        #expect(error.file != nil && error.line != nil)
+        #expect(error.file != nil)
+        #expect(error.line != nil)
     }
 
     @Test func entitiesOfTheFilesOwnAreRefused() throws {

@@ -93,7 +93,8 @@ struct VersionHashTests {
         #expect(derived.versionHash == Data(hash.finalize()))
     }
 
-    /// The order that photo libraries show: the entity's modifier, then its constraints in ascending order.
+    /// The order that photo libraries show: the entity's modifier, then its constraints in
+    /// ascending order.
     @Test func anEntitysModifierComesBeforeItsConstraints() {
         let title = SampleModels.attribute("title")
         let code = SampleModels.attribute("code")

@@ -2,8 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-// The names of the API that every client of Core Data uses, in the spelling of Apple's documentation: this file does not compile
-// when one is missing or has another type.
+// The names of the API that every client of Core Data uses, in the spelling of Apple's
+// documentation: this file does not compile when one is missing or has another type.
 
 final class SurfaceThing: NSManagedObject {
     @Managed var name: String?
@@ -80,7 +80,9 @@ final class SurfacePart: NSManagedObject {
         let byName: [String: NSPropertyDescription] = entity.propertiesByName
         let attributes: [String: NSAttributeDescription] = entity.attributesByName
         let relationships: [String: NSRelationshipDescription] = entity.relationshipsByName
-        #expect(byName.count == 1 && attributes.count == 1 && relationships.isEmpty)
+        #expect(byName.count == 1)
+        #expect(attributes.count == 1)
+        #expect(relationships.isEmpty)
         entity.subentities = [NSEntityDescription]()
         let parent: NSEntityDescription? = entity.superentity
         #expect(parent == nil)
@@ -114,7 +116,8 @@ final class SurfacePart: NSManagedObject {
         let parts: NSMutableSet = thing.mutableSetValue(forKey: "parts")
         parts.add(SurfacePart(context: context))
         let steps: NSMutableOrderedSet = thing.mutableOrderedSetValue(forKey: "steps")
-        #expect(steps.count == 0 && thing.parts.count == 1)
+        #expect(steps.count == 0)
+        #expect(thing.parts.count == 1)
         var candidate: AnyObject? = "c" as NSString
         try thing.validateValue(&candidate, forKey: "name")
         try thing.validateForInsert()
@@ -122,13 +125,17 @@ final class SurfacePart: NSManagedObject {
         try thing.validateForDelete()
         let changed: [String: Any] = thing.changedValues()
         let committed: [String: Any] = thing.committedValues(forKeys: ["name"] as [String]?)
-        #expect(!changed.isEmpty && committed.isEmpty)
+        #expect(!changed.isEmpty)
+        #expect(committed.isEmpty)
         let flags: [Bool] = [thing.isInserted, thing.isUpdated, thing.isDeleted, thing.isFault, thing.hasChanges]
         #expect(flags == [true, false, false, false, true])
         let id: NSManagedObjectID = thing.objectID
         let uri: URL = id.uriRepresentation()
         let store: NSPersistentStore? = id.persistentStore
-        #expect(id.isTemporaryID && store == nil && id.entity === description && thing.entity === description)
+        #expect(id.isTemporaryID)
+        #expect(store == nil)
+        #expect(id.entity === description)
+        #expect(thing.entity === description)
         #expect(!uri.absoluteString.isEmpty)
         let typed: NSFetchRequest<SurfaceThing> = SurfaceThing.fetchRequest()
         #expect(typed.entityName == "Thing")
@@ -164,11 +171,16 @@ final class SurfacePart: NSManagedObject {
         let untyped = NSFetchRequest<any NSFetchRequestResult>(entityName: "Thing")
         let anything: [Any] = try context.fetch(untyped)
         let anyCount: Int = try context.count(for: untyped)
-        #expect(things.count == 1 && count == 1 && anything.count == 1 && anyCount == 1)
+        #expect(things.count == 1)
+        #expect(count == 1)
+        #expect(anything.count == 1)
+        #expect(anyCount == 1)
         let existing: NSManagedObject = try context.existingObject(with: thing.objectID)
         let found: NSManagedObject = context.object(with: thing.objectID)
         let registered: NSManagedObject? = context.registeredObject(for: thing.objectID)
-        #expect(existing === thing && found === thing && registered === thing)
+        #expect(existing === thing)
+        #expect(found === thing)
+        #expect(registered === thing)
         context.refresh(thing, mergeChanges: true)
         context.refreshAllObjects()
         context.mergeChanges(fromContextDidSave: Notification(name: NSManagedObjectContext.didSaveObjectsNotification))
@@ -178,7 +190,9 @@ final class SurfacePart: NSManagedObject {
         let value: Int = context.performAndWait { 1 }
         let later: Int = await context.perform { 2 }
         let scheduled: Int = await context.perform(schedule: .enqueued) { 3 }
-        #expect(value == 1 && later == 2 && scheduled == 3)
+        #expect(value == 1)
+        #expect(later == 2)
+        #expect(scheduled == 3)
         context.reset()
     }
 
@@ -211,7 +225,8 @@ final class SurfacePart: NSManagedObject {
         description.setOption(nil as NSObject?, forKey: NSReadOnlyPersistentStoreOption)
         let options: [String: NSObject] = description.options
         let place: URL? = description.url
-        #expect(place != nil && options[NSReadOnlyPersistentStoreOption] == nil)
+        #expect(place != nil)
+        #expect(options[NSReadOnlyPersistentStoreOption] == nil)
         container.persistentStoreDescriptions = [description]
         container.loadPersistentStores { (_: NSPersistentStoreDescription, error: (any Error)?) in #expect(error == nil)
         }
@@ -220,13 +235,15 @@ final class SurfacePart: NSManagedObject {
         let model: NSManagedObjectModel = container.managedObjectModel
         let view: NSManagedObjectContext = container.viewContext
         let background: NSManagedObjectContext = container.newBackgroundContext()
-        #expect(view !== background && coordinator.managedObjectModel === model)
+        #expect(view !== background)
+        #expect(coordinator.managedObjectModel === model)
         let answer: Int = await container.performBackgroundTask { (_: NSManagedObjectContext) in 7 }
         #expect(answer == 7)
         let stores: [NSPersistentStore] = coordinator.persistentStores
         let store = try #require(stores.first)
         let (type, url): (String, URL?) = (store.type, store.url)
-        #expect(type == NSInMemoryStoreType && url != nil)
+        #expect(type == NSInMemoryStoreType)
+        #expect(url != nil)
         try coordinator.remove(store)
         let second: NSPersistentStore = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil as String?, at: folder.file("a.sqlite") as URL?,
@@ -237,7 +254,8 @@ final class SurfacePart: NSManagedObject {
         }
         let uri = try #require(URL(string: "x-coredata:///Nothing/p1"))
         let id: NSManagedObjectID? = coordinator.managedObjectID(forURIRepresentation: uri)
-        #expect(id == nil && second !== third)
+        #expect(id == nil)
+        #expect(second !== third)
         let storeTypes: [NSPersistentStore.StoreType] = [.sqlite, .inMemory]
         #expect(storeTypes.map(\.rawValue) == [NSSQLiteStoreType, NSInMemoryStoreType])
         let named: (String) -> NSPersistentContainer = { NSPersistentContainer(name: $0) }
@@ -257,7 +275,8 @@ final class SurfacePart: NSManagedObject {
         request.resultType = .managedObjectResultType
         let name: String? = request.entityName
         let base: NSPersistentStoreRequest = request
-        #expect(name == nil && base.requestType == .fetchRequestType)
+        #expect(name == nil)
+        #expect(base.requestType == .fetchRequestType)
         let types: [NSFetchRequestResultType] = [
             .managedObjectResultType, .managedObjectIDResultType, .dictionaryResultType, .countResultType,
         ]
@@ -272,7 +291,8 @@ final class SurfacePart: NSManagedObject {
         let insertion = NSBatchInsertRequest(entityName: "Thing", objects: [["name": "a"]])
         let objects: [[String: Any]]? = insertion.objectsToInsert
         insertion.objectsToInsert = nil
-        #expect(objects?.count == 1 && insertion.objectsToInsert == nil)
+        #expect(objects?.count == 1)
+        #expect(insertion.objectsToInsert == nil)
         let insertions: [NSBatchInsertRequestResultType] = [.statusOnly, .objectIDs, .count]
         let updates: [NSBatchUpdateRequestResultType] = [
             .statusOnlyResultType, .updatedObjectIDsResultType, .updatedObjectsCountResultType,
@@ -308,7 +328,10 @@ final class SurfacePart: NSManagedObject {
             (.refreshedObjectIDs, NSRefreshedObjectIDsKey, "refreshed_objectIDs"),
             (.invalidatedObjectIDs, NSInvalidatedObjectIDsKey, "invalidated_objectIDs"),
         ]
-        for (key, constant, text) in keys { #expect(key.rawValue == constant && constant == text) }
+        for (key, constant, text) in keys {
+            #expect(key.rawValue == constant)
+            #expect(constant == text)
+        }
     }
 
     @Test func errorsHaveApplesCodesAndKeys() {
@@ -395,6 +418,7 @@ final class SurfacePart: NSManagedObject {
         #expect(Set(keys).count == keys.count)
         let error = CocoaError(.managedObjectValidation)
         let (key, object): (String?, Any?) = (error.validationKey, error.validationObject)
-        #expect(key == nil && object == nil)
+        #expect(key == nil)
+        #expect(object == nil)
     }
 }

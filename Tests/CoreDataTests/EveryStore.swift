@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Runs each test of a suite once on every kind of store that this machine has, or on some of them: stacks and libraries that are not told a
-/// kind are of the kind of the run, which issues name.
+/// Runs each test of a suite once on every kind of store that this machine has, or on some of them:
+/// stacks and libraries that are not told a kind are of the kind of the run, which issues name.
 struct EveryStore: SuiteTrait, TestTrait, TestScoping {
     let kinds: [StoreKind]
     var isRecursive: Bool { true }
@@ -32,11 +32,12 @@ extension Trait where Self == EveryStore {
     /// The tests run on every kind of store.
     static var everyStore: Self { Self(kinds: StoreKind.allCases) }
 
-    /// The tests run on stores of some kinds, which this machine has: of those whose rows outlast their coordinators, say.
+    /// The tests run on stores of some kinds, which this machine has: of those whose rows outlast
+    /// their coordinators, say.
     static func stores(_ kinds: [StoreKind]) -> Self { Self(kinds: kinds) }
 }
 
-/// That the trait, and what looks into the stores, do what they say.
+/// The trait runs tests on every kind of store, and the second path reads them.
 @Suite(.everyStore) struct EveryStoreTests {
     private static let seen = Kinds()
     private let stack: TestStack
@@ -78,7 +79,7 @@ extension Trait where Self == EveryStore {
     }
 }
 
-/// That the trait leaves out the kinds that were not named.
+/// The trait runs tests on the kinds that it names alone.
 @Suite(.stores(StoreKind.persistent)) struct SomeStoresTests {
     @Test func testsRunOnTheKindsThatWereNamed() throws {
         #expect(StoreKind.persistent.contains(StoreKind.current))

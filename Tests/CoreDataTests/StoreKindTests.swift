@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// That no kind of store is left out of a run without a word: for each that is, a test is skipped, and says why.
+/// No kind of store is omitted from a run without a word: for each omitted one a test is skipped,
+/// and says why.
 @Suite struct StoreKindTests {
     @Test(.presence(of: .sqlite)) func testsRunOnStoresOfSQLite() throws { try expectStores(of: .sqlite) }
 

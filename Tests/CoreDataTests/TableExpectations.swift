@@ -1,8 +1,8 @@
 import TestSupport
 import Testing
 
-// Expectations about the tables of a store. In memory there are none, and nothing is expected: what can be read by a context is to be
-// compared as well.
+// Expectations about the tables of a store. In memory there are none, and nothing is expected: what
+// can be read by a context is to be compared as well.
 extension StoreOwner {
     /// Expects that a statement gives some rows.
     ///

@@ -55,7 +55,8 @@ import Testing
             table.add(plain)
         }
         #expect(table.count == 1)
-        #expect(weakly != nil && table.contains(weakly))
+        #expect(weakly != nil)
+        #expect(table.contains(weakly))
         table.removeAllObjects()
         #expect(weakly == nil)
     }
@@ -96,9 +97,11 @@ import Testing
                 weakKeys.setObject(NSString(string: listener.name), forKey: listener)
                 weakValues.setObject(listener, forKey: NSString(string: listener.name))
             }
-            #expect(weakKeys.count == 2 && weakValues.count == 2)
+            #expect(weakKeys.count == 2)
+            #expect(weakValues.count == 2)
         }
-        #expect(weakKeys.count == 1 && weakValues.count == 1)
+        #expect(weakKeys.count == 1)
+        #expect(weakValues.count == 1)
         #expect(weakKeys.object(forKey: kept) == "kept")
         #expect(weakValues.object(forKey: "kept") === kept)
         #expect(weakValues.object(forKey: "lost") == nil)
@@ -107,7 +110,8 @@ import Testing
         #expect(weakValues.dictionaryRepresentation() == ["kept" as NSString: kept])
         weakValues.setObject(nil, forKey: "kept")
         weakKeys.removeObject(forKey: kept)
-        #expect(weakKeys.count == 0 && weakValues.count == 0)
+        #expect(weakKeys.count == 0)
+        #expect(weakValues.count == 0)
     }
 
     @Test func aMapHasOneValueForEachKey() {
@@ -149,6 +153,7 @@ import Testing
         }
         #expect(found.keys.sorted() == model.entities.compactMap(\.name).sorted())
         for (name, properties) in found { #expect(properties == model.entitiesByName[name]?.properties.map(\.name)) }
-        #expect(model.contains { $0.name == "Note" } && note.first { $0.name == "scan" } is NSAttributeDescription)
+        #expect(model.contains { $0.name == "Note" })
+        #expect(note.first { $0.name == "scan" } is NSAttributeDescription)
     }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// Transformable values in keyed archives: shown as what they are, or as their bytes, never as a part of themselves.
+/// Transformable values in keyed archives: shown as what they are, or as their bytes, never as a
+/// part of themselves.
 @Suite struct ArchivedValueTests {
     let workplace: Workplace
     let store: String
@@ -19,7 +20,8 @@ import Testing
         let archive = KeyedArchiveBuilder.data(build)
         try SQLiteFile(URL(fileURLWithPath: store)).run("UPDATE ZPRODUCT SET ZTAGS = ? WHERE ZSTOCK = 0", bytes: archive)
         let run = ToolRun(["query", store, "Product", "--where", "stock == 0", "--columns", "tags", "--format", "json"])
-        #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors == "", "\(run.errors)")
         let line = try #require(run.lines.first { $0.hasPrefix("{") })
         return (String(line), "{\"tags\": \"\(archive.base64EncodedString())\"}")
     }

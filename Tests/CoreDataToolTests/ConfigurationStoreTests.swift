@@ -19,8 +19,7 @@ import Testing
     private static func make(_ model: NSManagedObjectModel, at url: URL) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(type: .sqlite, configuration: "Stock", at: url)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             NSEntityDescription.insertNewObject(forEntityName: "Item", into: context).setValue("bolt", forKey: "name")
             let special = NSEntityDescription.insertNewObject(forEntityName: "SpecialItem", into: context)

@@ -38,7 +38,8 @@ import Testing
         let root = try #require(file.integer("SELECT rootpage FROM sqlite_master WHERE name = '\(table)'"))
         var page = root
         if !isRoot {
-            // The root of such a table is an interior page: its cells begin with the numbers of the pages below it.
+            // The root of such a table is an interior page: its cells begin with the numbers of the
+            // pages below it.
             let data = try Data(contentsOf: URL(fileURLWithPath: path))
             let start = (root - 1) * size
             let cells = Int(data[start + 3]) << 8 | Int(data[start + 4])
@@ -58,7 +59,8 @@ import Testing
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.output.contains("The table ZBAD is damaged"))
         let rows = run.lines.first { $0.hasPrefix("Bad ") }?.split(separator: " ").compactMap { Int($0) } ?? []
-        #expect(rows.count == 2 && (400..<500).contains(rows[0]), "\(run.output)")
+        try #require(rows.count == 2, "\(run.output)")
+        #expect((400..<500).contains(rows[0]), "\(run.output)")
         #expect(run.lines.first { $0.hasPrefix("Good ") }?.hasSuffix("500") == true, "\(run.output)")
     }
 

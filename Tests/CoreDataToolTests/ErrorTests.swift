@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// What people see when something is wrong: one line, the right status, a mark where there is a place to mark.
+/// Errors of the command: one line, the right status, a mark where there is a place to mark.
 @Suite struct ErrorTests {
     let workplace: Workplace
     let store: String
@@ -63,11 +63,13 @@ import Testing
         #expect(ToolRun(["query", store, "Product", "--where", "stock > 2023 - 11 - 5"]).status == 0)
     }
 
-    /// The versions of the format for writing and for reading in the header: by the second one SQLite opens a log.
+    /// The versions of the format for writing and for reading in the header: by the second one
+    /// SQLite opens a log.
     @Test func differentVersionsInTheHeaderLeaveNoFilesBesideTheStore() throws {
         let url = URL(fileURLWithPath: store)
         var bytes = try Data(contentsOf: url)
-        #expect(bytes[18] == 2 && bytes[19] == 2)
+        #expect(bytes[18] == 2)
+        #expect(bytes[19] == 2)
         bytes[18] = 1
         try bytes.write(to: url)
         for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: store + suffix) }

@@ -40,7 +40,8 @@ final class Workplace {
 
     init() throws { temporary = try TemporaryFolder() }
 
-    /// A copy of a fixture with its journal; without its shared memory file, which belongs to running programs.
+    /// A copy of a fixture with its journal; without its shared memory file, which belongs to
+    /// running programs.
     func copy(_ fixture: String) throws -> String {
         let target = folder.appendingPathComponent((fixture as NSString).lastPathComponent).path
         for suffix in ["", "-wal"] {
@@ -75,7 +76,7 @@ final class Workplace {
     }
 }
 
-/// What a run of the command gave.
+/// The result of a run of the command.
 struct ToolRun {
     let status: Int32
     let output: String
@@ -117,7 +118,8 @@ final class Database {
     /// The rows of a query, all values as text.
     func rows(_ sql: String) -> [[String]] { file.rows(sql).map { $0.map { $0 ?? "" } } }
 
-    /// The rows of each entity alone, counted by number, and the entities' numbers with those of their superentities.
+    /// The rows of each entity alone, counted by number, and the entities' numbers with those of
+    /// their superentities.
     func entityCounts() throws -> [(number: Int, parent: Int, own: Int)] {
         let entities = rows("SELECT Z_ENT, Z_SUPER, Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT")
         var tables: [String: String] = [:]

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// The command and the engine on stores that other programs use at the same time, or left in the middle of something.
+/// The command and the engine on stores that other programs use at the same time, or left in the
+/// middle of something.
 @Suite struct HeldStoreTests {
     let folder: TestSupport.TemporaryFolder
     let url: URL
@@ -26,7 +27,8 @@ import Testing
     /// Makes the store one with a rollback journal.
     private func leaveWAL() { _ = SQLiteFile(url).rows("PRAGMA journal_mode = DELETE") }
 
-    /// The bytes of the store's files, without the shared memory, which belongs to running programs.
+    /// The bytes of the store's files, without the shared memory, which belongs to running
+    /// programs.
     private func content() throws -> [String: Data] {
         var content: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: folder.url.path) where !name.hasSuffix("-shm") {
@@ -49,7 +51,8 @@ import Testing
         let query = try ProgramRun(OtherProgram.command, commands[0])
         #expect(query.output == "name\r\nIda\r\n" || query.output == "name\nIda\n")
         let info = try ProgramRun(OtherProgram.command, commands[1])
-        #expect(info.status == 0 && info.output.contains("Maker"))
+        #expect(info.status == 0)
+        #expect(info.output.contains("Maker"))
         #expect(try content() == before)
     }
 
@@ -80,7 +83,8 @@ import Testing
         }
         for mode in ["read-only", "writable"] {
             let opened = try ProgramRun(OtherProgram.url, ["open", mode, url.path])
-            #expect(opened.output.hasPrefix("error \(CocoaError.persistentStoreTimeout.rawValue)") && opened.output.contains(url.path))
+            #expect(opened.output.hasPrefix("error \(CocoaError.persistentStoreTimeout.rawValue)"))
+            #expect(opened.output.contains(url.path))
         }
         #expect(try content() == before)
         writer.stop()
@@ -111,13 +115,15 @@ import Testing
     private func expectReadableOnly() throws {
         let before = try content()
         let query = try OrdinaryUser.run(OtherProgram.command, commands[0])
-        #expect(query.status == 0 && query.output.contains("Ida"), "\(query.output)")
+        #expect(query.status == 0, "\(query.output)")
+        #expect(query.output.contains("Ida"), "\(query.output)")
         #expect(try OrdinaryUser.run(OtherProgram.command, commands[1]).status == 0)
         #expect(try content() == before)
         #expect(try OrdinaryUser.run(OtherProgram.url, ["open", "read-only", url.path]).output == "names: Ida\n")
         let writing = try OrdinaryUser.run(OtherProgram.url, ["open", "writable", url.path]).output
         #expect(writing.hasPrefix("error \(CocoaError.fileWriteNoPermission.rawValue)"), "\(writing)")
-        #expect(writing.contains(url.path) && writing.contains("permission"), "\(writing)")
+        #expect(writing.contains(url.path), "\(writing)")
+        #expect(writing.contains("permission"), "\(writing)")
         // SQLite makes an empty WAL where it can, also to read.
         #expect(try content().filter { !$0.value.isEmpty } == before.filter { !$0.value.isEmpty })
     }
@@ -153,11 +159,14 @@ import Testing
         defer { try? setPermissions(0o755, 0o644) }
         for arguments in commands {
             let run = try OrdinaryUser.run(OtherProgram.command, arguments)
-            #expect(run.status == 1 && run.output.contains("cannot be read. Check its permissions."))
+            #expect(run.status == 1)
+            #expect(run.output.contains("cannot be read. Check its permissions."))
         }
         for mode in ["read-only", "writable"] {
             let opened = try OrdinaryUser.run(OtherProgram.url, ["open", mode, url.path]).output
-            #expect(opened.hasPrefix("error ") && opened.contains(url.path) && opened.contains("Check"), "\(opened)")
+            #expect(opened.hasPrefix("error "), "\(opened)")
+            #expect(opened.contains(url.path), "\(opened)")
+            #expect(opened.contains("Check"), "\(opened)")
         }
     }
 }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// Names with control characters, as a store or a model from elsewhere can have them: they steer no terminal and break no line.
+/// Names with control characters, as a store or a model from elsewhere can have them: they steer no
+/// terminal and break no line.
 @Suite struct HostileNamesTests {
     private func expectPlain(_ run: ToolRun, status: Int32, lines: Int, _ place: SourceLocation = #_sourceLocation) {
         #expect(run.status == status, sourceLocation: place)

@@ -4,13 +4,15 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// Indexed columns of integers in stores without a model and with one hierarchy: attributes marked as indexed, or relationships.
+/// Indexed columns of integers in stores without a model and with one hierarchy: attributes marked
+/// as indexed, or relationships.
 @Suite struct IndexedColumnTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// A store as frameworks wrote it that kept no model: one entity, the index of every integer named as that of a to-one column.
+    /// A store as frameworks wrote it that kept no model: one entity, the index of every integer
+    /// named as that of a to-one column.
     private func store(_ columns: [String], unindexed: [String] = [], rows: [[Int?]]) throws -> String {
         let url = folder.file("Event.sqlite")
         let file = SQLiteFile(url)

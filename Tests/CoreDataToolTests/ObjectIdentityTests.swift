@@ -71,8 +71,7 @@ import Testing
         relate(item, "next", item, inverse: "former")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item]))
         let opened = try coordinator.addPersistentStore(type: .sqlite, at: url)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             let first = NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
             first.setValue("xyz", forKey: "objectId")

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// Both commands on stores that are made of SQL texts, in the form in which Apple's framework writes them; no model is at hand.
+/// Both commands on stores that are made of SQL texts, in the form in which Apple's framework
+/// writes them; no model is at hand.
 @Suite struct OwnStoreTests {
     let folder: TemporaryFolder
 
@@ -74,7 +75,8 @@ import Testing
         #expect((exhibit["weight"] as? NSNumber)?.doubleValue == 2.5)
         #expect(exhibit["room"] as? String == "Room/p1")
         let field = try #require(try rows(try make(.harvest), "Field", "--where", "cropCount == 2").first)
-        #expect(field["name"] as? String == "North" && field["crops"] as? Int == 2)
+        #expect(field["name"] as? String == "North")
+        #expect(field["crops"] as? Int == 2)
         let ships = try rows(try make(.voyage), "Ship", "--sort", "name")
         #expect(ships.map { $0["logs"] as? Int } == [0, 2])
     }

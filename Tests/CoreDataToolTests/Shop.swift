@@ -43,8 +43,7 @@ enum Shop {
     static func make(at url: URL) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             let maker = NSEntityDescription.insertNewObject(forEntityName: "Maker", into: context)
             maker.setValue("Søren & Sons", forKey: "name")

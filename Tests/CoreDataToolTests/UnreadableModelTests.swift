@@ -38,7 +38,8 @@ import Testing
         #expect(run.status == 0)
         #expect(run.output.contains("Product"))
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: URL(fileURLWithPath: path))
-        #expect(metadata["k"] == nil && metadata[NSStoreUUIDKey] != nil)
+        #expect(metadata["k"] == nil)
+        #expect(metadata[NSStoreUUIDKey] != nil)
         withExtendedLifetime(folder) {}
     }
 }

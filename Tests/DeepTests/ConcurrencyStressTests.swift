@@ -8,7 +8,8 @@ import Testing
     private static let accounts = 20
     private static let start: Int32 = 1000
 
-    /// Writers move pages between books; no fetch may ever see a sum that is not the one of the beginning.
+    /// Writers move pages between books; no fetch may ever see a sum that is not the one of the
+    /// beginning.
     @Test(arguments: StoreKind.allCases)
     func theSumStaysTheSameForEveryReader(_ kind: StoreKind) async throws {
         let library = try Library(kind)
@@ -81,17 +82,17 @@ import Testing
             context.reset()
             return try context.books().reduce(0) { $0 + Int64($1.pages) }
         }
-        let column = NSExpressionDescription()
-        column.name = "sum"
-        column.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "pages")])
-        column.expressionResultType = .integer64AttributeType
+        let column = NSExpressionDescription(
+            "sum", NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "pages")]),
+            .integer64AttributeType)
         let request = NSFetchRequest<NSDictionary>(entityName: "Book")
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = [column]
         return (try context.fetch(request).first?["sum"] as? NSNumber)?.int64Value ?? 0
     }
 
-    /// Inserts through many coordinators, as many processes would: no key is handed out twice, nothing is lost.
+    /// Inserts through many coordinators, as many processes would: no key is handed out twice,
+    /// nothing is lost.
     @Test func manyCoordinatorsInsertIntoOneFile() async throws {
         let library = try Library()
         let url = library.url

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Stores with cut off ends and flipped bits: errors or wrong values, never a crash. The process would end with it.
+/// Stores with cut off ends and flipped bits: errors or wrong values, never a crash. The process
+/// would end with it.
 @Suite(.enabled(if: LongTests.areEnabled)) struct DamagedStoreTests {
     /// The files of a good store: one that was closed, or one whose rows are still in its journal.
     private func goodStore(_ folder: TemporaryFolder, isClosed: Bool) throws -> [String: Data] {
@@ -27,6 +28,16 @@ import Testing
         return files
     }
 
+    /// Writes the files of a store, one of them damaged.
+    private func writeDamaged(_ good: [String: Data], to url: URL, _ generator: inout SeededGenerator) throws {
+        let victim = good.keys.filter { good[$0]?.isEmpty == false }.sorted().randomElement(using: &generator) ?? ""
+        for (suffix, content) in good {
+            var content = content
+            if suffix == victim { damage(&content, &generator) }
+            try content.write(to: URL(fileURLWithPath: url.path + suffix))
+        }
+    }
+
     @Test(arguments: [true, false], 1...4)
     func aDamagedStoreGivesErrorsOrValuesButNoCrash(_ isClosed: Bool, _ seed: Int) throws {
         let folder = try TemporaryFolder()
@@ -35,12 +46,7 @@ import Testing
         var opened = 0
         for variant in 0..<400 {
             let url = folder.file("bad\(variant).sqlite")
-            let victim = good.keys.filter { good[$0]?.isEmpty == false }.sorted().randomElement(using: &generator) ?? ""
-            for (suffix, content) in good {
-                var content = content
-                if suffix == victim { damage(&content, &generator) }
-                try content.write(to: URL(fileURLWithPath: url.path + suffix))
-            }
+            try writeDamaged(good, to: url, &generator)
             if use(url, readOnly: variant % 3 == 0) { opened += 1 }
             for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: url.path + suffix) }
         }
@@ -56,12 +62,7 @@ import Testing
         var migrated = 0
         for variant in 0..<200 {
             let url = folder.file("bad\(variant).sqlite")
-            let victim = good.keys.filter { good[$0]?.isEmpty == false }.sorted().randomElement(using: &generator) ?? ""
-            for (suffix, content) in good {
-                var content = content
-                if suffix == victim { damage(&content, &generator) }
-                try content.write(to: URL(fileURLWithPath: url.path + suffix))
-            }
+            try writeDamaged(good, to: url, &generator)
             let model = Library.model()
             model.entitiesByName["Author"]?.properties += [
                 NSAttributeDescription("note", .stringAttributeType, optional: false, default: "none")

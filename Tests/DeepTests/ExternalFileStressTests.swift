@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Programs that save, read and are killed at once: no value is lost, none is read that was never there, no file is left over.
+/// Programs that save, read and are killed at once: no value is lost, none is read that was never
+/// there, no file is left over.
 @Suite(.serialized) struct ExternalFileStressTests {
     let folder: TemporaryFolder
     let url: URL
@@ -114,7 +115,8 @@ import Testing
         for exists in [false, true] {
             if exists { try Gallery.create(url) }
             let output = try run("closed").output
-            #expect(output.contains("no file descriptor left") && output.contains("gallery.sqlite"), "\(output)")
+            #expect(output.contains("no file descriptor left"), "\(output)")
+            #expect(output.contains("gallery.sqlite"), "\(output)")
             #expect(output.hasPrefix("error \(CocoaError.persistentStoreOpen.rawValue): "), "\(output)")
         }
         #expect(try Gallery.problems(url) == [])

@@ -2,8 +2,9 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Programs that are killed while they migrate a store with external data, relationships and history: the store is the former one or the
-/// new one, with every value, and no file is missing or left over.
+/// Programs that are killed while they migrate a store with external data, relationships and
+/// history: the store is the former one or the new one, with every value, and no file is missing or
+/// left over.
 @Suite struct KilledGalleryMigrationTests {
     @Test func aKilledMigrationLeavesOneOfBothVersionsWhole() throws {
         let folder = try TemporaryFolder()
@@ -12,8 +13,8 @@ import Testing
         var version = GalleryVersion.first
         for store in try version.open(url).persistentStores { try store.persistentStoreCoordinator?.remove(store) }
         var generator = SeededGenerator(seed: 4)
-        // The work after which a program is killed, from the migration's beginning on: grown and shrunk, so that some kills come before its end,
-        // and some after.
+        // The work after which a program is killed, from the migration's beginning on: grown and
+        // shrunk, so that some kills come before its end, and some after.
         var work = 4_000_000
         var killed = (before: 0, after: 0)
         for round in 1...(LongTests.areEnabled ? 300 : 12) {

@@ -33,7 +33,8 @@ import Testing
         #expect(generations > 80)
     }
 
-    /// The child's side: saves one generation after the other, until another thread kills the process.
+    /// The child's side: saves one generation after the other, until another thread kills the
+    /// process.
     private static func saveUntilKilled() throws {
         let environment = ProcessInfo.processInfo.environment
         let path = environment[variable] ?? ""

@@ -1,7 +1,7 @@
 import CoreData
 import TestSupport
 
-/// What a library holds, as plain dictionaries: the model that random operations are checked against.
+/// The content of a library as plain dictionaries: the reference for random operations.
 struct LibraryModel: Equatable {
     struct Author: Equatable {
         var born: Int16 = 0
@@ -47,7 +47,7 @@ struct LibraryModel: Equatable {
         for title in books.keys { books[title]?.tags.remove(label) }
     }
 
-    /// What another library has otherwise, in words.
+    /// The differences from another library, in words.
     func difference(from other: LibraryModel) -> String {
         var parts: [String] = []
         for title in Set(books.keys).union(other.books.keys).sorted() where books[title] != other.books[title] {

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Stores of many large rows that move: the memory that this needs does not depend on how much they hold.
+/// Stores of many large rows that move: the memory that this needs does not depend on how much they
+/// hold.
 @Suite(.enabled(if: LongTests.areEnabled), .serialized) struct ManyRowsMoveTests {
     /// How many bytes the text of a row has, and how many its data.
     private static let size = 4096

@@ -28,7 +28,7 @@ private struct RandomRun {
     private var pending = LibraryModel()
     private var serial = 0
     private var last = ""
-    /// What was done since the last save, roll back or reopening.
+    /// The operations since the last save, rollback or reopening.
     private var operations: [String] = []
 
     init(_ kind: StoreKind, seed: UInt64) throws {
@@ -199,7 +199,8 @@ private struct RandomRun {
         }
     }
 
-    /// Closes the store and opens it anew, without what was not saved. A store in memory only gets a new context.
+    /// Closes the store and opens it anew, without what was not saved. A store in memory only gets
+    /// a new context.
     private mutating func reopen() throws {
         last = "reopen"
         if kind == .sqlite {
@@ -237,7 +238,8 @@ private struct RandomRun {
         }
     }
 
-    /// How the library differs from the dictionaries; nil when it does not. Looked at after saves and at times between.
+    /// How the library differs from the dictionaries; nil when it does not. Looked at after saves
+    /// and at times between.
     mutating func difference() throws -> String? {
         guard last == "save" || last == "reopen" || chance(0.02) else { return nil }
         let reader = coordinator.newContext()

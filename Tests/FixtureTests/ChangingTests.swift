@@ -3,13 +3,14 @@ import TestSupport
 import Testing
 
 extension FixtureTests {
-    /// Stores of Apple's framework that are changed here: what is written is read again, and the format's rules still hold.
+    /// Stores of Apple's framework that are changed here: what is written is read again, and the
+    /// format's rules still hold.
     @Suite struct ChangingTests {
         let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }
 
-        /// What one save changes in objects that were there before or since an earlier save.
+        /// The changes that one save makes to objects of earlier saves or of the fixture.
         private struct Changes {
             var updated: [String] = []
             var deleted: Set<String> = []
@@ -99,7 +100,8 @@ extension FixtureTests {
             for (place, state) in changes.assigned {
                 for (name, value) in state { #expect(new[place]?[name] == value, "\(place).\(name)") }
             }
-            // Objects that were not touched lose at most objects that went, and gain at most objects that came.
+            // Objects that were not touched lose at most objects that went, and gain at most
+            // objects that came.
             for (place, state) in new where changes.assigned[place] == nil {
                 guard let previous = old[place] else { continue }
                 let arrived = DeletionPlan.state(state, without: Set(changes.inserted))

@@ -1,6 +1,7 @@
 import CoreData
 
-/// What the delete rules say about one object's deletion, worked out from the states of all objects.
+/// The effects that the delete rules prescribe for the deletion of one object, computed from the
+/// states of all objects.
 struct DeletionPlan {
     let model: NSManagedObjectModel
     let states: [String: ObjectState]
@@ -9,7 +10,8 @@ struct DeletionPlan {
         model.entitiesByName[String(place.prefix { $0 != "/" })]
     }
 
-    /// All objects that go; nil when a rule, or a relationship that would become invalid, forbids the deletion.
+    /// All objects that go; nil when a rule, or a relationship that would become invalid, forbids
+    /// the deletion.
     ///
     /// - Parameter others: objects that go as well.
     func deleted(with place: String, and others: Set<String> = []) -> Set<String>? {

@@ -119,7 +119,8 @@ struct StoreAndModel: Sendable, CustomTestStringConvertible {
 extension NSManagedObjectModel {
     /// The model with plain managed objects, and transformers that give the stored bytes.
     ///
-    /// The classes that the models name belong to the projects they come from; another test's class may have such a name.
+    /// The classes that the models name belong to the projects they come from; another test's class
+    /// may have such a name.
     func forTesting() -> NSManagedObjectModel {
         for entity in entities {
             entity.managedObjectClassName = nil
@@ -152,8 +153,7 @@ final class Stack {
         store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [HistoryTracking.continuingOption: true].merging(options ?? [:]) { $1 })
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        context = coordinator.newContext()
     }
 
     var model: NSManagedObjectModel { coordinator.managedObjectModel }

@@ -69,7 +69,8 @@ enum GeneratedValues {
 }
 
 extension NSEntityDescription {
-    /// Whether an attribute takes part in a uniqueness constraint of the entity or of one of its superentities.
+    /// Whether an attribute takes part in a uniqueness constraint of the entity or of one of its
+    /// superentities.
     func isUnique(_ name: String) -> Bool {
         if uniquenessConstraints.contains(where: {
             $0.contains { "\($0)" == name || ($0 as? NSPropertyDescription)?.name == name }
@@ -94,7 +95,7 @@ final class ObjectMaker {
     /// Objects that relationships may lead to.
     var partners: [NSManagedObject]
     private var number: Int
-    /// What was set: by object and attribute.
+    /// The values that were set, by object and attribute.
     private var assigned: [NSManagedObject: ObjectState] = [:]
 
     var assignedByPlace: [String: ObjectState] {

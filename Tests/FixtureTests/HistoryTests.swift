@@ -3,7 +3,8 @@ import TestSupport
 import Testing
 
 extension FixtureTests {
-    /// The history's rows say what changed: those in the stores as they are, and those that are written into them here.
+    /// The history's rows say what changed: those in the stores as they are, and those that are
+    /// written into them here.
     @Suite struct HistoryTests {
         let folder: TemporaryFolder
 
@@ -13,7 +14,8 @@ extension FixtureTests {
             ["SampleModel2", "CartKit", "FreezeRay"].contains { fixture.store.path.contains($0) }
         }
 
-        /// What each bit of `ZCOLUMNS` stands for, from the highest bit of the first byte on: of each kind the superentity's properties first.
+        /// The properties that the bits of `ZCOLUMNS` stand for, from the highest bit of the first
+        /// byte on: of each kind the superentity's properties first.
         private func names(_ entity: NSEntityDescription) -> [String] {
             func level(_ property: NSPropertyDescription) -> Int {
                 sequence(first: entity, next: \.superentity).filter { $0.propertiesByName[property.name] != nil }.count
@@ -71,7 +73,8 @@ extension FixtureTests {
                 #expect((change.columns != nil) == (change.type == 1))
                 if let columns = change.columns {
                     let found = changed(columns, change.entity)
-                    #expect(!found.isEmpty && !found.contains(nil))
+                    #expect(!found.isEmpty)
+                    #expect(!found.contains(nil))
                 }
                 let isThere = raw.tables[RawStore.table(of: change.entity)]?[change.key] != nil
                 if change.type == 0 { #expect(isThere, "\(change.entity.name ?? "")/p\(change.key)") }
@@ -99,7 +102,8 @@ extension FixtureTests {
             #expect(transaction > before)
             try stack.context.save()
             let updates = try changes(url, model, after: transaction)
-            #expect(!updates.isEmpty && updates.allSatisfy { $0.type == 1 })
+            #expect(!updates.isEmpty)
+            #expect(updates.allSatisfy { $0.type == 1 })
             for update in updates {
                 let place = "\(update.entity.name ?? "")/p\(update.key)"
                 #expect(changed(try #require(update.columns), update.entity) == expected[place], "\(place)")

@@ -66,7 +66,8 @@ extension FixtureTests {
                     let content = try SQLiteFile(url).cells("SELECT * FROM ZPERSON")
                     let error = #expect(throws: CocoaError.self) { try Stack(new, url, options: Self.automatic) }
                     #expect(error?.code == .migration)
-                    #expect(try !content.isEmpty && SQLiteFile(url).cells("SELECT * FROM ZPERSON") == content)
+                    #expect(!content.isEmpty)
+                    #expect(try SQLiteFile(url).cells("SELECT * FROM ZPERSON") == content)
                     continue
                 }
                 var expected: [String: [String: String]] = [:]
@@ -119,7 +120,8 @@ extension FixtureTests {
             }
         }
 
-        /// Books and pages with a history of 5,468 changes, triggers for a derived attribute, uniqueness constraints.
+        /// Books and pages with a history of 5,468 changes, triggers for a derived attribute,
+        /// uniqueness constraints.
         @Test func historyDerivedAttributesAndConstraintsOfAStoreSurvive() throws {
             let store = try #require(FixtureStore.all.first { $0.path.hasSuffix("SampleModel2_V1.sqlite") })
             let url = try store.copy(to: folder)
@@ -160,7 +162,8 @@ extension FixtureTests {
             try stack.close()
         }
 
-        /// Both stores are there: one that Apple's framework migrated in place, and the one that it came from.
+        /// Both stores are there: one that Apple's framework migrated in place, and the one that it
+        /// came from.
         @Test func theResultIsThatOfApplesMigration() throws {  // 280
             let stores = FixtureStore.all.filter { $0.path.contains("SampleModel_V") }
             let first = try #require(stores.first { $0.path.hasSuffix("V1.sqlite") }).copy(to: folder)

@@ -11,8 +11,7 @@ struct MovedFixtureTests {
         let model = try fixture.readModel(of: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         func context() -> NSManagedObjectContext {
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.newContext()
             return context
         }
         var store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)

@@ -66,7 +66,8 @@ extension FixtureTests {
             return states
         }
 
-        /// Stores that Apple's framework has migrated: the tables that changed were made anew and stand last.
+        /// Stores that Apple's framework has migrated: the tables that changed were made anew and
+        /// stand last.
         private static let migrated = ["SampleModel_V2.sqlite", "CoreDataMigration_Example_2.sqlite"]
         /// Stores of frameworks that did not keep the model in the store.
         private static let withoutModelCache = ["SurfJournalModel.sqlite"]
@@ -92,8 +93,9 @@ extension FixtureTests {
             }
         }
 
-        /// The statements that make a store, in their order, but with the indexes of each table sorted: those of attributes that
-        /// are marked as indexed come in no order that their model explains.
+        /// The statements that make a store, in their order, but with the indexes of each table
+        /// sorted: those of attributes that are marked as indexed come in no order that their model
+        /// explains.
         private func statements(_ database: SQLiteFile) throws -> [String] {
             var result: [String] = []
             var indexes: [String] = []
@@ -115,7 +117,8 @@ extension FixtureTests {
             return tables.contains("ACHANGE") ? [NSPersistentHistoryTrackingKey: true] : nil
         }
 
-        /// Two entities with attributes of every type, and relationships of every kind to themselves and each other.
+        /// Two entities with attributes of every type, and relationships of every kind to
+        /// themselves and each other.
         static func everyType() -> NSManagedObjectModel {
             let types: [(String, NSAttributeType)] = [
                 ("aShort", .integer16AttributeType), ("aLong", .integer32AttributeType),

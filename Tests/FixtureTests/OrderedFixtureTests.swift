@@ -11,7 +11,8 @@ extension FixtureTests {
 
         private static let stores = StoreAndModel.all.filter { $0.store.project == "DuckDuckGoBookmarks" }
 
-        /// Opens a store, changes each of its ordered relationships, and compares with another reading.
+        /// Opens a store, changes each of its ordered relationships, and compares with another
+        /// reading.
         private func change(
             _ fixture: StoreAndModel, _ body: (NSMutableOrderedSet, NSManagedObjectContext) -> Void
         ) throws {
@@ -72,7 +73,8 @@ extension FixtureTests {
             try change(fixture) { set, context in
                 guard let first = set.firstObject as? NSManagedObject else { return }
                 for _ in 0..<20 {
-                    // Always in the same gap, so that there is no place left between the neighbours' positions.
+                    // Always in the same gap, so that there is no place left between the
+                    // neighbours' positions.
                     let object = NSManagedObject(entity: first.entity, insertInto: context)
                     for attribute in first.entity.settableAttributes {
                         object.setValue(first.value(forKey: attribute.name), forKey: attribute.name)

@@ -60,7 +60,8 @@ struct RawStore {
         return tables[Self.table(of: entity)]?[key]
     }
 
-    /// The highest primary key that was handed out in a table, as `Z_PRIMARYKEY` keeps it with the root entity.
+    /// The highest primary key that was handed out in a table, as `Z_PRIMARYKEY` keeps it with the
+    /// root entity.
     func highestKey(_ table: String) -> Int64 {
         for (number, entity) in entities where entity.superentity == nil && Self.table(of: entity) == table {
             return highestKeys[number] ?? 0
@@ -72,7 +73,8 @@ struct RawStore {
         row(place).flatMap(entity)?.attributesByName[name] is NSDerivedAttributeDescription
     }
 
-    /// Whether a row differs from its former self only in the version and in columns that triggers keep.
+    /// Whether a row differs from its former self only in the version and in columns that triggers
+    /// keep.
     func isUnchanged(_ place: String, since before: RawStore) -> Bool {
         guard let row = row(place), let former = before.row(place) else { return false }
         let kept = Set(
@@ -170,7 +172,8 @@ struct RawStore {
                 found.append((owner, row[order]?.integer ?? 0, key))
             }
         } else if relationship.inverseRelationship == nil {
-            // A hidden key: `Z`, the number of the entity that declares the relationship, and the name.
+            // A hidden key: `Z`, the number of the entity that declares the relationship, and the
+            // name.
             let number = database.integer(
                 "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = '\(relationship.entity.name ?? "")'")
             let column = "\(number ?? 0)\(relationship.name.uppercased())"
@@ -188,7 +191,8 @@ struct RawStore {
         return Dictionary(grouping: found, by: \.owner).mapValues { $0.map { place($0.key, in: destination) } }
     }
 
-    /// The table of a many-to-many relationship: `Z_<number>NAME` with a column named after each side.
+    /// The table of a many-to-many relationship: `Z_<number>NAME` with a column named after each
+    /// side.
     func join(
         of relationship: NSRelationshipDescription
     ) -> (table: String, owner: String, destination: String, order: String)? {

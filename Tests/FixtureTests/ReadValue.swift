@@ -1,6 +1,7 @@
 import CoreData
 
-/// A property's value in a form in which values of managed objects and values of the sqlite3 library can be compared.
+/// A property's value in a form in which values of managed objects and values of the sqlite3
+/// library can be compared.
 enum ReadValue: Equatable {
     case none
     case value(AnyHashable)

@@ -15,7 +15,8 @@ extension FixtureTests {
                 #expect(!models.isEmpty, "\(store.path)")
                 // The framework of this store wrote no model into it.
                 #expect(models.contains { $0.model == nil } == (store.project != "SurfJournal"), "\(store.path)")
-                // The second sample model and those that SwiftData made are at hand only inside their stores.
+                // The second sample model and those that SwiftData made are at hand only inside
+                // their stores.
                 let isAlone = store.path.contains("SampleModel2/") || ["CartKit", "FreezeRay"].contains(store.project)
                 #expect(models.contains { $0.model != nil } != isAlone, "\(store.path)")
             }

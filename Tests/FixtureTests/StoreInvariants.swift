@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What no save may change in a store, and what must hold after each.
+/// Invariants of a store: values that no save may change, and conditions that hold after each save.
 struct StoreInvariants {
     private let schema: Set<String>
     private let metadata: [SQLiteCell]

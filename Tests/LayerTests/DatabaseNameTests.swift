@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// What every SQL store shares knows no database: no name, function or table of one stands there, not even in a comment.
+/// The code that all SQL stores share has no name, function or table of one database, not even in a
+/// comment.
 @Suite struct DatabaseNameTests {
     /// Words that only one database, or one file format, has.
     private static let words = [

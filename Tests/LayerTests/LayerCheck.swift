@@ -20,12 +20,13 @@ struct LayerCheck: CustomTestStringConvertible {
 
     /// The folder that the layers' folders are in.
     var root = ""
-    /// Folders by layer, from the ground up. A folder belongs to the layer of the longest path that it starts with; an empty path stands for the
-    /// files that lie in no folder.
+    /// Folders by layer, from the ground up. A folder belongs to the layer of the longest path that
+    /// it starts with; an empty path stands for the files that lie in no folder.
     let layers: [(name: String, folders: [String])]
     /// Names that a file may use all the same.
     var exceptions: [String: Set<String>] = [:]
-    /// Names of members that types of other modules have, too: which of them is meant a source does not tell.
+    /// Names of members that types of other modules have, too: which of them is meant a source does
+    /// not tell.
     var foreignMembers: Set<String> = []
     /// Folders of one layer that use each other, as their types are mutual by nature.
     var mutualFolders: [Set<String>] = []
@@ -35,8 +36,8 @@ struct LayerCheck: CustomTestStringConvertible {
     /// Where the sources are.
     var folder: URL { LayerTable.package.appendingPathComponent(root) }
 
-    /// The number of the layer that a file belongs to, and the folder of the table that it lies in, which is the longest path that it starts with;
-    /// nil for a file that no layer claims.
+    /// The number of the layer that a file belongs to, and the folder of the table that it lies in,
+    /// which is the longest path that it starts with; nil for a file that no layer claims.
     func place(of file: String) -> (layer: Int, folder: String)? {
         layers.enumerated().flatMap { number, layer in layer.folders.map { (layer: number, folder: $0) } }
             .filter { $0.folder.isEmpty ? !file.contains("/") : file.hasPrefix($0.folder + "/") }.max { $0.folder.count < $1.folder.count }
@@ -44,9 +45,11 @@ struct LayerCheck: CustomTestStringConvertible {
 
     private func layer(of file: String) -> Int? { place(of: file)?.layer }
 
-    /// - Parameter names: the names in sources by path, relative to the folder that the layers' folders are in.
+    /// - Parameter names: the names in sources by path, relative to the folder that the layers'
+    ///   folders are in.
     func violations(in names: [String: SourceNames]) -> [Violation] {
-        // Values of a type are had from what names it; so types are looked at, and what extensions add to types from below.
+        // Values of a type are had from what names it; so types are looked at, and what extensions
+        // add to types from below.
         let types = places(names, \.declared)
         let allMembers = places(names, \.declaredMembers)
         let added = places(names) { content in
@@ -93,8 +96,8 @@ struct LayerCheck: CustomTestStringConvertible {
 
     // MARK: Circles
 
-    /// The types and functions of other files that each file names, by file, without the listed exceptions. Where several files declare a name, it
-    /// is not known which is meant.
+    /// The types and functions of other files that each file names, by file, without the listed
+    /// exceptions. Where several files declare a name, it is not known which is meant.
     private func uses(in names: [String: SourceNames]) -> [String: Set<String>] {
         var places: [String: Set<String>] = [:]
         for (file, content) in names {
@@ -127,7 +130,7 @@ struct LayerCheck: CustomTestStringConvertible {
 
     private typealias Place = (layer: Int, file: String)
 
-    /// Where names are declared, lowest layer first.
+    /// The files that declare each name, lowest layer first.
     private func places(_ names: [String: SourceNames], _ declared: (SourceNames) -> Set<String>) -> [String: [Place]] {
         var places: [String: [Place]] = [:]
         for (file, content) in names {

@@ -1,9 +1,10 @@
 import Foundation
 
-/// The layers of each module, from the ground up: a file may use what its own layer and those above it in this list declare.
+/// The layers of each module, from the ground up: a file may use what its own layer and those above
+/// it in this list declare.
 ///
-/// A layer's folders are groups: types that are mutual by nature share a folder, or lie in folders of one. Between groups of one layer there is no
-/// circle either.
+/// A layer's folders are groups: types that are mutual by nature share a folder, or lie in folders
+/// of one. Between groups of one layer there is no circle either.
 ///
 /// `LayerTests` checks the sources against them, and that Design.md shows them.
 enum LayerTable {
@@ -34,14 +35,17 @@ enum LayerTable {
             ("container", ["Container"]),
         ],
         exceptions: [
-            // `init(entity:insertInto:)`, `init(context:)` and `fetchRequest()` are members that programs override, so they stand in the
-            // body of the class; key-value coding knows the context by name.
+            // `init(entity:insertInto:)`, `init(context:)` and `fetchRequest()` are members that
+            // programs override, so they stand in the body of the class; key-value coding knows the
+            // context by name.
             "Objects/NSManagedObject.swift": [
                 "NSManagedObjectContext", "managedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult",
             ],
-            // What saves and merges are members that programs override, so they stand in the body of the class.
+            // What saves and merges are members that programs override, so they stand in the body
+            // of the class.
             "Context/NSManagedObjectContext.swift": ["saveChanges", "mergeSave", "mergeRemoteSave", "NSMergePolicy"],
-            // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are members that programs override.
+            // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are
+            // members that programs override.
             "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator", "serialNumber"],
             "SQLiteStore/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
         ],
@@ -75,7 +79,8 @@ enum LayerTable {
             // `NSExpression` has predicates as parts: of subqueries and conditions.
             "Expression/ExpressionBody.swift": ["NSPredicate"],
             "Expression/NSExpression+Parts.swift": ["NSPredicate"],
-            // `init(coder:)` reads the format; it is a member that programs override, so it stands in the body of the class.
+            // `init(coder:)` reads the format; it is a member that programs override, so it stands
+            // in the body of the class.
             "Expression/NSExpression.swift": ["NSPredicate", "parse"],
             "Predicate/NSPredicate.swift": ["parse"],
             "Predicate/NSCompoundPredicate.swift": ["parse"],
@@ -95,7 +100,8 @@ enum LayerTable {
             ("files", ["Files"]),
         ],
         exceptions: [
-            // `init(coder:)` is a member that programs override, so it stands in the body of the class.
+            // `init(coder:)` is a member that programs override, so it stands in the body of the
+            // class.
             "Descriptions/NSManagedObjectModel.swift": ["ModelArchiveReader", "codingKey"]
         ],
         foreignMembers: ["isEmpty", "makeIterator", "rawValue"])

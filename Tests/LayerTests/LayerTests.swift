@@ -3,7 +3,8 @@ import Testing
 
 /// The sources keep to the layers.
 @Suite struct LayerTests {
-    /// The names in the sources of each module, by its folder and their paths within it. Reading them takes most of the time of these tests.
+    /// The names in the sources of each module, by its folder and their paths within it. Reading
+    /// them takes most of the time of these tests.
     private static let names: [String: [String: SourceNames]] = Dictionary(
         uniqueKeysWithValues: LayerTable.modules.map { module in
             let paths = (FileManager.default.enumerator(atPath: module.folder.path)?.compactMap { $0 as? String } ?? []).filter {

@@ -2,7 +2,7 @@ import Foundation
 import SwiftParser
 import SwiftSyntax
 
-/// What one source file declares, and which names it uses.
+/// The declarations of one source file, and the names that it uses.
 struct SourceNames {
     /// The place of a name in a file.
     struct Use: Hashable {
@@ -12,13 +12,15 @@ struct SourceNames {
 
     /// Names of what stands outside of types: what can be used by its name alone.
     private(set) var declared: Set<String> = []
-    /// Names of types of the file, private and inner ones too, and of generic parameters: they mean nothing else in it.
+    /// Names of types of the file, private and inner ones too, and of generic parameters: they mean
+    /// nothing else in it.
     private(set) var ownTypes: Set<String> = []
     /// Names of members of types and extensions.
     private(set) var declaredMembers: Set<String> = []
     /// Names of members of extensions, by the type that is extended.
     private(set) var extensionMembers: [String: Set<String>] = [:]
-    /// Names of variables, parameters and functions of the file, which a name that stands alone may mean.
+    /// Names of variables, parameters and functions of the file, which a name that stands alone may
+    /// mean.
     private(set) var ownValues: Set<String> = []
     /// Names that are used alone.
     private(set) var used: Set<Use> = []

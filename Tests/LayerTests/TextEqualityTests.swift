@@ -1,15 +1,17 @@
 import Foundation
 import Testing
 
-/// Texts that are values are compared by their code points, which `LiteralText`, `SameValues`, `ValuesKey` and `StoredValue` do. `String`, and all
-/// that hashes or compares it, takes different ways to compose a letter for the same.
+/// Texts that are values are compared by their code points, which `LiteralText`, `SameValues`,
+/// `ValuesKey` and `StoredValue` do. `String`, and all that hashes or compares it, takes different
+/// ways to compose a letter for the same.
 @Suite struct TextEqualityTests {
-    /// What compares values in another way, and the files that may: because the rule itself stands there, or because what they compare are
-    /// no values of attributes.
+    /// Other ways to compare values, and the files that may use them: because the rule itself is
+    /// there, or because they compare no values of attributes.
     private static let rules: [(pattern: String, files: Set<String>)] = [
         (#"\(\.string\(let (\w+)\), \.string\(let (\w+)\)\)(:| *where).*\b\1 [!=]= \2\b"#, []),
         (#"utf8\.elementsEqual|unicodeScalars\.elementsEqual"#, []),
-        // The object's own rule, for classes that have one; and Foundation's collections of objects.
+        // The object's own rule, for classes that have one; and Foundation's collections of
+        // objects.
         (
             #"\.isEqual\((?!to:)"#,
             [

@@ -42,25 +42,12 @@ private enum ContextKit: MacModelKit {
         book.name = "Book"
         let account = NSEntityDescription()
         account.name = "Account"
-        let books = NSRelationshipDescription()
-        books.name = "books"
-        books.destinationEntity = book
-        books.minCount = 0
-        books.maxCount = 0
-        books.deleteRule = .cascadeDeleteRule
-        let owner = NSRelationshipDescription()
-        owner.name = "author"
-        owner.destinationEntity = author
-        owner.minCount = 0
-        owner.maxCount = 1
-        owner.deleteRule = .nullifyDeleteRule
-        books.inverseRelationship = owner
-        owner.inverseRelationship = books
         author.properties = [
             attribute("name", .stringAttributeType, optional: false), attribute("age", .integer32AttributeType),
-            attribute("city", .stringAttributeType), books,
+            attribute("city", .stringAttributeType),
         ]
-        book.properties = [attribute("title", .stringAttributeType), owner]
+        book.properties = [attribute("title", .stringAttributeType)]
+        relate(author, "books", toMany: true, deleteRule: .cascadeDeleteRule, book, inverse: "author")
         account.properties = [attribute("email", .stringAttributeType), attribute("nick", .stringAttributeType)]
         if constraint { account.uniquenessConstraints = [["email"]] }
         let model = NSManagedObjectModel()
@@ -136,13 +123,6 @@ private enum ContextKit: MacModelKit {
         try background.performAndWait {
             background.delete(try background.existingObject(with: id))
             try background.save()
-        }
-    }
-
-    private func until(_ condition: () -> Bool) async throws {
-        for _ in 0..<200 {
-            if condition() { return }
-            try await Task.sleep(nanoseconds: 10_000_000)
         }
     }
 
@@ -449,7 +429,8 @@ private enum ContextKit: MacModelKit {
     }
 
     @Test func retainsRegisteredObjects() throws {
-        // Not documented: the opposite (unreferenced objects leave registeredObjects) depends on autorelease pools on a Mac.
+        // Not documented: the opposite (unreferenced objects leave registeredObjects) depends on
+        // autorelease pools on a Mac.
         let container = try ContextKit.container()
         let background = container.newBackgroundContext()
         try background.performAndWait {
@@ -514,7 +495,8 @@ private enum ContextKit: MacModelKit {
         try view.save()
         _ = author.value(forKey: "name")
         try change(author.objectID, ["name": "b"], in: container)
-        try await until { author.value(forKey: "name") as? String == "b" }
+        let comes = await comesTrue { author.value(forKey: "name") as? String == "b" }
+        #expect(comes)
         #expect(author.value(forKey: "name") as? String == "b")
         #expect(!view.hasChanges)
     }
@@ -545,7 +527,8 @@ private enum ContextKit: MacModelKit {
         #expect(copy.value(forKey: "name") as? String == "a")
         author.setValue("b", forKey: "name")
         try parent.save()
-        try await until { copy.value(forKey: "name") as? String == "b" }
+        let comes = await comesTrue { copy.value(forKey: "name") as? String == "b" }
+        #expect(comes)
         #expect(copy.value(forKey: "name") as? String == "b")
         #expect(!child.hasChanges)
     }
@@ -697,7 +680,8 @@ private enum ContextKit: MacModelKit {
 
     // MARK: Conflicts
 
-    /// A view context with an author changed there (name, unsaved) and saved in another context (`values`).
+    /// A view context with an author changed there (name, unsaved) and saved in another context
+    /// (`values`).
     private func conflict(_ values: [String: String]) throws -> (NSPersistentContainer, NSManagedObject) {
         let container = try ContextKit.container(sqlite: true)
         let author = ContextKit.author("original", container.viewContext)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where the tests of a process have their files; it goes with the process.
+/// The folder of a process's test files; it is deleted with the process.
 enum MacFolder {
     static let url: URL = {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreDataTests-\(UUID().uuidString)")

@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 // Validation, delete rules, life cycle, change tracking and special attributes of managed objects.
@@ -79,29 +80,8 @@ final class MacObjectReverser: ValueTransformer, @unchecked Sendable {
 }
 
 private enum ObjectKit: MacModelKit {
-    static func pair(
-        _ many: String, _ one: String, owner: NSEntityDescription, member: NSEntityDescription, rule: NSDeleteRule, ordered: Bool = false
-    ) {
-        let toMany = NSRelationshipDescription()
-        toMany.name = many
-        toMany.destinationEntity = member
-        toMany.minCount = 0
-        toMany.maxCount = 0
-        toMany.isOrdered = ordered
-        toMany.deleteRule = rule
-        let toOne = NSRelationshipDescription()
-        toOne.name = one
-        toOne.destinationEntity = owner
-        toOne.minCount = 0
-        toOne.maxCount = 1
-        toOne.deleteRule = .nullifyDeleteRule
-        toMany.inverseRelationship = toOne
-        toOne.inverseRelationship = toMany
-        owner.properties.append(toMany)
-        member.properties.append(toOne)
-    }
-
-    /// Node (children: cascade to Leaf, guards: deny to Leaf, notes: nullify to Leaf, steps: ordered), Bag with a limited to-many.
+    /// Node (children: cascade to Leaf, guards: deny to Leaf, notes: nullify to Leaf, steps:
+    /// ordered), Bag with a limited to-many.
     static func model(_ change: ([String: NSEntityDescription]) -> [NSEntityDescription] = { _ in [] }) -> NSManagedObjectModel {
         let short = attribute("code", .stringAttributeType)
         short.setValidationPredicates([CoreData.NSPredicate(format: "length >= 3")], withValidationWarnings: ["code is too short"])
@@ -114,13 +94,13 @@ private enum ObjectKit: MacModelKit {
                 attribute("created", .dateAttributeType), attribute("stamp", .stringAttributeType), short, scratch,
             ], class: MacObjectNode.self)
         let leaf = entity("Leaf", [attribute("name", .stringAttributeType), attribute("size", .doubleAttributeType)])
-        pair("children", "parent", owner: node, member: leaf, rule: .cascadeDeleteRule)
-        pair("guards", "guarded", owner: node, member: leaf, rule: .denyDeleteRule)
-        pair("notes", "noted", owner: node, member: leaf, rule: .nullifyDeleteRule)
-        pair("steps", "walker", owner: node, member: leaf, rule: .nullifyDeleteRule, ordered: true)
+        relate(node, "children", toMany: true, deleteRule: .cascadeDeleteRule, leaf, inverse: "parent")
+        relate(node, "guards", toMany: true, deleteRule: .denyDeleteRule, leaf, inverse: "guarded")
+        relate(node, "notes", toMany: true, deleteRule: .nullifyDeleteRule, leaf, inverse: "noted")
+        relate(node, "steps", toMany: true, ordered: true, deleteRule: .nullifyDeleteRule, leaf, inverse: "walker")
         let bag = entity("Bag", [attribute("name", .stringAttributeType)])
         let thing = entity("Thing", [attribute("name", .stringAttributeType)])
-        pair("things", "bag", owner: bag, member: thing, rule: .nullifyDeleteRule)
+        relate(bag, "things", toMany: true, deleteRule: .nullifyDeleteRule, thing, inverse: "bag")
         if let things = bag.relationshipsByName["things"] {
             things.isOptional = false
             things.minCount = 2
@@ -167,7 +147,8 @@ private enum ObjectKit: MacModelKit {
 
     @MainActor static var kept: [NSManagedObjectContext] = []
 
-    /// The object in another main-queue context of the same coordinator, as a fresh fault. The context is kept alive.
+    /// The object in another main-queue context of the same coordinator, as a fresh fault. The
+    /// context is kept alive.
     @MainActor static func twin(_ object: NSManagedObject, _ container: NSPersistentContainer) -> (NSManagedObject, NSManagedObjectContext)
     {
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
@@ -216,7 +197,8 @@ private enum ObjectKit: MacModelKit {
         let error = try #require(ObjectKit.error { try context.save() })
         #expect(error.code == NSValidationMultipleErrorsError)
         #expect(error.code == 1560)
-        // Not documented: that the errors of one object with two failures are put flat into the list (they are in Apple's logs).
+        // Not documented: that the errors of one object with two failures are put flat into the
+        // list (they are in Apple's logs).
         let details = try #require(error.userInfo[NSDetailedErrorsKey] as? [NSError])
         #expect(details.count == 3)
         let missing = details.filter { $0.code == NSValidationMissingMandatoryPropertyError }
@@ -225,7 +207,8 @@ private enum ObjectKit: MacModelKit {
     }
 
     @Test func validationPredicates() throws {
-        // Not documented: the code of a predicate made in code (1550 with the warning text, or 1670); a model file stores a number as warning.
+        // Not documented: the code of a predicate made in code (1550 with the warning text, or
+        // 1670); a model file stores a number as warning.
         let context = try ObjectKit.container().viewContext
         let node = try ObjectKit.node("n", context)
         node.setValue("ab", forKey: "code")
@@ -320,11 +303,15 @@ private enum ObjectKit: MacModelKit {
         #expect(NSValidationRelationshipLacksMinimumCountError == 1580)
         #expect(NSValidationRelationshipExceedsMaximumCountError == 1590)
         #expect(NSValidationRelationshipDeniedDeleteError == 1600)
-        #expect(NSValidationNumberTooLargeError == 1610 && NSValidationNumberTooSmallError == 1620)
-        #expect(NSValidationDateTooLateError == 1630 && NSValidationDateTooSoonError == 1640)
-        #expect(NSValidationStringTooLongError == 1660 && NSValidationStringTooShortError == 1670)
+        #expect(NSValidationNumberTooLargeError == 1610)
+        #expect(NSValidationNumberTooSmallError == 1620)
+        #expect(NSValidationDateTooLateError == 1630)
+        #expect(NSValidationDateTooSoonError == 1640)
+        #expect(NSValidationStringTooLongError == 1660)
+        #expect(NSValidationStringTooShortError == 1670)
         #expect(NSValidationStringPatternMatchingError == 1680)
-        #expect(NSManagedObjectMergeError == 133020 && NSManagedObjectConstraintMergeError == 133021)
+        #expect(NSManagedObjectMergeError == 133020)
+        #expect(NSManagedObjectConstraintMergeError == 133021)
     }
 
     // MARK: Delete rules
@@ -596,11 +583,17 @@ private enum ObjectKit: MacModelKit {
     @Test func statesOfAnObject() throws {
         let context = try ObjectKit.container().viewContext
         let leaf = ObjectKit.new("Leaf", "a", context)
-        #expect(leaf.isInserted && !leaf.isUpdated && !leaf.isDeleted && leaf.hasChanges)
+        #expect(leaf.isInserted)
+        #expect(!leaf.isUpdated)
+        #expect(!leaf.isDeleted)
+        #expect(leaf.hasChanges)
         try context.save()
-        #expect(!leaf.isInserted && !leaf.isUpdated && !leaf.hasChanges)
+        #expect(!leaf.isInserted)
+        #expect(!leaf.isUpdated)
+        #expect(!leaf.hasChanges)
         leaf.setValue("b", forKey: "name")
-        #expect(leaf.isUpdated && !leaf.isInserted)
+        #expect(leaf.isUpdated)
+        #expect(!leaf.isInserted)
         context.delete(leaf)
         #expect(leaf.isDeleted)
         #expect(leaf.entity.name == "Leaf")

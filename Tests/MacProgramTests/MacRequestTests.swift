@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import TestSupport
 import Testing
 
 // Fetch requests, predicates, aggregates and the three kinds of batch request.
@@ -7,19 +8,8 @@ import Testing
 private final class RequestCounter: @unchecked Sendable { var value = 0 }
 
 private enum RequestKit: MacModelKit {
-    static func relationship(_ name: String, to entity: NSEntityDescription, many: Bool, rule: NSDeleteRule = .nullifyDeleteRule)
-        -> NSRelationshipDescription
-    {
-        let relationship = NSRelationshipDescription()
-        relationship.name = name
-        relationship.destinationEntity = entity
-        relationship.minCount = 0
-        relationship.maxCount = many ? 0 : 1
-        relationship.deleteRule = rule
-        return relationship
-    }
-
-    /// Department <->> Employee (Manager is a subentity), Employee <<->> Skill, Tag unique by "key".
+    /// Department <->> Employee (Manager is a subentity), Employee <<->> Skill, Tag unique by
+    /// "key".
     static func model(constraint: Bool) -> NSManagedObjectModel {
         let employee = NSEntityDescription()
         employee.name = "Employee"
@@ -31,15 +21,6 @@ private enum RequestKit: MacModelKit {
         skill.name = "Skill"
         let tag = NSEntityDescription()
         tag.name = "Tag"
-
-        let toDepartment = relationship("department", to: department, many: false)
-        let toEmployees = relationship("employees", to: employee, many: true)
-        toDepartment.inverseRelationship = toEmployees
-        toEmployees.inverseRelationship = toDepartment
-        let skills = relationship("skills", to: skill, many: true)
-        let holders = relationship("holders", to: employee, many: true)
-        skills.inverseRelationship = holders
-        holders.inverseRelationship = skills
 
         let wellPaid = NSFetchedPropertyDescription()
         wellPaid.name = "wellPaid"
@@ -53,12 +34,14 @@ private enum RequestKit: MacModelKit {
             attribute("name", .stringAttributeType), attribute("title", .stringAttributeType),
             attribute("salary", .doubleAttributeType, default: 0.0), attribute("age", .integer32AttributeType, default: 18),
             attribute("hired", .dateAttributeType), attribute("active", .booleanAttributeType, default: true),
-            attribute("email", .stringAttributeType), toDepartment, skills,
+            attribute("email", .stringAttributeType),
         ]
         manager.properties = [attribute("level", .integer16AttributeType)]
         employee.subentities = [manager]
-        department.properties = [attribute("name", .stringAttributeType), toEmployees, wellPaid]
-        skill.properties = [attribute("name", .stringAttributeType), holders]
+        department.properties = [attribute("name", .stringAttributeType), wellPaid]
+        skill.properties = [attribute("name", .stringAttributeType)]
+        relate(department, "employees", toMany: true, employee, inverse: "department")
+        relate(employee, "skills", toMany: true, skill, inverse: "holders", inverseToMany: true)
         tag.properties = [attribute("key", .stringAttributeType), attribute("value", .stringAttributeType)]
         if constraint { tag.uniquenessConstraints = [["key"]] }
         let model = NSManagedObjectModel()
@@ -84,7 +67,8 @@ private enum RequestKit: MacModelKit {
 
     static let dayZero = Date(timeIntervalSinceReferenceDate: 600_000_000)
 
-    /// Engineering: Ada (Manager), Bob, Élodie. Sales: Carl, Dora. Empty: nobody. Zoe has no department.
+    /// Engineering: Ada (Manager), Bob, Élodie. Sales: Carl, Dora. Empty: nobody. Zoe has no
+    /// department.
     static func filled(_ type: String = NSSQLiteStoreType) throws -> NSPersistentContainer {
         let container = try RequestKit.container(type)
         let context = container.viewContext
@@ -230,7 +214,8 @@ private enum RequestKit: MacModelKit {
         }
         #expect(try departments("ANY employees.salary > 100000") == ["Engineering"])
         #expect(try departments("ANY employees.age > 40") == ["Engineering", "Sales"])
-        // Not documented: old systems made wrong SQL of NONE for joins; this is the documented meaning.
+        // Not documented: old systems made wrong SQL of NONE for joins; this is the documented
+        // meaning.
         #expect(try departments("NONE employees.salary > 100000") == ["Empty", "Sales"])
         #expect(try departments("SUBQUERY(employees, $e, $e.age < 40 AND $e.salary > 60000).@count == 2") == ["Engineering"])
         #expect(try departments("SUBQUERY(employees, $e, $e.age > 40).@count > 0") == ["Engineering", "Sales"])
@@ -241,7 +226,8 @@ private enum RequestKit: MacModelKit {
     }
 
     @Test func allOverAToMany() throws {
-        // Not documented: Apple's SQLite store has long refused ALL ("Unsupported predicate"); so in memory only.
+        // Not documented: Apple's SQLite store has long refused ALL ("Unsupported predicate"); so
+        // in memory only.
         let context = try RequestKit.filled(NSInMemoryStoreType).viewContext
         #expect(
             try names(context, CoreData.NSPredicate(format: "employees.@count > 0 AND ALL employees.salary < 100000"), entity: "Department")
@@ -260,7 +246,8 @@ private enum RequestKit: MacModelKit {
     }
 
     @Test func collectionOperatorsInPredicatesAndKeyPaths() throws {
-        // The in-memory store evaluates these with key-value coding. unsure: which of them Apple's SQLite store translates.
+        // The in-memory store evaluates these with key-value coding. unsure: which of them Apple's
+        // SQLite store translates.
         let context = try RequestKit.filled(NSInMemoryStoreType).viewContext
         func departments(_ format: String) throws -> [String] {
             try names(context, CoreData.NSPredicate(format: format), entity: "Department")
@@ -386,7 +373,9 @@ private enum RequestKit: MacModelKit {
     @Test func requestDefaults() {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
         #expect(request.entityName == "Employee")
-        #expect(request.fetchLimit == 0 && request.fetchOffset == 0 && request.fetchBatchSize == 0)
+        #expect(request.fetchLimit == 0)
+        #expect(request.fetchOffset == 0)
+        #expect(request.fetchBatchSize == 0)
         #expect(request.resultType == .managedObjectResultType)
         #expect(request.includesPropertyValues)
         #expect(!request.returnsDistinctResults)

@@ -79,13 +79,6 @@ private enum StoreTestKit: MacModelKit {
 /// Coordinators, stores, migration and containers, as programs for a Mac use them.
 @MainActor
 @Suite struct MacStoreTests {
-    private func until(_ condition: () -> Bool) async throws {
-        for _ in 0..<200 {
-            if condition() { return }
-            try await Task.sleep(nanoseconds: 10_000_000)
-        }
-    }
-
     // MARK: Adding and removing stores
 
     @Test func addingStoresOfAllTypes() throws {
@@ -143,7 +136,8 @@ private enum StoreTestKit: MacModelKit {
         #expect((recorder.all.last?.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore]) == [store])
         let removal = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: store)
         try coordinator.remove(store)
-        #expect(recorder.count == 2 && removal.count == 1)
+        #expect(recorder.count == 2)
+        #expect(removal.count == 1)
         #expect((recorder.all.last?.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore]) == [store])
     }
 
@@ -328,7 +322,8 @@ private enum StoreTestKit: MacModelKit {
     // MARK: Read-only stores
 
     @Test func readOnlyStoresRefuseChanges() throws {
-        // Not documented: the error code; inserting into a coordinator with only read-only stores is left out.
+        // Not documented: the error code; inserting into a coordinator with only read-only stores
+        // is left out.
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
         let coordinator = try StoreTestKit.coordinator(StoreTestKit.model(), at: url, options: [NSReadOnlyPersistentStoreOption: true])
         #expect(coordinator.persistentStores.first?.isReadOnly == true)
@@ -360,7 +355,8 @@ private enum StoreTestKit: MacModelKit {
     }
 
     @Test func lightweightMigrationAddsAndRemovesAttributes() throws {
-        // Not documented: on a Mac the source model of a model made in code comes from the copy inside the SQLite file.
+        // Not documented: on a Mac the source model of a model made in code comes from the copy
+        // inside the SQLite file.
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada", "Bob"])
         let model = personModel(
             [StoreTestKit.attribute("mail"), StoreTestKit.attribute("level", .integer16AttributeType, optional: false, default: 3)],
@@ -445,7 +441,8 @@ private enum StoreTestKit: MacModelKit {
     }
 
     @Test func aMandatoryAttributeWithoutADefaultFails() throws {
-        // Not documented: the code (134110 "Validation error missing attribute values on mandatory destination attribute" in Apple's logs).
+        // Not documented: the code (134110 "Validation error missing attribute values on mandatory
+        // destination attribute" in Apple's logs).
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
         let model = personModel([StoreTestKit.attribute("mail", optional: false)])
         #expect(StoreTestKit.error { _ = try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating) } != nil)
@@ -563,7 +560,8 @@ private enum StoreTestKit: MacModelKit {
     }
 
     @Test func loadingErrorsReachTheHandler() throws {
-        // Not documented: the code for a file that is no database (259 with SQLite error 26 in Apple's logs).
+        // Not documented: the code for a file that is no database (259 with SQLite error 26 in
+        // Apple's logs).
         let url = StoreTestKit.url()
         try Data("this is no database, but long enough to be read as one: \(String(repeating: "x", count: 2000))".utf8).write(to: url)
         let container = NSPersistentContainer(name: "Broken", managedObjectModel: StoreTestKit.model())
@@ -585,7 +583,8 @@ private enum StoreTestKit: MacModelKit {
         container.persistentStoreDescriptions = [description]
         let done = StoreFlag()
         container.loadPersistentStores { @Sendable _, error in if error == nil { done.raise() } }
-        try await until { done.value == 1 }
+        let comes = await comesTrue { done.value == 1 }
+        #expect(comes)
         #expect(done.value == 1)
         #expect(container.persistentStoreCoordinator.persistentStores.count == 1)
     }
@@ -620,7 +619,8 @@ private enum StoreTestKit: MacModelKit {
             StoreTestKit.insert("Person", ["name": "Ada"], background)
             try background.save()
         }
-        try await until { !recorder.all.isEmpty }
+        let comes = await comesTrue { !recorder.all.isEmpty }
+        #expect(comes)
         let info = try #require(recorder.all.first?.userInfo)
         #expect((info[NSPersistentStoreURLKey] as? URL)?.lastPathComponent == url.lastPathComponent)
         #expect(info[NSStoreUUIDKey] as? String == container.persistentStoreCoordinator.persistentStores.first?.identifier)

@@ -4,14 +4,16 @@ import SwiftSyntax
 import SwiftSyntaxMacroExpansion
 import SwiftSyntaxMacros
 
-/// A source text with its macros expanded, the problems found in it, and what the fix-its put in their place.
+/// A source text with its macros expanded, the problems found in it, and what the fix-its put in
+/// their place.
 package struct MacroExpansion {
     package let expanded: String
     /// `line:column: message`, in order.
     package let problems: [String]
     package let remedies: [String]
 
-    /// - Parameter conformances: for a macro's name the protocols that its type does not conform to yet.
+    /// - Parameter conformances: for a macro's name the protocols that its type does not conform to
+    ///   yet.
     package init(_ source: String, macros: [String: any Macro.Type], conformances: [String: [TypeSyntax]] = [:]) {
         let file = Parser.parse(source: source)
         let context = BasicMacroExpansionContext(

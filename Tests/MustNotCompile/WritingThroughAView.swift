@@ -1,4 +1,5 @@
-// Every line with a mark must be refused with an error that contains the text of the mark, and no other line.
+// Every line with a mark must be refused with an error that contains the text of the mark, and no
+// other line.
 
 import SafeCoreData
 

@@ -4,14 +4,14 @@ import TestSupport
 
 /// Raises the numbers of a PostgreSQL store's items while others do.
 enum Counting {
-    /// Saves so many times: each save raises the number of one item by 1 and of another by 2. Again where another process was faster.
+    /// Saves so many times: each save raises the number of one item by 1 and of another by 2. Again
+    /// where another process was faster.
     static func run(_ url: URL, seed: UInt64, times: Int) throws {
         var generator = SeededGenerator(seed: seed)
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url))
         try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         context.stalenessInterval = 0
         var (saved, conflicts) = (0, 0)
         try context.performAndWait {

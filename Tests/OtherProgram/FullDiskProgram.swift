@@ -1,12 +1,12 @@
 import CoreData
 import TestSupport
 
-/// Works on a gallery's store in a file system that is filled and emptied again and again. Prints what is wrong, and in the end what was
-/// done.
+/// Works on a gallery's store in a file system that is filled and emptied again and again. Prints
+/// what is wrong, and in the end what was done.
 final class FullDiskProgram {
     private let url: URL
     private var generator: SeededGenerator
-    /// What takes the space away.
+    /// A file that takes up the free space.
     private let ballast: URL
     /// The numbers of the persons after the last save that was over.
     private var acknowledged = Dictionary(uniqueKeysWithValues: Gallery.names.map { ($0, Int64(1)) })

@@ -15,7 +15,8 @@ enum GalleryProgram {
         }
     }
 
-    /// Migrates the store to a version of its model, unless the work for that takes longer than so many turns of another thread.
+    /// Migrates the store to a version of its model, unless the work for that takes longer than so
+    /// many turns of another thread.
     static func migrate(_ url: URL, to version: GalleryVersion?, killedAfter turns: Int) throws {
         guard let version else { exit(2) }
         let hasBegun = Atomic(false)
@@ -28,7 +29,8 @@ enum GalleryProgram {
         }
     }
 
-    /// Saves and tells each save that is over, until another thread kills the process after a random amount of work.
+    /// Saves and tells each save that is over, until another thread kills the process after a
+    /// random amount of work.
     static func saveUntilKilled(_ url: URL, seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let turns = Int.random(in: 0..<30_000_000, using: &generator)
@@ -47,7 +49,8 @@ enum GalleryProgram {
         }
     }
 
-    /// Looks at all photos again and again, until the standard input ends, and tells what was wrong.
+    /// Looks at all photos again and again, until the standard input ends, and tells what was
+    /// wrong.
     static func read(_ url: URL) throws {
         let coordinator = try Gallery.open(url, options: [NSReadOnlyPersistentStoreOption: true])
         let flag = Flag()
@@ -114,7 +117,8 @@ enum GalleryProgram {
         }
     }
 
-    /// Opens a store, and saves to it, while files may not become larger than so many bytes; then without the limit.
+    /// Opens a store, and saves to it, while files may not become larger than so many bytes; then
+    /// without the limit.
     static func withSmallFiles(_ url: URL, bytes: UInt) throws {
         // Without a handler the signal ends the process.
         signal(SIGXFSZ, SIG_IGN)
@@ -135,7 +139,8 @@ enum GalleryProgram {
         limit(descriptorLimit, to: rlim_t(free))
     }
 
-    /// Opens a store, and then works on queues, saves and fetches while the process may open no more files.
+    /// Opens a store, and then works on queues, saves and fetches while the process may open no
+    /// more files.
     static func workWithoutDescriptors(_ url: URL) throws {
         let coordinator = try Gallery.open(url)
         takeAllDescriptors()

@@ -5,33 +5,46 @@ import TestSupport
 
 // Another program that uses a store while tests do.
 //
-//     OtherProgram hold writing STORE      keeps a write transaction open, with changes, until its standard input ends
+//     OtherProgram hold writing STORE      keeps a write transaction open, with changes, until its
+//                                          standard input ends
 //     OtherProgram hold exclusive STORE    keeps the file for itself until its standard input ends
-//     OtherProgram crash STORE             ends in the middle of a transaction whose pages are in the file already
-//     OtherProgram open writable STORE     opens the store with the engine, changes the makers' names and saves
-//     OtherProgram open read-only STORE    opens the store with the engine and prints the makers' names
+//     OtherProgram crash STORE             ends in the middle of a transaction whose pages are in
+//                                          the file already
+//     OtherProgram open writable STORE     opens the store with the engine, changes the makers'
+//                                          names and saves
+//     OtherProgram open read-only STORE    opens the store with the engine and prints the makers'
+//                                          names
 //
 //     OtherProgram change STORE ENTITY NAME ATTRIBUTE NUMBER DELETED
-//                                          sets an attribute of the objects named so, and deletes those named DELETED
+//                                          sets an attribute of the objects named so, and deletes
+//                                          those named DELETED
 //
 //     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
 //
-//     OtherProgram count STORE SEED COUNT  saves so many times to a PostgreSQL store, raising the numbers of two of its items each time
+//     OtherProgram count STORE SEED COUNT  saves so many times to a PostgreSQL store, raising the
+//                                          numbers of two of its items each time
 //
-//     OtherProgram postgresql              starts a server of its own, prints the folder of its socket, and kills itself
+//     OtherProgram postgresql              starts a server of its own, prints the folder of its
+//                                          socket, and kills itself
 //
 // With a gallery's store:
 //
-//     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills itself
+//     OtherProgram gallery killed STORE SEED        saves and prints each save, until it kills
+//                                                   itself
 //     OtherProgram gallery migrated STORE VERSION WORK
-//                                                   migrates the store to a version of its model, and kills itself after so much
-//                                                   of the work
-//     OtherProgram gallery reads STORE              looks at all photos until its standard input ends
+//                                                   migrates the store to a version of its model,
+//                                                   and kills itself after so much of the work
+//     OtherProgram gallery reads STORE              looks at all photos until its standard input
+//                                                   ends
 //     OtherProgram gallery saves STORE SEED COUNT   saves so many times
-//     OtherProgram gallery small STORE BYTES        opens and saves while files may not grow beyond a size, then without that limit
-//     OtherProgram gallery closed STORE             opens the store while no file descriptor is left
-//     OtherProgram gallery works STORE              opens the store, and saves and fetches while no file descriptor is left
-//     OtherProgram gallery open STORE               looks at an open store while no file descriptor is left
+//     OtherProgram gallery small STORE BYTES        opens and saves while files may not grow beyond
+//                                                   a size, then without that limit
+//     OtherProgram gallery closed STORE             opens the store while no file descriptor is
+//                                                   left
+//     OtherProgram gallery works STORE              opens the store, and saves and fetches while no
+//                                                   file descriptor is left
+//     OtherProgram gallery open STORE               looks at an open store while no file descriptor
+//                                                   is left
 
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {

@@ -1,13 +1,14 @@
 import Foundation
 import Testing
 
-/// What the tests and the sources of this package say about themselves.
+/// House rules for the tests and sources of this package.
 struct HouseRuleTests {
     /// The behaviours that tests cite by number, with the names of their targets.
     private func citations() throws -> [Int: Set<String>] {
         var found: [Int: Set<String>] = [:]
         let list = "[0-9]{1,3}(?:(?:, | and | to |, and )[0-9]{1,3})*"
-        // The name of a test; a sentence that says so; a comment behind a test, or behind its function where that stands below.
+        // The name of a test; a sentence that says so; a comment behind a test, or behind its
+        // function where that stands below.
         let forms = try [
             "@(?:Test|Suite)\\( *\"(\(list)): ", "[Bb]ehaviours? (\(list))", "(?:@Test.*|\\{ +)// (\(list)) *$",
         ].map { try NSRegularExpression(pattern: $0) }
@@ -48,7 +49,8 @@ struct HouseRuleTests {
             let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
             guard line.hasPrefix("| "), cells.count == 4, let number = Int(cells[0]) else { continue }
             #expect(listed[number] == nil, "\(number) is listed twice")
-            #expect(!cells[1].isEmpty && !cells[2].isEmpty, "\(number)")
+            #expect(!cells[1].isEmpty, "\(number)")
+            #expect(!cells[2].isEmpty, "\(number)")
             listed[number] = Set(cells[3].components(separatedBy: ", "))
         }
         return listed
@@ -83,7 +85,8 @@ struct HouseRuleTests {
         for (name, paths) in places where paths.count > 1 { Issue.record("\(name): \(paths.joined(separator: ", "))") }
     }
 
-    /// Files that name code 134060: where its names are declared, and one for each module where the error is made.
+    /// Files that name code 134060: where its names are declared, and one for each module where the
+    /// error is made.
     private static let filesOfTheGeneralCode = [
         "CoreData/Errors/CocoaError+CoreDataCodes.swift", "CoreData/Errors/CocoaErrorCode+CoreData.swift",
         "CoreData/Errors/CocoaErrorCode+EarlierNames.swift", "CoreData/Errors/ErrorCodes.swift", "CoreData/Errors/RequestErrors.swift",

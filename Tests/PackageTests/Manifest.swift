@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What SwiftPM reads out of this package's manifest at some place.
+/// The manifest of this package as SwiftPM reads it in a given environment.
 struct Manifest {
     /// The manifest itself.
     static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -15,9 +15,11 @@ struct Manifest {
     private let targetsOfProducts: [String: [String]]
     /// The targets that each target names.
     private let targetsOfTargets: [String: [String]]
-    /// The libraries of the system that each target links by itself, as the linker or pkg-config calls them.
+    /// The libraries of the system that each target links by itself, as the linker or pkg-config
+    /// calls them.
     private let librariesOfTargets: [String: [String]]
-    /// For each target a file that SwiftPM wants to see there when it loads the package, by its path, with its content.
+    /// For each target a file that SwiftPM wants to see there when it loads the package, by its
+    /// path, with its content.
     let sources: [String: String]
 
     /// - Parameters:
@@ -60,7 +62,7 @@ struct Manifest {
             })
     }
 
-    /// What a target's settings of one kind say.
+    /// The values of a target's settings of one kind.
     private static func settings(_ kind: String, of target: [String: Any]) -> [Any] {
         (target["settings"] as? [[String: Any]] ?? []).compactMap { setting in
             ((setting["kind"] as? [String: Any])?[kind] as? [String: Any])?["_0"]
@@ -93,10 +95,11 @@ struct FailedRun: Error {
     let output: String
 }
 
-/// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` and `OPENCOREDATA_UNOPTIMIZED_TESTS` as given whatever the
-/// environment says.
+/// Runs `swift package` in a folder, with `OPENCOREDATA_SWIFT_SYNTAX_PACKAGE` and
+/// `OPENCOREDATA_UNOPTIMIZED_TESTS` as given whatever the environment says.
 ///
-/// What SwiftPM would keep for the user (clones, mirrors, the revisions that versions had) goes to a folder beside it.
+/// Clones, mirrors and resolved revisions, which SwiftPM would keep for the user, go to a folder
+/// beside it.
 func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws -> ProgramRun {
     let (syntax, deep) = ("OPENCOREDATA_SWIFT_SYNTAX_PACKAGE", "OPENCOREDATA_UNOPTIMIZED_TESTS")
     let environment = ["-u", syntax, "-u", deep] + (swiftSyntaxPackage.map { ["\(syntax)=\($0)"] } ?? []) + (isDeep ? ["\(deep)=1"] : [])

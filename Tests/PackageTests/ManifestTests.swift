@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// How the package's manifest gets swift-syntax: as a package where SwiftPM fetched this one for somebody, from the toolchain elsewhere;
-/// and what its products link.
+/// How the package's manifest gets swift-syntax: as a package where SwiftPM fetched this one for
+/// somebody, from the toolchain elsewhere; and what its products link.
 struct ManifestTests {
     @Test func aCheckoutOfOnesOwnUsesTheToolchainsSwiftSyntaxAndNoOtherPackage() throws {
         let folder = try TemporaryFolder()
@@ -18,7 +18,7 @@ struct ManifestTests {
         #expect(manifest.unsafeFlags.contains("-Onone") == isDeep)
     }
 
-    /// Who takes no store of PostgreSQL needs neither its client library nor the package that has it.
+    /// A dependent without a PostgreSQL store needs neither libpq nor the package that has it.
     @Test func onlyTheDriverLinksTheClientLibraryOfPostgreSQL() throws {
         let folder = try TemporaryFolder()
         let manifest = try Manifest(copiedTo: folder.file("Projects/OpenCoreData"))
@@ -32,7 +32,7 @@ struct ManifestTests {
         #expect(!manifest.libraries(of: "CoreDataPostgreSQL").isDisjoint(with: Self.namesOfTheClientLibrary))
     }
 
-    /// What pkg-config and the linker call it.
+    /// The names of libpq for pkg-config and the linker.
     private static let namesOfTheClientLibrary: Set = ["libpq", "pq", "-lpq"]
 
     @Test(arguments: ["checkouts/OpenCoreData", "registry/downloads/owner/OpenCoreData/1.0.1"], [false, true])
@@ -53,7 +53,8 @@ struct ManifestTests {
         #expect(fetched.unsafeFlags.contains("-I"))
     }
 
-    /// SwiftPM itself resolves a program that asks for a version, and refuses packages with unsafe flags while it does.
+    /// SwiftPM itself resolves a program that asks for a version, and refuses packages with unsafe
+    /// flags while it does.
     @Test func aProgramCanDependOnAVersion() throws {
         let folder = try TemporaryFolder()
         let library = try Repository.ofThisPackage(in: folder).folder
@@ -71,7 +72,8 @@ struct ManifestTests {
         #expect(tree.output.contains("swift-syntax"), "\(tree.output)")
     }
 
-    /// With the flags that the toolchain's copy needs SwiftPM refuses a version: the test above would notice.
+    /// With the flags that the toolchain's copy needs SwiftPM refuses a version: the test above
+    /// would notice.
     @Test func swiftPMRefusesAVersionWithUnsafeFlags() throws {
         let folder = try TemporaryFolder()
         let library = try Repository.ofThisPackage(in: folder).folder
@@ -99,7 +101,8 @@ struct ManifestTests {
         ]
     }
 
-    /// A package with the products of swift-syntax that this one names, so that nothing is fetched from elsewhere.
+    /// A package with the products of swift-syntax that this one names, so that nothing is fetched
+    /// from elsewhere.
     private static var standInForSwiftSyntax: [String: String] {
         let names = [
             "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacroExpansion",

@@ -15,7 +15,8 @@ struct Repository {
         }
     }
 
-    /// A repository of this package with nothing in its source files, which are not looked at before a program is built.
+    /// A repository of this package with nothing in its source files, which are not looked at
+    /// before a program is built.
     static func ofThisPackage(in folder: TemporaryFolder) throws -> Repository {
         var files = try Manifest(copiedTo: folder.file("read")).sources
         files["Package.swift"] = try String(contentsOf: Manifest.file, encoding: .utf8)

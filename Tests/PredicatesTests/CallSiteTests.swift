@@ -2,7 +2,7 @@ import Foundation
 import Predicates
 import Testing
 
-/// What a file that imports Foundation as well can write.
+/// Expressions in a file that imports Foundation as well.
 @Suite struct CallSiteTests {
     @Test func collectionsFilterAndSortInAFileThatImportsFoundation() {
         let numbers: NSArray = [3, 1, 2]

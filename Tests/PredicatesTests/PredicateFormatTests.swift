@@ -226,7 +226,8 @@ import Testing
         #expect(throws: (any Error).self) { try NSPredicate.parse("a.%@ == 1", arguments: [NSExpression(forConstantValue: 3)]) }
     }
 
-    /// A predicate of a program's own, with the evaluation of its own and with that of its superclass.
+    /// A predicate of a program's own, with the evaluation of its own and with that of its
+    /// superclass.
     private final class EvenPredicate: NSPredicate, @unchecked Sendable {
         // Sendable: as its superclass; nothing is added.
         override func evaluate(with object: Any?, substitutionVariables: [String: Any]?) -> Bool { (object as? Int ?? 1) % 2 == 0 }
@@ -248,13 +249,16 @@ import Testing
                 #expect(try predicate.result(for: number) == expected[index])
             }
         }
-        #expect(NSPredicate(value: true).evaluate(with: nil) && NSPredicate { object, _ in object == nil }.evaluate(with: nil))
+        #expect(NSPredicate(value: true).evaluate(with: nil))
+        #expect(NSPredicate { object, _ in object == nil }.evaluate(with: nil))
     }
 
     @Test func placesForOthersAreEqualToThemselvesOnly() {
         let (first, second) = (NSPredicate(), NSPredicate())
-        #expect(first == first && first != second)
+        #expect(first == first)
+        #expect(first != second)
         #expect(NSCompoundPredicate().evaluate(with: nil))
-        #expect(NSSortDescriptor().key == nil && !NSSortDescriptor().ascending)
+        #expect(NSSortDescriptor().key == nil)
+        #expect(!NSSortDescriptor().ascending)
     }
 }

@@ -20,10 +20,8 @@ import Testing
             library = try Library(kind)
             for title in titles { library.context.book(title, pages: Int32(title.count)) }
             try library.context.save()
-            child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = library.context
-            grandchild = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            grandchild.parent = child
+            child = library.context.newChild()
+            grandchild = child.newChild()
             controller = try Self.controller(child, sections)
             lower = try Self.controller(grandchild, sections)
             controller.delegate = listener

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a fetched results controller tells its delegate.
+/// The calls that a fetched results controller makes to its delegate.
 @Suite struct FetchedResultsChangeTests {
     @Test("264: a round begins, tells sections, tells objects, and ends") func aRoundHasItsOrder() throws {
         let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
@@ -75,7 +75,8 @@ import Testing
         #expect(shelf.listener.summary.last == "update Cider")
     }
 
-    /// An observer that is told before the controller saves, after which the objects do not know what they were.
+    /// An observer that is told before the controller saves, after which the objects do not know
+    /// what they were.
     @Test func aSaveInAnObserverDoesNotMakeAnUpdateAMove() throws {
         let shelf = try BookShelf()
         let ash = try shelf.book("Ash")

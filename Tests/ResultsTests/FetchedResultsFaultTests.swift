@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Results of other types than a controller's, of sections out of order, and of fetches one after the other.
+/// Results of other types than a controller's, of sections out of order, and of fetches one after
+/// the other.
 @Suite struct FetchedResultsFaultTests {
     private func controller<Result>(_ request: NSFetchRequest<Result>, _ library: Library) -> NSFetchedResultsController<Result> {
         NSFetchedResultsController(

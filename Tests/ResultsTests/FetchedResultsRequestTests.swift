@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What settings of a request mean for results that follow their context.
+/// Settings of a fetch request that matter to results which follow their context.
 @Suite struct FetchedResultsRequestTests {
     /// A shelf whose request has been changed since.
     private func shelf(limit: Int = 0, _ change: (NSFetchRequest<LibraryBook>) -> Void) throws -> BookShelf {
@@ -84,7 +84,7 @@ import Testing
 
     // MARK: The delegate's controller
 
-    /// What a shelf's delegate gets.
+    /// The controller that a shelf's delegate receives.
     private func delegatesController(_ shelf: BookShelf) throws -> NSFetchedResultsController<any NSFetchRequestResult> {
         var given: NSFetchedResultsController<any NSFetchRequestResult>?
         shelf.listener.willChange = { given = $0 }
@@ -114,12 +114,15 @@ import Testing
         given.fetchRequest.fetchLimit = 1
         given.fetchRequest.includesSubentities = false
         #expect(shelf.controller.fetchRequest.predicate?.predicateFormat == "pages == 3")
-        #expect(shelf.controller.fetchRequest.fetchLimit == 1 && !shelf.controller.fetchRequest.includesSubentities)
-        #expect(given.fetchRequest.entityName == "Book" && given.fetchRequest.entity?.name == "Book")
+        #expect(shelf.controller.fetchRequest.fetchLimit == 1)
+        #expect(!shelf.controller.fetchRequest.includesSubentities)
+        #expect(given.fetchRequest.entityName == "Book")
+        #expect(given.fetchRequest.entity?.name == "Book")
         #expect(given.fetchRequest.description == shelf.controller.fetchRequest.description)
         let copy = try #require(given.fetchRequest.copy() as? NSFetchRequest<any NSFetchRequestResult>)
         given.fetchRequest.fetchLimit = 0
-        #expect(copy.fetchLimit == 1 && copy.predicate?.predicateFormat == "pages == 3")
+        #expect(copy.fetchLimit == 1)
+        #expect(copy.predicate?.predicateFormat == "pages == 3")
         try shelf.controller.performFetch()
         #expect(shelf.titles == [["Ash", "Bay"]])
     }

@@ -47,7 +47,6 @@ import Testing
         #expect(listener.rounds == 1)
     }
 
-    /// What the results had from the start is no news.
     @Test func changesBeforeTheFetchAreNotTold() throws {
         let library = try Library()
         let books = ["A", "B", "C"].map { library.context.book($0, pages: 1) }

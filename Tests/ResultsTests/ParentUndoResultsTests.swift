@@ -2,9 +2,11 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Fetched results controllers of a child, in sections by what a relationship leads to, while the parent undoes, redoes and merges.
+/// Fetched results controllers of a child, in sections by what a relationship leads to, while the
+/// parent undoes, redoes and merges.
 @Suite struct ParentUndoResultsTests {
-    /// Saved books of two authors, a controller in a child, and an undo manager in the parent or in the child.
+    /// Saved books of two authors, a controller in a child, and an undo manager in the parent or in
+    /// the child.
     private final class Catalogue {
         let library: Library
         let child: NSManagedObjectContext
@@ -22,8 +24,7 @@ import Testing
             let (ada, zoe) = (writer.author("Ada"), writer.author("Zoe"))
             for (title, author) in [("Ash", ada), ("Bay", ada), ("Cedar", zoe), ("Date", ada)] { writer.book(title, by: author) }
             try writer.save()
-            child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = library.context
+            child = library.context.newChild()
             context = managesChild ? child : library.context
             controller = Self.controller(child)
             controller.delegate = listener
@@ -75,7 +76,8 @@ import Testing
 
         /// Expects that the controller shows, and has told, what one shows that fetches now.
         ///
-        /// - Parameter showsStored: whether the child has nothing unsaved, so that a context of the store shows the same.
+        /// - Parameter showsStored: whether the child has nothing unsaved, so that a context of the
+        ///   store shows the same.
         func check(_ step: String, showsStored: Bool = true, _ location: SourceLocation = #_sourceLocation) throws {
             child.performAndWait { child.processPendingChanges() }
             let fresh = Self.controller(child)
@@ -145,7 +147,6 @@ import Testing
         try catalogue.check("redone")
     }
 
-    /// What the child has changed itself stays where it has put it.
     @Test(arguments: StoreKind.allCases) func unsavedChangesOfTheChildKeepTheirSections(kind: StoreKind) throws {
         let catalogue = try Catalogue(kind)
         let (root, child) = (catalogue.root, catalogue.child)
@@ -196,7 +197,7 @@ import Testing
         try catalogue.check("saved again")
     }
 
-    /// Nobody tells the child of what is not saved: it reads anew.
+    /// A parent's unsaved changes post nothing to the child, which reads them with its next fetch.
     @Test(arguments: StoreKind.allCases) func aControllerThatFetchesAgainShowsWhatTheParentTookBack(kind: StoreKind) throws {
         let catalogue = try Catalogue(kind)
         let (root, child) = (catalogue.root, catalogue.child)

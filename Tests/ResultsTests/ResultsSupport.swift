@@ -38,7 +38,8 @@ struct BookShelf {
         (controller.sections ?? []).map { ($0.objects ?? []).compactMap { ($0 as? LibraryBook)?.title } }
     }
 
-    /// Processes pending changes and checks that what the calls amount to is what the controller shows.
+    /// Processes pending changes and checks that what the calls amount to is what the controller
+    /// shows.
     func process() {
         context.processPendingChanges()
         #expect(listener.complaints == [])

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a save asks the file for before it writes pairs with positions.
+/// The statements of a save before it writes pairs with positions.
 @Suite struct PairPositionTests {
     /// Looking for the last position at each pair made the save quadratic.
     @Test func theLastPositionsAreAskedForOnceWhateverTheNumberOfPairs() throws {

@@ -2,8 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Batch deletions among relationships of every form (ordered ones, a reflexive one, one without an inverse), in stores of each kind,
-/// against the same deletions of objects.
+/// Batch deletions among relationships of every form (ordered ones, a reflexive one, one without an
+/// inverse), in stores of each kind, against the same deletions of objects.
 @Suite struct RandomDeletionTests {
     private final class Firm {
         let folder: TemporaryFolder

@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// The statements of a fixed run are those in the folder `Recorded`, to the letter: stores of the format's other readers and writers, and
-/// indexes, are made for them.
+/// The statements of a fixed run are those in the folder `Recorded`, to the letter: stores of the
+/// format's other readers and writers, and indexes, are made for them.
 @Suite struct RecordedStatementTests {
     @Test(arguments: RecordedRuns.all.map(\.name))
     func statementsAreTheRecordedOnes(name: String) throws {

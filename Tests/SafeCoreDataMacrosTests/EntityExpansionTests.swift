@@ -5,7 +5,8 @@ import Testing
 
 @testable import SafeCoreDataMacros
 
-/// Expands the macros of the module in a text, as the compiler does for a class whose superclass is `NSManagedObject`.
+/// Expands the macros of the module in a text, as the compiler does for a class whose superclass is
+/// `NSManagedObject`.
 func expansion(_ source: String, inheritsEntity: Bool = false) -> MacroExpansion {
     MacroExpansion(
         source,

@@ -149,7 +149,8 @@ struct EntityProblemTests {
     ])
     func aPropertysTypeIsNotNamedLikeAGeneratedMember(line: String, problem: String) {
         let result = problems(line)
-        #expect(result.problems.count == 1 && result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
+        #expect(result.problems.count == 1, "\(result.problems)")
+        #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
         #expect(result.problems.first?.hasSuffix("in an @Entity class: write it with its module, or give it another name") == true)
     }
 

@@ -4,7 +4,8 @@ import Testing
 
 /// `#Predicate`s that capture objects, views and object IDs.
 @Suite struct CapturedObjectTests {
-    /// A shop, and some of its objects as a third context has them: neither the one that filled it, nor the one that fetches.
+    /// A shop, and some of its objects as a third context has them: neither the one that filled it,
+    /// nor the one that fetches.
     private struct Captured {
         let shop: RandomShop
         let context: NSManagedObjectContext
@@ -122,7 +123,8 @@ import Testing
         ])
         let predicate = #Predicate<ShopItem> { $0.labels.contains(label) }
         let found = try captured.shop.context.count(ShopItem.self, where: predicate)
-        #expect(try found == captured.count("ANY labels.text == 'sale'") && found > 0)
+        #expect(try found == captured.count("ANY labels.text == 'sale'"))
+        #expect(found > 0)
     }
 
     /// The ID changes when the object is saved, and with it what a predicate has captured.
@@ -178,8 +180,14 @@ import Testing
         let captured = try Captured(.inMemory)
         let (acme, other) = (captured.acme, captured.suppliers[1])
         let views = [ReadOnly(acme)]
-        #expect(acme == views[0] && views[0] == acme && other != views[0] && views[0] != other)
-        #expect(views.contains(acme) && !views.contains(other) && !views.contains(nil as ShopSupplier?))
-        #expect([acme].contains(acme as ShopSupplier?) && ![acme].contains(nil as ShopSupplier?))
+        #expect(acme == views[0])
+        #expect(views[0] == acme)
+        #expect(other != views[0])
+        #expect(views[0] != other)
+        #expect(views.contains(acme))
+        #expect(!views.contains(other))
+        #expect(!views.contains(nil as ShopSupplier?))
+        #expect([acme].contains(acme as ShopSupplier?))
+        #expect(![acme].contains(nil as ShopSupplier?))
     }
 }

@@ -186,7 +186,8 @@ final class Fare: NSManagedObject {
 
     // MARK: Orders
 
-    /// The numbers of the fares in an order, of the store and of Foundation's comparators in memory.
+    /// The numbers of the fares in an order, of the store and of Foundation's comparators in
+    /// memory.
     private func check(
         _ desk: Desk, _ ordering: Ordering<Fare>, _ descriptor: NSSortDescriptor, _ key: (Fare) -> String?,
         sourceLocation: SourceLocation = #_sourceLocation

@@ -2,7 +2,8 @@ import SafeCoreData
 import TestSupport
 import Testing
 
-/// Drafts whose steps are undone and redone while others delete what they edit, or what they lead to.
+/// Drafts whose steps are undone and redone while others delete what they edit, or what they lead
+/// to.
 @Suite struct DraftUndoTests {
     private let folder: TemporaryFolder
     private let url: URL
@@ -99,12 +100,7 @@ import Testing
                 return draft.hasChanges
             }
         }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                running.wait()
-                continuation.resume()
-            }
-        }
+        await running.arrive()
         try await deleteArticle(id)
         written.signal()
         #expect(try await edit.value == false)
@@ -169,7 +165,8 @@ import Testing
         #expect(file.rows("SELECT ZSTOCKCOUNT, ZSHELF FROM ZARTICLE WHERE ZNAME = 'Bolt'") == [["3", nil]])
     }
 
-    /// Whether the draft is refused until its step is taken back or not: the article does not lead to a shelf that is gone.
+    /// Whether the draft is refused until its step is taken back or not: the article does not lead
+    /// to a shelf that is gone.
     @Test func anArticleIsNotPutOnAShelfThatOthersHaveDeleted() async throws {
         let (shelfID, _) = try await insertShelf()
         let id = try await insert("Screw")

@@ -6,7 +6,7 @@ import Testing
 enum TicketState: String, Codable, Sendable {
     case open, held = "on hold", closed
 
-    /// What the states are called elsewhere.
+    /// A second text for each state.
     var title: String { rawValue.uppercased() }
 }
 
@@ -140,9 +140,8 @@ final class DeskTicket: NSManagedObject {
         ]
         for predicate in predicates {
             let error = #expect(throws: PredicateTranslationError.self) { try desk.context.fetch(DeskTicket.self, where: predicate) }
-            #expect(
-                error?.message.contains("TicketLevel") == true && error?.message.contains(".rawValue") == true,
-                "\(String(describing: error))")
+            #expect(error?.message.contains("TicketLevel") == true, "\(String(describing: error))")
+            #expect(error?.message.contains(".rawValue") == true, "\(String(describing: error))")
         }
     }
 

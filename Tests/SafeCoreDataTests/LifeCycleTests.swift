@@ -2,8 +2,8 @@ import SafeCoreData
 import TestSupport
 import Testing
 
-// Life-cycle events as programs use them: dates that look after themselves, files that go with their objects, and work that ends
-// with them.
+// Life-cycle events as programs use them: dates that look after themselves, files that go with
+// their objects, and work that ends with them.
 
 final class ShopDocument: NSManagedObject {
     @Managed var title: String
@@ -36,7 +36,8 @@ final class ShopDocument: NSManagedObject {
         willSaveCalls += 1
         // Not removed here: the save may still fail, and then the object is still there.
         fileToRemove = isDeleted ? file : nil
-        // A primitive setter: another one would be a change, for which willSave is called again, without end.
+        // A primitive setter: another one would be a change, for which willSave is called again,
+        // without end.
         if isUpdated, hasPersistentChangedValues { setPrimitiveValue(now, forKey: "modified") }
     }
 

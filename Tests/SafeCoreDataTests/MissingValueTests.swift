@@ -33,9 +33,12 @@ final class LedgerLine: NSManagedObject {
         let line = try #require(try context.fetch(LedgerLine.self).first)
         let rows = try context.snapshots(of: LedgerLine.fetchRequest())
         for snapshot in [line.snapshot(), rows[0]] {
-            #expect(snapshot.amount == line.amount && snapshot.amount == 0)
-            #expect(snapshot.state == line.state && snapshot.state == .open)
-            #expect(snapshot.book == nil && line.value(forKey: "book") == nil)
+            #expect(snapshot.amount == line.amount)
+            #expect(snapshot.amount == 0)
+            #expect(snapshot.state == line.state)
+            #expect(snapshot.state == .open)
+            #expect(snapshot.book == nil)
+            #expect(line.value(forKey: "book") == nil)
         }
     }
 

@@ -1,8 +1,8 @@
 import SafeCoreData
 import Testing
 
-/// Compares what Swift says of some predicates for each object with what the store finds for another context, and what the translated
-/// predicates say of the objects.
+/// Compares what Swift says of some predicates for each object with what the store finds for
+/// another context, and what the translated predicates say of the objects.
 func checkEverywhere<Object: NSManagedObject>(
     _ predicates: [Predicate<Object>], in context: NSManagedObjectContext, sourceLocation: SourceLocation = #_sourceLocation
 ) throws {

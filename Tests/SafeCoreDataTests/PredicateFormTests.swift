@@ -2,7 +2,8 @@ import SafeCoreData
 import TestSupport
 import Testing
 
-/// Every form of `#Predicate`: the store finds the objects for which the predicate is true in Swift.
+/// Every form of `#Predicate`: the store finds the objects for which the predicate is true in
+/// Swift.
 @Suite struct PredicateFormTests {
     private static let five: Int16 = 5
     private static let bounds: ClosedRange<Int16> = 1...5

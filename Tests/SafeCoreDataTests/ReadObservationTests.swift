@@ -66,7 +66,8 @@ import Testing
         #expect(changes.value == 0)
     }
 
-    /// An object notes its reads until one that is not tracked: whatever happens to it meanwhile must show in what it reads.
+    /// An object notes its reads until one that is not tracked: whatever happens to it meanwhile
+    /// must show in what it reads.
     @Test func observedObjectsReadTheirPresentValues() async throws {
         let view = try await view(nut)
         _ = tracking { _ = (view.stockCount, view.vendor?.name) }

@@ -2,8 +2,9 @@ import SafeCoreData
 import TestSupport
 import Testing
 
-// How programs made objects read-only before there were views: a protocol an entity, written by hand, with sets whose type is
-// erased because a set of a class cannot be a set of a protocol. It goes on working, beside views.
+// How programs made objects read-only before there were views: a protocol an entity, written by
+// hand, with sets whose type is erased because a set of a class cannot be a set of a protocol. It
+// goes on working, beside views.
 
 protocol ShopSupplierRO: AnyObject {
     var name: String { get }

@@ -1,7 +1,8 @@
 import TestSupport
 import Testing
 
-/// What the compiler must refuse: the compiler is run on small files, and its messages are compared with marks in them.
+/// Programs that must not compile: the compiler is run on small files, and its messages are
+/// compared with marks in them.
 @Suite(.serialized) struct RefusalTests {
     @Test(arguments: ["6", "5"]) func writingThroughAViewDoesNotCompile(languageMode: String) throws {
         let run = try CompilerRun(fileNamed: "WritingThroughAView", languageMode: languageMode)

@@ -3,7 +3,7 @@ import SafeCoreData
 import TestSupport
 
 extension StoreKind {
-    /// Where a stack keeps its store that would lie in a file if it were one of SQLite.
+    /// The location of a stack's store; the file is that of a SQLite store.
     func location(_ file: URL) -> StoreLocation {
         switch (self, url(file)) {
         case (.sqlite, let url?): .file(url)

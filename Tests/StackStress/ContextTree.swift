@@ -6,14 +6,15 @@ import Synchronization
     typealias Mutex = CoreData.Mutex
 #endif
 
-/// A tree of contexts over one store that many threads use at once, with blocks that wait for each other and blocks that do not, and another
-/// context of the store that all merge with.
+/// A tree of contexts over one store that many threads use at once, with blocks that wait for each
+/// other and blocks that do not, and another context of the store that all merge with.
 final class ContextTree: Sendable {
     private static let accounts = 6
     private static let threads = 4
 
     private let coordinator: NSPersistentStoreCoordinator
-    /// The context of the store, two children, of which one merges by itself, two grandchildren, and the context beside the tree.
+    /// The context of the store, two children, of which one merges by itself, two grandchildren,
+    /// and the context beside the tree.
     private let contexts: [NSManagedObjectContext]
     private let blocks = Atomic(0)
     private let failures = Mutex<[String]>([])
@@ -71,7 +72,8 @@ final class ContextTree: Sendable {
 
     // MARK: - Blocks
 
-    /// Something in a context, within which there may be something in another one, wherever that is in the tree.
+    /// Something in a context, within which there may be something in another one, wherever that is
+    /// in the tree.
     private func work(_ random: inout SplitMix, depth: Int) {
         let context = contexts[random.index(contexts.count)]
         let kind = random.index(8)
@@ -129,7 +131,8 @@ final class ContextTree: Sendable {
         }
     }
 
-    /// Conflicts and objects that others delete meanwhile are part of the game; that objects cannot be used any more is not.
+    /// Conflicts and objects that others delete meanwhile are part of the game; that objects cannot
+    /// be used any more is not.
     private func note(_ error: any Error, _ context: NSManagedObjectContext) {
         let error = error as NSError
         let expected: [CocoaError.Code] = [.managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity]

@@ -2,8 +2,9 @@ import Foundation
 import SafeCoreData
 import Synchronization
 
-/// Saves of more objects than are looked for one by one, taken over by contexts that read, refresh and begin anew meanwhile: no value goes
-/// back to what it was before, and at the end each context has the last ones.
+/// Saves of more objects than are looked for one by one, taken over by contexts that read, refresh
+/// and begin anew meanwhile: no value goes back to what it was before, and at the end each context
+/// has the last ones.
 struct LargeSaves {
     private static let count = 1500
     private let coordinator: NSPersistentStoreCoordinator
@@ -56,7 +57,7 @@ struct LargeSaves {
         return context
     }
 
-    /// What one thread does with a context.
+    /// The work of one reading thread on a context.
     private struct Reading {
         private let context: NSManagedObjectContext
         private var held: [Account] = []

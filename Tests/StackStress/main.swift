@@ -1,11 +1,14 @@
 import Foundation
 import SafeCoreData
 
-// Reads and writes one stack from many tasks at once, for Thread Sanitizer, and shows that a stack works in programs of every kind.
+// Reads and writes one stack from many tasks at once, for Thread Sanitizer, and shows that a stack
+// works in programs of every kind.
 //
-//     StackStress concurrent [ROUNDS]     concurrent reads and writes, with the store closed and opened meanwhile
+//     StackStress concurrent [ROUNDS]     concurrent reads and writes, with the store closed and
+//                                         opened meanwhile
 //     StackStress tree [SECONDS]          parents, children and merges on many threads
-//     StackStress large [ROUNDS]          saves of many objects, taken over by contexts that go on meanwhile
+//     StackStress large [ROUNDS]          saves of many objects, taken over by contexts that go on
+//                                         meanwhile
 //     StackStress blocking                a program without async code whose main thread waits
 //
 // Ends with status 0 when what it read is what it wrote.

@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Stores tell values apart by their bytes, which Foundation's archiver writes in one order or another.
+/// Stores tell values apart by their bytes, which Foundation's archiver writes in one order or
+/// another.
 struct ArchiveOrderTests {
     @Test func equalValuesHaveTheSameBytes() throws {
         let values: [Any] = [

@@ -59,7 +59,8 @@ struct CanonicalJSONTests {
             case 2: self = .integer(Int64.random(in: .min ... .max, using: &generator) >> Int64.random(in: 0..<63, using: &generator))
             case 3: self = .large(UInt64.random(in: 0 ... .max, using: &generator))
             case 4:
-                // Doubles that are not whole, or so large or small that no integer or decimal of usual size is meant.
+                // Doubles that are not whole, or so large or small that no integer or decimal of
+                // usual size is meant.
                 let fraction = Double.random(in: 1..<2, using: &generator)
                 self = .double(fraction * pow(2, Double(Int.random(in: -900...20, using: &generator))))
             case 5:

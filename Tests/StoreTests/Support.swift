@@ -26,7 +26,8 @@ enum Fixture: String, CaseIterable, CustomTestStringConvertible {
 
     static var areHere: Bool { FileManager.default.fileExists(atPath: folder.path) }
 
-    /// Copies the store with its journal; skips nothing silently: callers carry `.enabled(if: Fixture.areHere)`.
+    /// Copies the store with its journal; skips nothing silently: callers carry `.enabled(if:
+    /// Fixture.areHere)`.
     func copy(to folder: TemporaryFolder) throws -> URL {
         let source = Fixture.folder.appendingPathComponent(rawValue)
         let copy = folder.file(source.lastPathComponent)

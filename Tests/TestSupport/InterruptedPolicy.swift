@@ -4,9 +4,9 @@ import CoreData
 public final class InterruptedPolicy: NSMergePolicy, @unchecked Sendable {
     // Sendable: used by one thread.
 
-    /// What happens before conflicts are settled, each time.
+    /// Runs before conflicts are resolved, each time.
     public var preparation: (() throws -> Void)?
-    /// What happens once between the resolution of conflicts and the next attempt to save.
+    /// Runs once between the resolution of conflicts and the next attempt to save.
     public var interruption: (() throws -> Void)?
 
     override public func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {

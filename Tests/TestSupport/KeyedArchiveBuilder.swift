@@ -28,8 +28,8 @@ public struct BinaryListWriter {
         return writer.data(root: root)
     }
 
-    /// An array in an array, and so on, each of which refers to the next several times: the list unfolds to `width` to the power of
-    /// `depth` values.
+    /// An array in an array, and so on, each of which refers to the next several times: the list
+    /// unfolds to `width` to the power of `depth` values.
     public static func bomb(depth: Int, width: Int = 2) -> Data {
         var writer = BinaryListWriter()
         for level in 0..<depth { writer.addCollection(Array(repeating: level + 1, count: width), 0xa0) }

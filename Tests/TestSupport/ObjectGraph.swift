@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-/// All objects of a context's stores as plain values: by the URI of the ID, with attributes and what they lead to.
+/// All objects of a context's stores as plain values: by the URI of the ID, with attributes and
+/// what they lead to.
 public struct ObjectGraph: Equatable {
     struct Object: Equatable {
         var entity: String
@@ -68,7 +69,8 @@ public struct ObjectGraph: Equatable {
 
     /// Moves a store.
     ///
-    /// - Returns: the new store, and the new URI of each object by the former one, as the coordinator tells them.
+    /// - Returns: the new store, and the new URI of each object by the former one, as the
+    ///   coordinator tells them.
     public static func move(
         _ store: NSPersistentStore, of coordinator: NSPersistentStoreCoordinator, to url: URL, type: String
     ) throws -> (store: NSPersistentStore, names: [String: String]) {

@@ -1,7 +1,7 @@
 import CoreData
 
-/// A controller over a library under random changes, here and by others, beside two other ways to know what it must show: a fresh fetch,
-/// and plain Swift over all objects.
+/// A controller over a library under random changes, here and by others, beside two other ways to
+/// know what it must show: a fresh fetch, and plain Swift over all objects.
 public struct RandomResults {
     public struct Setup: Sendable {
         public var kind = StoreKind.sqlite
@@ -26,9 +26,10 @@ public struct RandomResults {
     private let controller: NSFetchedResultsController<LibraryBook>
     private let listener = ResultsListener()
     private var generator: SeededGenerator
-    /// All objects of the context that were not deleted, those that are no results among them. A fresh fetch forgets none.
+    /// All objects of the context that were not deleted, those that are no results among them. A
+    /// fresh fetch forgets none.
     private var all: [LibraryBook]
-    /// What a reader saw of each object when it was last told of it.
+    /// The values of each object that a reader saw when it was last told of it.
     private var shown: [ObjectIdentifier: String] = [:]
     private var operations: [String] = []
     private var steps = 0
@@ -38,11 +39,7 @@ public struct RandomResults {
         generator = SeededGenerator(seed: seed)
         library = try Library(setup.kind)
         var levels = [library.context]
-        for _ in 0..<setup.parents {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = levels.last
-            levels.append(child)
-        }
+        for _ in 0..<setup.parents { levels.append(levels[levels.count - 1].newChild()) }
         self.levels = levels
         context = levels[levels.count - 1]
         others = [library.newContext()] + (setup.kind != .inMemory ? [try library.newStackContext()] : [])
@@ -143,7 +140,7 @@ public struct RandomResults {
         }
     }
 
-    /// What no result depends on.
+    /// A change on which no result depends.
     private mutating func undetectable() {
         note("edit author")
         context.author("Author \(operations.count)")
@@ -209,7 +206,7 @@ public struct RandomResults {
         }
     }
 
-    /// What is wrong with what the listener knows; nil if nothing is.
+    /// The difference between the listener's view and the context; nil if there is none.
     private mutating func difference() throws -> String? {
         func complaint(_ text: String) -> String { "\(text) after \(operations.joined(separator: ", "))" }
         if let first = listener.complaints.first { return complaint(first) }

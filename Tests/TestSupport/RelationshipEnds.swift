@@ -1,9 +1,10 @@
 import CoreData
 
-/// Whether both ends of relationships agree: what a context shows, and what the tables of a SQLite store hold.
+/// Whether both ends of relationships agree: what a context shows, and what the tables of a SQLite
+/// store hold.
 public enum RelationshipEnds {
-    /// What is wrong with the relationships among all objects that a context can fetch: one end without the other, a destination that is
-    /// gone, a member twice.
+    /// Inconsistencies of the relationships among all objects that a context can fetch: one end
+    /// without the other, a destination that is gone, a member twice.
     ///
     /// Cost: reads every object and every relationship.
     public static func problems(in context: NSManagedObjectContext) throws -> [String] {
@@ -39,7 +40,7 @@ public enum RelationshipEnds {
         return problems
     }
 
-    /// What a relationship leads to, in order where it is ordered.
+    /// The destinations of a relationship, in order where it is ordered.
     public static func destinations(of object: NSManagedObject, _ name: String) -> [NSManagedObject] {
         switch object.value(forKey: name) {
         case let destination as NSManagedObject: [destination]
@@ -57,8 +58,9 @@ public enum RelationshipEnds {
 
     // MARK: Tables
 
-    /// What is wrong in the file of a new store of a model: keys that lead nowhere, one half of a one-to-one relationship, pairs without
-    /// their mirror image, members of an ordered relationship without a place.
+    /// Inconsistencies in the file of a new store of a model: dangling keys, one half of a
+    /// one-to-one relationship, pairs without their mirror image, members of an ordered
+    /// relationship without a place.
     public static func problems(in file: SQLiteFile, of model: NSManagedObjectModel) throws -> [String] {
         var problems: [String] = []
         func look(_ what: String, _ sql: String) throws {

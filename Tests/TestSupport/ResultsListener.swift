@@ -20,7 +20,7 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
         public let index: Int
     }
 
-    /// What the calls amount to.
+    /// The sections that result from the calls.
     public private(set) var sections: [Section] = []
     /// The calls of the current round: "will", "section", "object", "did".
     public private(set) var calls: [String] = []
@@ -29,7 +29,7 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
     public private(set) var rounds = 0
     /// The objects of all calls, but for deletions, since they were last forgotten.
     public private(set) var told: [NSManagedObject] = []
-    /// What was wrong with the calls.
+    /// Calls that were wrong.
     public private(set) var complaints: [String] = []
     /// Called at the beginning of a round.
     public var willChange: (NSFetchedResultsController<NSFetchRequestResult>) -> Void = { _ in }

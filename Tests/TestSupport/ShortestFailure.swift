@@ -13,3 +13,13 @@ public func shortestFailure<Step>(of steps: [Step], fails: ([Step]) -> Bool) -> 
     }
     return steps
 }
+
+/// A report of a failing sequence: its problem, and the shortest sequence that fails as well.
+public func failureReport<Step>(_ problem: String, of steps: [Step], problemOf: ([Step]) -> String?) -> String {
+    let minimal = shortestFailure(of: steps) { problemOf($0) != nil }
+    return """
+        \(problem)
+        The shortest one that fails: \(problemOf(minimal) ?? "")
+        \(minimal.map { "\($0)" }.joined(separator: "\n"))
+        """
+}

@@ -7,20 +7,23 @@ public enum StoreKind: String, CaseIterable, Sendable {
     case inMemory
     case postgreSQL
 
-    /// Those that the run is of and that this machine has: `StoreKindTests` says which were left out. Never none.
+    /// The kinds that this run uses and that this machine has; never none. `StoreKindTests` reports
+    /// the omitted ones.
     public static let allCases: [StoreKind] = {
         let present = wanted.filter { $0.absence == nil }
         if present.isEmpty { stop("No kind of store is left: " + wanted.compactMap(\.absence).joined(separator: "; ") + ".") }
         return present
     }()
 
-    /// Whether all of them can fold texts: a server without ICU refuses models that derive such texts.
+    /// Whether all of them can fold texts: a server without ICU refuses models that derive such
+    /// texts.
     public static let foldTexts = !allCases.contains(.postgreSQL) || PostgreSQLServer.hasICU
 
-    /// Those whose rows outlast their coordinators.
+    /// The kinds whose rows outlast their coordinators.
     public static let persistent = allCases.filter { $0 != .inMemory }
 
-    /// The kind of stores that stacks and libraries make which are not told another: that of the run of a test that runs on every kind.
+    /// The kind of stores that stacks and libraries make which are not told another: that of the
+    /// run of a test that runs on every kind.
     @TaskLocal public static var current = StoreKind.sqlite
 
     public var type: String {
@@ -31,8 +34,8 @@ public enum StoreKind: String, CaseIterable, Sendable {
         }
     }
 
-    /// Where a store is that would lie in a file if it were one of SQLite: a schema of its own for each file, or nowhere. Where the run is
-    /// behind a pooler, the URL says how to listen past it.
+    /// Where a store is that would lie in a file if it were one of SQLite: a schema of its own for
+    /// each file, or nowhere. Where the run is behind a pooler, the URL says how to listen past it.
     public func url(_ file: URL) -> URL? {
         switch self {
         case .sqlite: file
@@ -54,7 +57,7 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// Names the kinds that a run is limited to, with commas between them.
     private static let variable = "OPENCOREDATA_STORE_KINDS"
 
-    /// Those that the run is of.
+    /// The kinds that this run was asked for.
     private static let wanted: [StoreKind] = {
         let every: [StoreKind] = [.sqlite, .inMemory, .postgreSQL]
         guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return every }

@@ -68,7 +68,8 @@ import Testing
         let error = try #require(#expect(throws: NSError.self) { try stack.context.execute(update) })
         #expect(error.code == 133021)
         #expect(!error.localizedDescription.contains("nil"), "\(error.localizedDescription)")
-        #expect(error.localizedDescription.contains("list") && error.localizedDescription.contains("key"))
+        #expect(error.localizedDescription.contains("list"))
+        #expect(error.localizedDescription.contains("key"))
         let conflict = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first
         #expect(conflict?.constraint == ["list", "key"])
     }
@@ -102,9 +103,11 @@ import Testing
             object.setValuesForKeys(["number": key, "key": key, "code": "B", "photo": Data(repeating: 2, count: 200_000)])
             return object
         }
-        #expect(counts.inserted == 1 && counts.updated == 1)
+        #expect(counts.inserted == 1)
+        #expect(counts.updated == 1)
         let after = try FileManager.default.contentsOfDirectory(atPath: folder.path)
-        #expect(after.count == 2 && after.contains(before[0]))
+        #expect(after.count == 2)
+        #expect(after.contains(before[0]))
         let request = NSFetchRequest<NSManagedObject>(entityName: "Entry")
         request.sortDescriptors = [NSSortDescriptor(key: "key", ascending: true)]
         #expect(try stack.newContext().fetch(request).map { ($0.value(forKey: "photo") as? Data)?.first } == [1, 2])

@@ -190,6 +190,7 @@ struct BatchDeleteTests {
         library.context.author("Ada")
         try library.context.save()
         let found = try library.context.fetch(request.fetchRequest)
-        #expect(found.count == 1 && found.first is NSManagedObjectID)
+        #expect(found.count == 1)
+        #expect(found.first is NSManagedObjectID)
     }
 }

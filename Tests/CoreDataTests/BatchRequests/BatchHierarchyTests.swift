@@ -4,8 +4,8 @@ import Testing
 
 /// Rows of a batch insertion whose unique values an object of another entity of the hierarchy has.
 struct BatchHierarchyTests {
-    /// Wares, some of them fragile, of which some are antique; and bulky ones. The fragile ones' properties stand before and behind the others
-    /// in order.
+    /// Wares, some of them fragile, of which some are antique; and bulky ones. The fragile ones'
+    /// properties stand before and behind the others in order.
     private static func model() -> NSManagedObjectModel {
         let photo = NSAttributeDescription("photo", .binaryDataAttributeType)
         photo.allowsExternalBinaryDataStorage = true
@@ -108,8 +108,10 @@ struct BatchHierarchyTests {
             object.setValuesForKeys(["sku": sku, "name": name, "stock": 1])
             return object
         }
-        #expect(counts.inserted == 1 && counts.updated == 1)
-        #expect(vase.value(forKey: "name") as? String == "Mug" && vase.value(forKey: "stock") as? Int == 5)
+        #expect(counts.inserted == 1)
+        #expect(counts.updated == 1)
+        #expect(vase.value(forKey: "name") as? String == "Mug")
+        #expect(vase.value(forKey: "stock") as? Int == 5)
     }
 
     @Test(arguments: StoreKind.allCases, [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType])
@@ -126,7 +128,9 @@ struct BatchHierarchyTests {
                 })
             #expect(error.code == 133021)
             let text = error.localizedDescription
-            #expect(text.contains("'\(owner)'") && text.contains("'Fragile'") && text.contains("sku = \(sku)"), "\(text)")
+            #expect(text.contains("'\(owner)'"), "\(text)")
+            #expect(text.contains("'Fragile'"), "\(text)")
+            #expect(text.contains("sku = \(sku)"), "\(text)")
             let conflict = (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first
             #expect(conflict?.constraint == ["sku"])
             #expect(conflict?.constraintValues["sku"] as? String == sku)

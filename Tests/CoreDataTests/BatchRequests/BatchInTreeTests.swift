@@ -16,11 +16,7 @@ struct BatchInTreeTests {
         init(_ kind: StoreKind, _ rules: Warehouse.Rules = Warehouse.Rules()) throws {
             stack = try Warehouse.stack(kind, rules)
             var levels = [stack.newContext()]
-            for _ in 0..<2 {
-                let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                child.parent = levels.last
-                levels.append(child)
-            }
+            for _ in 0..<2 { levels.append(levels[levels.count - 1].newChild()) }
             self.levels = levels
         }
 
@@ -115,7 +111,8 @@ struct BatchInTreeTests {
         withExtendedLifetime(tree) {}
     }
 
-    /// A root alone and a tree do the same: the conflict is met by the first level above which nobody has the object, and its policy settles it.
+    /// A root alone and a tree do the same: the conflict is met by the first level above which
+    /// nobody has the object, and its policy settles it.
     @Test(
         "216: Changes of what a batch has deleted are a conflict of the save", arguments: StoreKind.allCases,
         [

@@ -177,7 +177,8 @@ struct BatchInsertTests {
                 try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "b", "stars": NSNull()]]))
             } as NSError?
         #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "stars")
-        // Of rows that may change others, or give way to them, the new ones need all values; and nothing is replaced by nothing.
+        // Of rows that may change others, or give way to them, the new ones need all values; and
+        // nothing is replaced by nothing.
         for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .rollback] {
             stack.context.mergePolicy = policy
             for rows in [[["mark": "x"]], [["title": "a"], ["mark": "x"]], [["title": "c"], ["title": "d", "stars": NSNull()]]] {
@@ -197,7 +198,8 @@ struct BatchInsertTests {
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "mark": "y"]]))
         let note = try #require(try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).first)
-        #expect(note.value(forKey: "mark") as? String == "y" && note.value(forKey: "stars") as? Int == 3)
+        #expect(note.value(forKey: "mark") as? String == "y")
+        #expect(note.value(forKey: "stars") as? Int == 3)
     }
 
     @Test("342: What a save refuses of composite attributes is refused, too", arguments: StoreKind.allCases, [false, true])

@@ -83,8 +83,7 @@ import Testing
 
     @Test func aChildDeletesAsItsParentWould() throws {
         let shops = try Shops()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = shops.context
+        let child = shops.context.newChild()
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
         fetch.sortDescriptors = [NSSortDescriptor(key: "code", ascending: true)]
         fetch.fetchLimit = 3
@@ -114,7 +113,8 @@ import Testing
         update.propertiesToUpdate = ["stock": 1]
         let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
         let error = try #require(#expect(throws: NSError.self) { try shops.context.execute(deletes ? delete : update) })
-        #expect(error.localizedDescription.contains("one.sqlite") && error.localizedDescription.contains("two.sqlite"))
+        #expect(error.localizedDescription.contains("one.sqlite"))
+        #expect(error.localizedDescription.contains("two.sqlite"))
         #expect(!error.localizedDescription.contains("Nothing was"))
         #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
         #expect((error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore]) == [shops.stores[1]])

@@ -30,7 +30,8 @@ final class BatchStack {
         return context
     }
 
-    /// The values of a property of all objects of an entity, in order of another one, as a new context reads them.
+    /// The values of a property of all objects of an entity, in order of another one, as a new
+    /// context reads them.
     func values(_ name: String, of entity: String, by order: String) throws -> [String] {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.sortDescriptors = [NSSortDescriptor(key: order, ascending: true)]
@@ -48,7 +49,8 @@ final class BatchStack {
     }
 }
 
-/// A warehouse: items, some of them fragile, in categories, with labels and with one certificate each.
+/// A warehouse: items, some of them fragile, in categories, with labels and with one certificate
+/// each.
 enum Warehouse {
     struct Rules {
         var itemsOfCategory = NSDeleteRule.nullifyDeleteRule

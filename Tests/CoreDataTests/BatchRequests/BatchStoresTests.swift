@@ -92,15 +92,14 @@ import Testing
         #expect(deleted.filter { $0.hasPrefix("1 Certificate") }.count == 2)
     }
 
-    /// The request goes past all levels to the stores of the context at the top, whose author stands for it.
+    /// The request goes past all levels to the stores of the context at the top, whose author
+    /// stands for it.
     @Test(arguments: [("root", "child"), ("root", nil), (nil, "child"), (nil, nil)] as [(String?, String?)])
     func whatAChildExecutesIsTheRoots(root: String?, child: String?) throws {
         let stack = try Warehouse.stack(.sqlite, options: [NSPersistentHistoryTrackingKey: true])
         stack.context.transactionAuthor = root
-        let middle = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        middle.parent = stack.context
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.parent = middle
+        let middle = stack.context.newChild()
+        let context = middle.newChild()
         try context.performAndWait {
             context.transactionAuthor = child
             let insert = NSBatchInsertRequest(entityName: "Item", objects: [["sku": "new", "name": "New", "stock": 1]])

@@ -186,7 +186,8 @@ final class StrictTicket: NSManagedObject {
         #expect(try Self.values("price", stack) == ["101"])
     }
 
-    /// A stack whose only ticket has a price that a batch update has made too large, and the ticket in another context.
+    /// A stack whose only ticket has a price that a batch update has made too large, and the ticket
+    /// in another context.
     private static func stackWithUnvalidatedPrice(_ kind: StoreKind) throws -> (stack: BatchStack, ticket: StrictTicket) {
         let stack = try Self.stack(kind)
         _ = Self.ticket("good", in: stack.context)
@@ -259,8 +260,8 @@ final class StrictTicket: NSManagedObject {
         #expect(try Self.values("title", stack) == [])
     }
 
-    /// "Ensure that changes do not violate any validation rules beyond basic delete rules (for example, minimum relationship counts)":
-    /// NSBatchDeleteRequest.h.
+    /// "Ensure that changes do not violate any validation rules beyond basic delete rules (for
+    /// example, minimum relationship counts)": NSBatchDeleteRequest.h.
     @Test("85: a batch deletion leaves fewer members than a relationship must have", arguments: StoreKind.allCases)
     func aDeletionCountsNoMembers(kind: StoreKind) throws {
         let stack = try Self.stack(kind) { $0.minCount = 2 }

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// The same changes as batches, in stores of each kind, and by hand with objects in another file: all of them must hold the same.
+/// The same changes as batches, in stores of each kind, and by hand with objects in another file:
+/// all of them must hold the same.
 struct RandomBatchTests {
     private struct Trial {
         let batches: [BatchStack]
@@ -189,7 +190,7 @@ struct RandomBatchTests {
                 + lines("Certificate", ["item.sku"])
         }
 
-        /// What leads nowhere in a file, and what the file's own checks find.
+        /// Dangling references in a file, and the problems that the file's own checks find.
         private static func damage(_ stack: BatchStack) -> [String?] {
             let file = stack.file
             let join = file.value("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'") ?? ""

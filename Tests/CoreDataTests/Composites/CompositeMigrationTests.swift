@@ -77,7 +77,8 @@ import Testing
         #expect(kind != .sqlite || store.file.rows("SELECT ZWIDTH, ZUNIT FROM ZITEM ORDER BY Z_PK") == [["1", "m"], ["7", "cm"]])
     }
 
-    /// What its elements require is required of objects that have the composite attribute.
+    /// A required element of an optional composite attribute is required only of objects that have
+    /// the composite value.
     @Test(arguments: StoreKind.persistent) func anOptionalCompositeWithARequiredElementIsNewBesideObjects(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name")))) { $0.insert("Item", ["name": "a"]) }
@@ -111,7 +112,8 @@ import Testing
             NSCompositeAttributeDescription("unit", text("symbol")))
     }
 
-    /// A store as this project wrote it before: one column for the composite attribute, and the hashes of that form.
+    /// A store as this project wrote it before: one column for the composite attribute, and the
+    /// hashes of that form.
     private func archivedStore() throws -> NSManagedObjectModel {
         let model = item(Self.sizes())
         try store.open(model) { context in

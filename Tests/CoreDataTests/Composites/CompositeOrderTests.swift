@@ -77,7 +77,8 @@ import Testing
         ]
         for (entity, key, elements) in cases {
             let error = try #require(refusal(entity, key, context), "\(entity) by \(key)")
-            #expect(error.domain == NSCocoaErrorDomain && error.code == NSCoreDataError)
+            #expect(error.domain == NSCocoaErrorDomain)
+            #expect(error.code == NSCoreDataError)
             let message = "'\(entity)' cannot be fetched in the order of '\(key)': a composite attribute has no order."
             #expect(error.localizedDescription == message)
             #expect(error.localizedRecoverySuggestion == "Sort by its elements: \(elements).")

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Random changes of single elements: what the rows have, what the history says of them, and what becomes of others' changes.
+/// Random changes of single elements: what the rows have, what the history says of them, and what
+/// becomes of others' changes.
 @Suite struct RandomCompositeChangeTests {
     /// The elements by path, with their columns, in declared order.
     private static let elements = [
@@ -149,7 +150,8 @@ import Testing
         .rollbackMergePolicyType,
     ]
 
-    /// The elements of a part, as the second path has them: the sqlite3 library, or an object that knows nothing else.
+    /// The elements of a part, as the second path has them: the sqlite3 library, or an object that
+    /// knows nothing else.
     private func elements(_ kind: StoreKind, _ url: URL, _ coordinator: NSPersistentStoreCoordinator) throws -> [String?] {
         if kind == .sqlite {
             return SQLiteFile(url).rows("SELECT \(Self.elements.map(\.1).joined(separator: ", ")) FROM ZPART")[0]

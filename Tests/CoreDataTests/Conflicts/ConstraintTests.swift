@@ -7,6 +7,18 @@ import Testing
     /// Name and year of all authors.
     private func rows(_ library: Library) -> [[String?]] { library.tables.rows("SELECT {name}, {born} FROM {author} ORDER BY {name}") }
 
+    /// A library with an author, and a context of a merge policy that knows nothing of her.
+    private func libraryWithAda(
+        _ kind: StoreKind, _ policy: NSMergePolicy
+    ) throws -> (Library, NSManagedObjectContext) {
+        let library = try Library(kind, uniqueNames: true)
+        library.context.author("Ada", born: 1)
+        try library.context.save()
+        let other = library.newContext()
+        other.mergePolicy = policy
+        return (library, other)
+    }
+
     @Test(arguments: StoreKind.persistent)  // 219, 221, 222
     func aDuplicateOfARowIsRefusedWithTheConflict(kind: StoreKind) throws {
         let library = try Library(kind, uniqueNames: true)
@@ -60,12 +72,7 @@ import Testing
 
     @Test(arguments: StoreKind.persistent)  // 220
     func objectTrumpUpdatesTheExistingRow(kind: StoreKind) throws {
-        let library = try Library(kind, uniqueNames: true)
-        let context = library.context
-        context.author("Ada", born: 1)
-        try context.save()
-        let other = library.newContext()
-        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let (library, other) = try libraryWithAda(kind, NSMergePolicy.mergeByPropertyObjectTrump)
         other.author("Ada", born: 2)
         try other.save()
         #expect(rows(library) == [["Ada", "2"]])
@@ -75,12 +82,7 @@ import Testing
 
     @Test(arguments: StoreKind.persistent)  // 220
     func objectTrumpKeepsTheRelationshipsOfTheNewObject(kind: StoreKind) throws {
-        let library = try Library(kind, uniqueNames: true)
-        let context = library.context
-        context.author("Ada", born: 1)
-        try context.save()
-        let other = library.newContext()
-        other.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
+        let (library, other) = try libraryWithAda(kind, NSMergePolicy.mergeByPropertyObjectTrump)
         let ada = other.author("Ada", born: 2)
         other.book("Notes", by: ada)
         try other.save()
@@ -92,12 +94,7 @@ import Testing
 
     @Test(arguments: StoreKind.persistent)  // 212, 219
     func storeTrumpKeepsTheExistingRow(kind: StoreKind) throws {
-        let library = try Library(kind, uniqueNames: true)
-        let context = library.context
-        context.author("Ada", born: 1)
-        try context.save()
-        let other = library.newContext()
-        other.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
+        let (library, other) = try libraryWithAda(kind, NSMergePolicy.mergeByPropertyStoreTrump)
         other.author("Ada", born: 2)
         try other.save()
         #expect(rows(library) == [["Ada", "1"]])

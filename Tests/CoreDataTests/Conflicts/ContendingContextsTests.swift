@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Several contexts with all policies change, delete and recreate a few rows, also while others resolve their conflicts.
+/// Several contexts with all policies change, delete and recreate a few rows, also while others
+/// resolve their conflicts.
 @Suite struct ContendingContextsTests {
     @Test(arguments: Contest.Arena.allCases, 1...(LongTests.areEnabled ? 40 : 3))
     func everySaveSucceedsOrReportsAConflictAndTheRowsAreThoseExpected(_ arena: Contest.Arena, _ seed: Int) throws {
@@ -41,7 +42,8 @@ final class Contest {
         }
     }
 
-    /// A merge policy that lets other contexts save between the resolution of conflicts and the next attempt.
+    /// A merge policy that lets other contexts save between the resolution of conflicts and the
+    /// next attempt.
     private final class OpenDoor: NSMergePolicy, @unchecked Sendable {
         // Sendable: used by one thread.
         var visit: (() -> Void)?
@@ -68,7 +70,8 @@ final class Contest {
     private(set) var problem: String?
     private(set) var saves = 0
     private(set) var interruptions = 0
-    /// What the store held when the last attempt of the save under test began, and what had happened since the first one.
+    /// The store's content when the last attempt of the tested save began, and the changes since
+    /// the first attempt.
     private var before: ContestRows.State = [:]
     private var interruption = ContestOutcome.Interruption()
 
@@ -189,7 +192,8 @@ final class Contest {
         problem = problem ?? outcome.problem ?? rows.problem
     }
 
-    /// A context whose save was refused goes on after its changes or the objects in conflict were given up or merged.
+    /// A context whose save was refused goes on after its changes or the objects in conflict were
+    /// given up or merged.
     private func getGoing(_ context: NSManagedObjectContext, after refusal: CocoaError) {
         let way = random(0..<3)
         var error: (any Error)? = refusal

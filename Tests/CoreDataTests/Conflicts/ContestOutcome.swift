@@ -1,8 +1,8 @@
 import CoreData
 
-/// What a save of a context did to the rows, held against what its merge policy promises.
+/// The effects of a context's save on the rows, compared with what its merge policy promises.
 struct ContestOutcome {
-    /// What a context wants of one row.
+    /// The changes of a context to one row.
     struct Intention {
         var committed: [String: String]
         var changes: [String: String] = [:]
@@ -18,7 +18,7 @@ struct ContestOutcome {
         }
     }
 
-    /// What others did between the attempts of one save.
+    /// The changes by others between the attempts of one save.
     struct Interruption {
         var happened = false
         var states: [ContestRows.State] = []
@@ -28,7 +28,7 @@ struct ContestOutcome {
     let intentions: [String: Intention]
     /// The rows that were to be inserted.
     let new: Set<String>
-    /// What the store had when the last attempt began, and what it has now.
+    /// The store's content when the last attempt began, and its content now.
     let before: ContestRows.State
     let after: ContestRows.State
     let interruption: Interruption
@@ -45,7 +45,8 @@ struct ContestOutcome {
         }
         for object in context.deletedObjects where object.managedObjectContext != nil && !object.isFault {
             let committed = object.committedValues(forKeys: ContestRows.names(object)).mapValues(ContestRows.text)
-            // The deletion of a row that others have deleted, as this context was told, has nothing left to do.
+            // The deletion of a row that others have deleted, as this context was told, has nothing
+            // left to do.
             if committed.values.allSatisfy({ $0 == "nil" }) { continue }
             intentions[ContestRows.name(object)] = Intention(committed: committed, isDeletion: true)
         }
@@ -85,7 +86,8 @@ struct ContestOutcome {
 
     private func leads(_ value: String) -> Bool { value.hasPrefix("→") }
 
-    /// What must not happen to a row that a context did not change: anything but that what it led to is gone.
+    /// The forbidden change to a row that the context did not touch; allowed is only that
+    /// references to deleted rows end.
     private func changeOfOthers(_ before: [String: String]?, _ after: [String: String]?) -> String? {
         guard let before else { return after == nil ? nil : "it came back" }
         guard let after else { return "it is gone" }

@@ -14,7 +14,8 @@ struct ContestRows {
         tables = library.kind == .inMemory ? nil : library.tables
     }
 
-    /// What the store has now: as its database's own library reads it, or a fresh context a store in memory.
+    /// The store's present content: read with the database's own library, or by a fresh context for
+    /// a store in memory.
     func state() -> State { tables.map(state) ?? contextState() }
 
     private func state(_ tables: StoreTables) -> State {
@@ -47,7 +48,8 @@ struct ContestRows {
         }
     }
 
-    /// What no save may leave in a store: keys and pairs that lead nowhere, a history that does not end with what is there.
+    /// The violated invariant, if any: dangling keys and pairs, or a history whose last entry is
+    /// not the present content.
     var problem: String? {
         switch library.kind {
         case .sqlite: problemOfFile

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// New objects whose unique values or keys are somebody else's already: what stays of them, and of the objects that were there.
+/// New objects whose unique values or keys are somebody else's already: what stays of them, and of
+/// the objects that were there.
 @Suite struct DuplicateObjectTests {
     /// Items with a unique name, a size and an owner.
     private final class Stock {

@@ -2,9 +2,11 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Constraints that a subentity has on what it inherits: all rows of the hierarchy that have the attributes are subject to them.
+/// Constraints that a subentity has on what it inherits: all rows of the hierarchy that have the
+/// attributes are subject to them.
 @Suite struct InheritedConstraintTests {
-    /// Plants: trees, which have unique names and heights, and herbs, which have heights of their own.
+    /// Plants: trees, which have unique names and heights, and herbs, which have heights of their
+    /// own.
     private final class Garden {
         private let folder: TemporaryFolder
         private let coordinator: NSPersistentStoreCoordinator

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Changed relationships whose other side was taken back before the save: they must not lead to rows that are gone.
+/// Changed relationships whose other side was taken back before the save: they must not lead to
+/// rows that are gone.
 @Suite struct LostInverseTests {
     private static let winning = [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback]
 

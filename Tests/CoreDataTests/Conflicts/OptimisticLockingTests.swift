@@ -161,7 +161,8 @@ import Testing
         #expect(shared.tables.value("SELECT {version} FROM {book}") == "1")
     }
 
-    /// What the policies make of a book whose title and pages they have changed, and I the title and the rating.
+    /// The result of each policy for a book whose title and pages others have changed, and this
+    /// context the title and the rating.
     private static let outcomes: [(NSMergePolicy, [String])] = [
         (.mergeByPropertyStoreTrump, ["Theirs", "5", "9"]), (.mergeByPropertyObjectTrump, ["Mine", "5", "9"]),
         (.overwrite, ["Mine", "1", "9"]), (.rollback, ["Theirs", "5", "1"]),

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Relationships of which a context has read one end before others changed them, and the other end afterwards.
+/// Relationships of which a context has read one end before others changed them, and the other end
+/// afterwards.
 @Suite(.everyStore) struct OutdatedEndsTests {
     private let stack: TestStack
     private let context: NSManagedObjectContext
@@ -86,7 +87,8 @@ import Testing
         context.refresh(team, mergeChanges: false)
         let unsaved = try object("Team", "u", context)
         person.setValue(unsaved, forKey: "team")
-        // Nothing is left of the person's change then, though others have led it to a team that goes.
+        // Nothing is left of the person's change then, though others have led it to a team that
+        // goes.
         for team in [unsaved, team] { context.delete(team) }
         try context.save()
         #expect(try object("Person", "a", stack.newContext()).value(forKey: "team") == nil)

@@ -141,9 +141,12 @@ private final class AnnotatedConflict: NSMergeConflict {
         try library.context.save()
         author.name = "Ida"
         let conflict = AnnotatedConflict(author, note: "mine")
-        #expect(conflict.note == "mine" && conflict.sourceObject === author)
-        #expect(conflict.newVersionNumber == 3 && conflict.oldVersionNumber == 2)
+        #expect(conflict.note == "mine")
+        #expect(conflict.sourceObject === author)
+        #expect(conflict.newVersionNumber == 3)
+        #expect(conflict.oldVersionNumber == 2)
         #expect(conflict.objectSnapshot?["name"] as? String == "Ada")
-        #expect(conflict.cachedSnapshot?["name"] as? String == "cached" && conflict.persistedSnapshot == nil)
+        #expect(conflict.cachedSnapshot?["name"] as? String == "cached")
+        #expect(conflict.persistedSnapshot == nil)
     }
 }

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Rows that were deleted by one context and are saved again by others, who had changed them meanwhile.
+/// Rows that were deleted by one context and are saved again by others, who had changed them
+/// meanwhile.
 @Suite struct RecreatedRowTests {
     /// One author in three contexts, which two have changed and the third has deleted.
     private final class Deleted {
@@ -68,8 +69,7 @@ import Testing
         let (parent, stale) = (library.newContext(), library.newContext())
         library.context.author("Name", born: 1)
         try library.context.save()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.newChild()
         child.mergePolicy = NSMergePolicy.overwrite
         let (author, same) = (try #require(try child.authors().first), try #require(try stale.authors().first))
         author.name = "Child"

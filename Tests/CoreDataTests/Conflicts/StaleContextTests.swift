@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Random programs of contexts that do not know what the others have saved. The long tests run many more (`ManyStaleContextTests`).
+/// Random programs of contexts that do not know what the others have saved. The long tests run many
+/// more (`ManyStaleContextTests`).
 @Suite struct StaleContextTests {
     // The contexts are of the main queue, where they merge what others have saved.
     @Test("Both ends of relationships agree after each save", arguments: StoreKind.allCases)

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Deletions by a context that knows what it deletes as it is now, but the destinations as they were before.
+/// Deletions by a context that knows what it deletes as it is now, but the destinations as they
+/// were before.
 @Suite struct StaleDestinationTests {
     private static let policies = [
         NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
@@ -15,7 +16,8 @@ import Testing
         if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil], sourceLocation: location) }
     }
 
-    /// A library whose context has read a book before another context gave it its author, and the author since.
+    /// A library whose context has read a book before another context gave it its author, and the
+    /// author since.
     private func stale(_ kind: StoreKind) throws -> (library: Library, book: LibraryBook, author: LibraryAuthor) {
         let library = try Library(kind)
         let author = library.context.author("Author")

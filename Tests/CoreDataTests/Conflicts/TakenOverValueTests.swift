@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a context tells of values that a merge policy has brought into its objects.
+/// Notifications about values that a merge policy has taken over into objects of a context.
 @Suite struct TakenOverValueTests {
     private static let cases = StoreKind.allCases.flatMap { kind in
         [
@@ -45,7 +45,7 @@ import Testing
         #expect(changes.all.last?.objects(NSRefreshedObjectsKey) == [ada])
     }
 
-    /// What is told in the middle of a save may be answered by changes, which are part of it.
+    /// Changes that observers make during a save are part of it.
     @Test(arguments: StoreKind.allCases) func changesInAnswerToSuchValuesAreSaved(kind: StoreKind) throws {
         let library = try Library(kind)
         let (mine, theirs) = (library.context, library.newContext())

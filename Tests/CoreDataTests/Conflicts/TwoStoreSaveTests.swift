@@ -10,7 +10,8 @@ import Testing
 
     struct Place: CustomTestStringConvertible {
         let kinds: [Site: StoreKind]
-        /// Whether the store at home is the one whose transaction begins first and is committed last.
+        /// Whether the store at home is the one whose transaction begins first and is committed
+        /// last.
         let homeIsOutside: Bool
 
         var testDescription: String {

@@ -7,7 +7,8 @@ import Testing
 @Suite struct WinningObjectPairTests {
     private static let policies = [NSMergePolicy.mergeByPropertyObjectTrump, NSMergePolicy.overwrite]
 
-    /// What a new person has in the place of the one of the same name: a photo in a file, one in the row, or none.
+    /// The photo of a new person that replaces the one of the same name: in a file, in the row, or
+    /// none.
     private static func photo(_ place: Int, _ name: String) -> Data? { place % 3 == 2 ? nil : Gallery.photo(name, Int64(place % 3 + 2)) }
 
     @Test(arguments: policies, [false, true])
@@ -60,7 +61,8 @@ import Testing
         withExtendedLifetime((held, reader)) {}
     }
 
-    /// Taking back the insertion deletes the row that the object has become, by its rules; doing it again brings it back.
+    /// Taking back the insertion deletes the row that the object has become, by its rules; doing it
+    /// again brings it back.
     @Test(arguments: StoreKind.allCases, [false, true])
     func theInsertionIsUndoneAndDoneAgain(kind: StoreKind, savesBetween: Bool) throws {
         let stock = try WinningStock(kind, .mergeByPropertyObjectTrump)
@@ -95,7 +97,7 @@ import Testing
         }
     }
 
-    /// What a policy has brought is nothing that the program could take back, and needs no group.
+    /// Values that a policy has taken over cannot be undone, and need no undo group.
     @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump])
     func undoLeavesWhatAPolicyHasBrought(kind: StoreKind, policy: NSMergePolicy) throws {
         let stock = try WinningStock(kind, policy)

@@ -61,7 +61,8 @@ import Testing
         #expect(held.value(forKey: "colour") as? String == "red")
         #expect(held.value(forKey: "owner") == nil)
         #expect(new.managedObjectContext == nil)
-        #expect(!new.isInserted && !new.isDeleted)
+        #expect(!new.isInserted)
+        #expect(!new.isDeleted)
         #expect(!context.registeredObjects.contains(new))
         #expect(try stock.items() == ["Bolt nil red nil nil first+second one"])
         #expect(try stock.otherSides() == ["Old: ", "first: Bolt, second: Bolt", "B: ", "one: Bolt"])
@@ -135,7 +136,8 @@ import Testing
 
     // MARK: Together with other features
 
-    /// A policy that keeps the conflicts and gives new objects what they lack before its parent settles.
+    /// A policy that keeps the conflicts and gives new objects what they lack before its parent
+    /// settles.
     private final class FillingPolicy: NSMergePolicy, @unchecked Sendable {
         var conflicts: [NSConstraintConflict] = []
 
@@ -162,7 +164,8 @@ import Testing
         #expect(policy.conflicts.count == 1)
         // It is the object of the conflict that stays.
         let stays = try #require(policy.conflicts.first?.databaseObject)
-        #expect(stays !== new && new.managedObjectContext == nil)
+        #expect(stays !== new)
+        #expect(new.managedObjectContext == nil)
         #expect(stays.objectID == stock.bolt)
         #expect(stays.value(forKey: "size") as? Int == 7)
         #expect(stock.context.registeredObject(for: stock.bolt) === stays)
@@ -176,8 +179,7 @@ import Testing
     func aNewObjectOfAChildGoesOnInTheChild(kind: StoreKind, isHeld: Bool) throws {
         let stock = try WinningStock(kind, .mergeByPropertyObjectTrump)
         let held = isHeld ? stock.context.object(with: stock.bolt) : nil
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stock.context
+        let child = stock.context.newChild()
         let new = child.new("Item", ["name": "Bolt", "size": 1])
         try child.save()
         try stock.context.save()

@@ -3,7 +3,8 @@ import TestSupport
 
 /// Items with unique names, which new objects of the same names meet.
 ///
-/// The row `Bolt` of size 7 belongs to the owner `Old`, has the tag `first`, a badge and the note `one`.
+/// The row `Bolt` of size 7 belongs to the owner `Old`, has the tag `first`, a badge and the note
+/// `one`.
 final class WinningStock {
     let coordinator: NSPersistentStoreCoordinator
     /// A context that has no object of any row.
@@ -51,7 +52,7 @@ final class WinningStock {
         first.reset()
     }
 
-    /// What a new context reads of all items: name, size, colour, owner, tags, badge and notes.
+    /// The items as a new context reads them: name, size, colour, owner, tags, badge and notes.
     func items() throws -> [String] {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
@@ -66,7 +67,7 @@ final class WinningStock {
         }
     }
 
-    /// What the other sides of the relationships lead to: the names of the items.
+    /// The inverse relationships, by the names of the items.
     func otherSides() throws -> [String] {
         let context = coordinator.newContext()
         return try ["Owner", "Tag", "Badge", "Note"].map { entity in

@@ -6,8 +6,10 @@ import Testing
     @Test("148: awaiting perform waits for a block that gives no value") func performWaits() async throws {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         let counter = Counter()
+        let gate = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { gate.signal() }
         await context.perform {
-            Thread.sleep(forTimeInterval: 0.01)
+            gate.wait()
             counter.increase()
         }
         #expect(counter.value == 1)

@@ -10,10 +10,10 @@ import Testing
     import Darwin
 #endif
 
-/// The checks that `OPENCOREDATA_CONCURRENCY_DEBUG` turns on. Each test runs in a process of its own, which sets the variable
-/// before the framework looks at it.
+/// The checks that `OPENCOREDATA_CONCURRENCY_DEBUG` turns on. Each test runs in a process of its
+/// own, which sets the variable before the framework looks at it.
 @Suite struct ConcurrencyDebugTests {
-    /// What a process that was stopped printed.
+    /// The output of a process that was stopped.
     private func complaint(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     }

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a context keeps and lets go of: changes, refreshing, rolling back, resetting.
+/// The state of a context through changes, refreshing, rolling back and resetting.
 @Suite struct ContextStateTests {
     let library: Library
     var context: NSManagedObjectContext { library.context }
@@ -131,20 +131,31 @@ import Testing
         if processes { context.processPendingChanges() }
         let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
         context.refresh(new, mergeChanges: true)
-        #expect(new.isInserted && new.title == "New")
+        #expect(new.isInserted)
+        #expect(new.title == "New")
         for object in [new, author] as [NSManagedObject] { context.refresh(object, mergeChanges: false) }
-        #expect(ada.books.isEmpty && tag.books.isEmpty && book.author == nil)
+        #expect(ada.books.isEmpty)
+        #expect(tag.books.isEmpty)
+        #expect(book.author == nil)
         // A fault of no row, as often as it is asked for.
-        #expect(new.isFault && author.isFault && new.managedObjectContext === context)
-        #expect(new.title == nil && new.tags.isEmpty && !new.isFault && !new.isDeleted)
+        #expect(new.isFault)
+        #expect(author.isFault)
+        #expect(new.managedObjectContext === context)
+        #expect(new.title == nil)
+        #expect(new.tags.isEmpty)
+        #expect(!new.isFault)
+        #expect(!new.isDeleted)
         context.refresh(new, mergeChanges: false)
         #expect(new.isFault)
         new.willAccessValue(forKey: nil)
         #expect(!new.isFault)
-        #expect(!context.insertedObjects.contains(new) && !context.insertedObjects.contains(author))
+        #expect(!context.insertedObjects.contains(new))
+        #expect(!context.insertedObjects.contains(author))
         context.processPendingChanges()
         #expect(log.all.map { $0.objects(NSDeletedObjectsKey) } == [[new, author]])
-        #expect(new.managedObjectContext == nil && !new.isInserted && !new.hasChanges)
+        #expect(new.managedObjectContext == nil)
+        #expect(!new.isInserted)
+        #expect(!new.hasChanges)
         #expect(!context.registeredObjects.contains(new))
         try context.save()
         #expect(!context.hasChanges)
@@ -164,10 +175,13 @@ import Testing
         if processes { context.processPendingChanges() }
         if !reads.isEmpty { #expect(new.name == nil) }
         context.insert(new)
-        #expect(new.isInserted && new.name == nil && !new.isFault)
+        #expect(new.isInserted)
+        #expect(new.name == nil)
+        #expect(!new.isFault)
         new.name = "Eva"
         try context.save()
-        #expect(!new.isInserted && !new.objectID.isTemporaryID)
+        #expect(!new.isInserted)
+        #expect(!new.objectID.isTemporaryID)
         let other = library.newContext()
         #expect(try other.authors().map(\.name) == ["Eva"])
         #expect(try other.authors().map(\.born) == [0])
@@ -181,7 +195,8 @@ import Testing
         context.processPendingChanges()
         context.undoManager?.endUndoGrouping()
         context.refresh(new, mergeChanges: false)
-        #expect(new.isFault && new.managedObjectContext == nil)
+        #expect(new.isFault)
+        #expect(new.managedObjectContext == nil)
         context.undo()
         #expect(!context.hasChanges)
         context.redo()
@@ -204,7 +219,8 @@ import Testing
         #expect(log.count == 0)
         #expect(context.deletedObjects == [ada])
         try context.save()
-        #expect(ada.managedObjectContext == nil && !context.hasChanges)
+        #expect(ada.managedObjectContext == nil)
+        #expect(!context.hasChanges)
     }
 
     @Test("133, 140: nobody can undo it") func nobodyCanUndoIt() throws {
@@ -222,7 +238,8 @@ import Testing
         context.undo()
         context.redo()
         context.processPendingChanges()
-        #expect(context.insertedObjects == [ada] && ada.books.isEmpty)
+        #expect(context.insertedObjects == [ada])
+        #expect(ada.books.isEmpty)
         try context.save()
         #expect(library.file.value("SELECT count(*) FROM ZBOOK") == "0")
     }
@@ -369,10 +386,14 @@ import Testing
         let (ada, bob) = (context.author("Ada"), context.author("Bob"))
         try context.save()
         context.delete(ada)
-        #expect(!ada.isFault && ada.faultingState == 0)
+        #expect(!ada.isFault)
+        #expect(ada.faultingState == 0)
         try context.save()
-        #expect(ada.isFault && ada.faultingState != 0 && !bob.isFault)
-        #expect(ada.name == "Ada" && ada.managedObjectContext == nil)
+        #expect(ada.isFault)
+        #expect(ada.faultingState != 0)
+        #expect(!bob.isFault)
+        #expect(ada.name == "Ada")
+        #expect(ada.managedObjectContext == nil)
     }
 
     enum MergeWay: CaseIterable { case automatic, notification, remote }
@@ -389,7 +410,9 @@ import Testing
             guard notification.userInfo?[NSDeletedObjectsKey] != nil else { return }
             told += 1
             #expect(notification.userInfo?[NSDeletedObjectsKey] as? Set<NSManagedObject> == [ada])
-            #expect(ada.isDeleted && ada.managedObjectContext === context && ada.name == "Ada")
+            #expect(ada.isDeleted)
+            #expect(ada.managedObjectContext === context)
+            #expect(ada.name == "Ada")
             #expect(context.registeredObject(for: ada.objectID) === ada)
             #expect((try? context.existingObject(with: ada.objectID)) === ada)
         }
@@ -408,9 +431,12 @@ import Testing
         }
         #expect(told == 1)
         // What is merged by hand stays until the next save.
-        #expect(ada.isDeleted == (way == .notification) && (ada.managedObjectContext == nil) == (way != .notification))
+        #expect(ada.isDeleted == (way == .notification))
+        #expect((ada.managedObjectContext == nil) == (way != .notification))
         try context.save()
-        #expect(told == 1 && ada.managedObjectContext == nil && !context.hasChanges)
+        #expect(told == 1)
+        #expect(ada.managedObjectContext == nil)
+        #expect(!context.hasChanges)
         #expect(try context.names().isEmpty)
     }
 }

@@ -88,8 +88,8 @@ private final class NotingContext: NSManagedObjectContext, @unchecked Sendable {
     }
 }
 
-/// Contexts whose class is the program's own.
-/// A context as tests of programs have it: on a Mac the untyped methods are the ones that can be overridden.
+/// Contexts whose class is the program's own. A context as tests of programs have it: on a Mac the
+/// untyped methods are the ones that can be overridden.
 private final class AnsweringContext: NSManagedObjectContext, @unchecked Sendable {
     // Sendable: used on one thread.
     var answer: [Any] = []

@@ -4,12 +4,12 @@ import Testing
 
 /// New objects that are deleted before they were ever saved.
 @Suite struct DiscardedObjectTests {
-    /// What happens between the insertion of an object and its deletion.
+    /// Events between the insertion of an object and its deletion.
     enum Meanwhile: CaseIterable {
         case nothing, processing, fetch, permanentID
     }
 
-    /// What happens between its deletion and the save.
+    /// Events between its deletion and the save.
     enum Afterwards: CaseIterable {
         case nothing, processing, fetch
     }
@@ -31,8 +31,7 @@ import Testing
         init(_ place: Place = Place(kind: .sqlite, isChild: false)) throws {
             library = try Library(place.kind, uniqueNames: !place.isChild)
             if place.isChild {
-                context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                context.parent = library.context
+                context = library.context.newChild()
             } else {
                 context = library.context
             }
@@ -65,19 +64,26 @@ import Testing
         }
 
         func expectPending(_ author: LibraryAuthor) {
-            #expect(author.isDeleted && !author.isInserted && !author.isUpdated && author.hasChanges)
+            #expect(author.isDeleted)
+            #expect(!author.isInserted)
+            #expect(!author.isUpdated)
+            #expect(author.hasChanges)
             #expect(author.managedObjectContext === context)
             #expect(context.hasChanges)
             #expect(context.deletedObjects == [author])
-            #expect(context.insertedObjects.isEmpty && context.updatedObjects.isEmpty)
+            #expect(context.insertedObjects.isEmpty)
+            #expect(context.updatedObjects.isEmpty)
             #expect(context.registeredObjects.contains(author))
         }
 
         func expectGone(_ author: LibraryAuthor) {
-            #expect(!author.isDeleted && !author.isInserted && !author.hasChanges)
+            #expect(!author.isDeleted)
+            #expect(!author.isInserted)
+            #expect(!author.hasChanges)
             #expect(author.managedObjectContext == nil)
             #expect(!context.hasChanges)
-            #expect(context.deletedObjects.isEmpty && context.insertedObjects.isEmpty)
+            #expect(context.deletedObjects.isEmpty)
+            #expect(context.insertedObjects.isEmpty)
             #expect(!context.registeredObjects.contains(author))
         }
     }
@@ -128,7 +134,8 @@ import Testing
         desk.context.delete(author)
         #expect(errorThrown { try desk.context.save() } != nil)
         #expect(desk.context.deletedObjects == [author])
-        #expect(author.isDeleted && author.managedObjectContext === desk.context)
+        #expect(author.isDeleted)
+        #expect(author.managedObjectContext === desk.context)
         twin.name = "free"
         try desk.context.save()
         desk.expectGone(author)
@@ -236,9 +243,12 @@ import Testing
         context.delete(author)
         context.performAndWait {}
         context.processPendingChanges()
-        #expect(author.isDeleted && context.deletedObjects == [author] && context.hasChanges)
+        #expect(author.isDeleted)
+        #expect(context.deletedObjects == [author])
+        #expect(context.hasChanges)
         try context.save()
-        #expect(author.managedObjectContext == nil && !context.hasChanges)
+        #expect(author.managedObjectContext == nil)
+        #expect(!context.hasChanges)
     }
 
     // MARK: - Inserted again
@@ -257,8 +267,10 @@ import Testing
             desk.context.insert(author)
             desk.context.processPendingChanges()
             #expect(log.all.map { $0.objects(NSInsertedObjectsKey) } == [[author]])
-            #expect(desk.context.insertedObjects == [author] && desk.context.deletedObjects.isEmpty)
-            #expect(author.isInserted && !author.isDeleted)
+            #expect(desk.context.insertedObjects == [author])
+            #expect(desk.context.deletedObjects.isEmpty)
+            #expect(author.isInserted)
+            #expect(!author.isDeleted)
             #expect(author.objectID == objectID)
         }
         try desk.save()
@@ -277,18 +289,25 @@ import Testing
         let author = try #require(made)
         desk.group { book.author = author }
         desk.group { context.delete(author) }
-        #expect(context.deletedObjects == [author] && book.author == nil)
+        #expect(context.deletedObjects == [author])
+        #expect(book.author == nil)
         if savesMeanwhile {
             try desk.save()
-            #expect(author.managedObjectContext == nil && !context.hasChanges)
+            #expect(author.managedObjectContext == nil)
+            #expect(!context.hasChanges)
         }
         context.undo()
-        #expect(context.insertedObjects.contains(author) && context.deletedObjects.isEmpty)
-        #expect(book.author === author && author.born == 1815)
+        #expect(context.insertedObjects.contains(author))
+        #expect(context.deletedObjects.isEmpty)
+        #expect(book.author === author)
+        #expect(author.born == 1815)
         context.redo()
-        #expect(author.isDeleted && context.deletedObjects == [author] && context.hasChanges)
+        #expect(author.isDeleted)
+        #expect(context.deletedObjects == [author])
+        #expect(context.hasChanges)
         context.undo()
-        #expect(context.insertedObjects.contains(author) && context.deletedObjects.isEmpty)
+        #expect(context.insertedObjects.contains(author))
+        #expect(context.deletedObjects.isEmpty)
         try desk.save()
         #expect(try desk.library.newContext().names() == ["Ada"])
         #expect(book.author === author)
@@ -322,12 +341,15 @@ import Testing
         child.delete(author)
         try child.save()
         #expect(!child.hasChanges)
-        #expect(above.isDeleted && parent.deletedObjects == [above] && parent.insertedObjects.isEmpty)
+        #expect(above.isDeleted)
+        #expect(parent.deletedObjects == [above])
+        #expect(parent.insertedObjects.isEmpty)
         #expect(try child.names() == ["taken"])
         if comesBack {
             child.insert(author)
             try child.save()
-            #expect(parent.insertedObjects.count == 1 && parent.deletedObjects.isEmpty)
+            #expect(parent.insertedObjects.count == 1)
+            #expect(parent.deletedObjects.isEmpty)
         }
         try parent.save()
         #expect(!parent.hasChanges)
@@ -338,8 +360,7 @@ import Testing
         let library = try Library()
         let url = library.folder.file("second.sqlite")
         let second = try library.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = library.context
+        let child = library.context.newChild()
         let author = child.author("Ada")
         child.assign(author, to: second)
         try child.save()

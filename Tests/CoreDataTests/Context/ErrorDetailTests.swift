@@ -25,7 +25,7 @@ final class RefusingParcel: NSManagedObject {
     }
 }
 
-/// What programs look for in errors.
+/// Details of errors that programs read.
 @Suite struct ErrorDetailTests {
     @Test("336: a deletion that is denied names what denies it") func aDeniedDeletionNamesWhatDeniesIt() throws {
         let part = NSEntityDescription("Part", class: "NSManagedObject", [.init("name", .stringAttributeType)])
@@ -77,7 +77,8 @@ final class RefusingParcel: NSManagedObject {
         let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
         #expect(details.map { $0.userInfo[NSUnderlyingErrorKey] as? RefusingParcel.Refusal } == [.isKept, .tooHeavy(12)])
         let refusal = RefusingParcel.Refusal.tooHeavy(12) as NSError
-        #expect(details.last?.domain == refusal.domain && details.last?.code == refusal.code)
+        #expect(details.last?.domain == refusal.domain)
+        #expect(details.last?.code == refusal.code)
     }
 
     @Test("339: a store that is to be read only is not made") func aStoreThatIsToBeReadOnlyIsNotMade() throws {
@@ -89,7 +90,8 @@ final class RefusingParcel: NSManagedObject {
                 try coordinator.addPersistentStore(
                     ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
             } as NSError?
-        #expect(error?.domain == NSCocoaErrorDomain && error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
         #expect(error?.localizedDescription.contains(url.path) == true)
         #expect(!FileManager.default.fileExists(atPath: url.path))
         #expect(coordinator.persistentStores.isEmpty)
@@ -106,7 +108,8 @@ final class RefusingParcel: NSManagedObject {
         store.isReadOnly = true
         func refusal(_ body: () throws -> Void) {
             let error = errorThrown(by: body)
-            #expect(error?.domain == NSCocoaErrorDomain && error?.code == CocoaError.Code.fileWriteNoPermission.rawValue)
+            #expect(error?.domain == NSCocoaErrorDomain)
+            #expect(error?.code == CocoaError.Code.fileWriteNoPermission.rawValue)
             #expect(error?.localizedDescription.contains("read-only") == true)
             #expect(error?.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore] ?? [] == [store])
             context.rollback()

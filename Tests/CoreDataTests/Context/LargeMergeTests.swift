@@ -3,11 +3,12 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Saves of more objects than are looked for one by one, merged by a context that goes on meanwhile.
+/// Saves of more objects than are looked for one by one, merged by a context that goes on
+/// meanwhile.
 @Suite struct LargeMergeTests {
     private static let count = 2_500
 
-    /// What the receiving context does between a save and its merge.
+    /// A step of the receiving context between a save and its merge.
     enum Step: CaseIterable {
         case nothing, reset, refresh, readMore, readAgain, change, delete, letGo, nextSave, deletionBySaver, removal
     }

@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Contexts that merge automatically have what was saved before anything that an observer of the save enqueues.
+/// Contexts that merge automatically have what was saved before anything that an observer of the
+/// save enqueues.
 @Suite(.everyStore) struct MergeOrderTests {
     private let library: Library
     private let writer: NSManagedObjectContext
@@ -27,7 +28,7 @@ import Testing
         }
     }
 
-    /// What a follower shows in a block that is enqueued when a notification is posted.
+    /// The name that a follower shows in a block which is enqueued when a notification is posted.
     private func name(
         in follower: (context: NSManagedObjectContext, author: LibraryAuthor), enqueuedWith name: Notification.Name,
         of poster: NSManagedObjectContext, _ change: () throws -> Void
@@ -86,8 +87,7 @@ import Testing
 
     @Test func aBlockEnqueuedByAnObserverOfAMergeFindsItInTheChildren() throws {
         let parent = try follower(library.newContext())
-        let child = NSManagedObjectContext(.privateQueue)
-        child.parent = parent.context
+        let child = parent.context.newChild()
         let shown = try name(
             in: follower(child), enqueuedWith: NSManagedObjectContext.didMergeChangesObjectIDsNotification, of: parent.context
         ) { try rename(to: "Ida") }
@@ -95,7 +95,7 @@ import Testing
     }
 }
 
-/// What an observer has seen.
+/// The name that an observer has seen.
 private final class ShownName: Sendable {
     private let value = Mutex<String?>(nil)
 

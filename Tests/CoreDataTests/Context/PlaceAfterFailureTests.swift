@@ -2,9 +2,11 @@ import CoreData
 import TestSupport
 import Testing
 
-/// The IDs and stores of new objects after a save that failed, and what becomes of assignments to stores.
+/// The IDs and stores of new objects after a save that failed, and what becomes of assignments to
+/// stores.
 @Suite struct PlaceAfterFailureTests {
-    /// A library whose store has an author named Ada, and another new one of that name, whose save has failed.
+    /// A library whose store has an author named Ada, and another new one of that name, whose save
+    /// has failed.
     private func refusedAuthor(_ kind: StoreKind, asksFirst: Bool = false) throws -> (library: Library, author: LibraryAuthor) {
         let library = try Library(kind, uniqueNames: true)
         library.context.author("Ada")

@@ -9,7 +9,8 @@ import Testing
 
     init() throws { library = try Library() }
 
-    /// `perform(_:)` without waiting, which in an asynchronous function would be its asynchronous form.
+    /// `perform(_:)` without waiting, which in an asynchronous function would be its asynchronous
+    /// form.
     private func enqueue(in context: NSManagedObjectContext, _ block: @escaping @Sendable () -> Void) {
         context.perform(block)
     }
@@ -90,7 +91,8 @@ import Testing
     @Test func aMainQueueContextRunsItsBlocksOnTheMainQueue() async {  // 150
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.persistentStoreCoordinator = library.coordinator
-        // With an asynchronous entry point, as in tests, other threads than the main one may serve the main queue.
+        // With an asynchronous entry point, as in tests, other threads than the main one may serve
+        // the main queue.
         await context.perform { dispatchPrecondition(condition: .onQueue(.main)) }
         await library.context.perform { dispatchPrecondition(condition: .notOnQueue(.main)) }
         context.performAndWait { dispatchPrecondition(condition: .onQueue(.main)) }
@@ -133,7 +135,8 @@ import Testing
 }
 
 extension QueueTests {
-    /// As with Apple's newer SDKs: what is given to another queue need not be sent there by the main actor.
+    /// As with Apple's newer SDKs: what is given to another queue need not be sent there by the
+    /// main actor.
     @MainActor @Test func blocksOfOtherQueuesAreGivenFromTheMainActor() async throws {
         let library = try Library()
         let context = library.context

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What contexts do about objects whose store is removed from the coordinator (behaviour 172).
+/// Objects in contexts after their store was removed from the coordinator (behaviour 172).
 @Suite struct RemovedStoreTests {
     let library: Library
     let context: NSManagedObjectContext
@@ -93,7 +93,8 @@ import Testing
         #expect(ada.committedValues(forKeys: nil)["name"] is NSNull)
     }
 
-    /// The context hears of the removal only when its queue is free; until then faults must not stop the program.
+    /// The context hears of the removal only when its queue is free; until then faults must not
+    /// stop the program.
     @Test func aFaultReadBeforeTheContextHearsOfTheRemovalGivesNil() throws {  // 172, 340
         let ada = context.author("Ada")
         let notes = context.book("Notes", by: ada)

@@ -10,7 +10,7 @@ import Testing
         .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextObjectsDidChange,
     ]
 
-    /// What threads of a test share. Contexts are used in their blocks only.
+    /// The state that the threads of a test share. Contexts are used in their blocks only.
     private final class Contexts: @unchecked Sendable {
         // Sendable: constants, and the contexts are used in their blocks only.
         let library: Library
@@ -21,8 +21,7 @@ import Testing
         init(_ kind: StoreKind, viewIsMain: Bool = false, writerHasParent: Bool = false) throws {
             library = try Library(kind)
             if writerHasParent {
-                writer = NSManagedObjectContext(.privateQueue)
-                writer.parent = library.context
+                writer = library.context.newChild()
             } else {
                 writer = library.newContext()
             }
@@ -54,7 +53,7 @@ import Testing
         let group = DispatchGroup()
         let firstHasBegun = DispatchSemaphore(value: 0)
         for number in 1...2 {
-            detached(group) {
+            group.detach {
                 writer.performAndWait {
                     steps.withLock { $0.append("begin") }
                     firstHasBegun.signal()
@@ -72,12 +71,12 @@ import Testing
         #expect(names == ["1", "2"])
     }
 
-    /// Observers of several contexts wait for each other's: all saves end, also where children need what is reserved.
+    /// Observers of several contexts wait for each other's: all saves end, also where children need
+    /// what is reserved.
     @Test func observersThatWaitInARingAllEnd() throws {
         let library = try Library(.inMemory)
         let contexts = (0..<3).map { _ in library.newContext() }
-        let child = NSManagedObjectContext(.privateQueue)
-        child.parent = contexts[0]
+        let child = contexts[0].newChild()
         let all = contexts + [child]
         let ends = try runInRings(all, library, mainThread: false)
         #expect(ends)
@@ -88,8 +87,7 @@ import Testing
         let library = try Library(.inMemory)
         let main = NSManagedObjectContext(.mainQueue)
         main.persistentStoreCoordinator = library.coordinator
-        let child = NSManagedObjectContext(.privateQueue)
-        child.parent = main
+        let child = main.newChild()
         let tokens = Self.connect([main, library.context, child])
         defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
         let count = LongTests.areEnabled ? 3000 : 100
@@ -135,7 +133,7 @@ import Testing
         defer { for token in tokens { NotificationCenter.default.removeObserver(token) } }
         let group = DispatchGroup()
         for thread in 0..<4 {
-            detached(group) {
+            group.detach {
                 var random = SeededGenerator(seed: UInt64(thread))
                 for round in 0..<(LongTests.areEnabled ? 5000 : 150) {
                     let context = contexts[Int.random(in: contexts.indices, using: &random)]
@@ -154,7 +152,8 @@ import Testing
         return group.wait(timeout: .now() + 1800) == .success
     }
 
-    /// The main queue of an asynchronous program runs on any thread; what it does on the coordinator's queue is still its own.
+    /// The main queue of an asynchronous program runs on any thread; what it does on the
+    /// coordinator's queue is still its own.
     @Test @MainActor func theMainQueueWaitsOnTheCoordinatorsForItself() async throws {
         let contexts = try Contexts(.inMemory, viewIsMain: true)
         await Task.yield()
@@ -175,7 +174,7 @@ import Testing
             forName: .NSPersistentStoreCoordinatorWillRemoveStore, object: library.store, queue: nil
         ) { _ in
             let group = DispatchGroup()
-            detached(group) {
+            group.detach {
                 let url = URL(fileURLWithPath: "/dev/null/other")
                 let added = try? coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: url)
                 isAdded.withLock { $0 = added != nil }
@@ -190,7 +189,7 @@ import Testing
 
     // MARK: Saves in observers
 
-    /// What an observer of an event deletes is deleted by its rules when the observer saves.
+    /// The delete rules of objects that an observer deletes are applied when the observer saves.
     @Test(arguments: StoreKind.allCases)
     func aSaveInAnObserverAppliesDeleteRules(_ kind: StoreKind) throws {
         let contexts = try Contexts(kind)
@@ -280,16 +279,9 @@ import Testing
 }
 
 extension Library {
-    /// A context that has read nothing: on a coordinator of its own, but for stores that only one coordinator has.
+    /// A context that has read nothing: on a coordinator of its own, but for stores that only one
+    /// coordinator has.
     fileprivate func newStackContextOrSame() throws -> NSManagedObjectContext {
         kind == .inMemory ? newContext() : try newStackContext()
-    }
-}
-
-private func detached(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-    group.enter()
-    Thread.detachNewThread {
-        body()
-        group.leave()
     }
 }

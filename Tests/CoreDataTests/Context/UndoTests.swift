@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What an undo manager takes back of a context's changes.
+/// Undoing a context's changes.
 @Suite(.everyStore) struct UndoTests {
     let library: Library
     let context: NSManagedObjectContext
@@ -306,8 +306,7 @@ import Testing
     @Test func whatAChildSavedIsUndoneInTheParentAsOneAction() throws {
         let ada = context.author("Ada")
         try saveWithoutUndo()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         let mine = try #require(try child.authors().first)
         mine.name = "Ida"
         child.book("Notes", by: mine)

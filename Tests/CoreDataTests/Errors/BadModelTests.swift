@@ -37,7 +37,8 @@ import Testing
         #expect(book.relationshipsByName["author"]?.inverseRelationship === books)
         let error = #expect(throws: (any Error).self) { try NSPersistentStoreCoordinator(validating: model) }
         let message = (error as NSError?).map { "\($0.localizedDescription) \($0.userInfo)" } ?? ""
-        #expect(message.contains("Book") && message.contains("author"), "\(message)")
+        #expect(message.contains("Book"), "\(message)")
+        #expect(message.contains("author"), "\(message)")
     }
 
     @Test func aRelationshipWithoutDestinationIsReported() throws {
@@ -48,7 +49,8 @@ import Testing
         model.entities = [entity]
         let error = #expect(throws: (any Error).self) { try NSPersistentStoreCoordinator(validating: model) }
         let message = (error as NSError?).map { "\($0.localizedDescription) \($0.userInfo)" } ?? ""
-        #expect(message.contains("Lost") && message.contains("nowhere"), "\(message)")
+        #expect(message.contains("Lost"), "\(message)")
+        #expect(message.contains("nowhere"), "\(message)")
     }
 
     @Test func aClassThatDoesNotExistIsReplacedByTheGeneralOne() throws {  // 27

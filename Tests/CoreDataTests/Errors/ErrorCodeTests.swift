@@ -131,7 +131,8 @@ import Testing
 
     // MARK: Requests
 
-    /// What a Mac refuses with an exception has the code without a meaning of its own, and says what to do.
+    /// Requests that raise an exception on a Mac fail with the general code here, and with an
+    /// advice.
     @Test(arguments: StoreKind.allCases)
     func aRequestThatMakesNoSenseHasTheGeneralCodeAndAnAdvice(kind: StoreKind) throws {
         let library = try Library(kind)

@@ -23,7 +23,8 @@ import Testing
         #expect(error?.code == .validationMissingMandatoryProperty)
         #expect((error as NSError?)?.domain == NSCocoaErrorDomain)
         let message = (error as NSError?)?.localizedDescription ?? ""
-        #expect(message.contains("Author") && message.contains("name"), "\(message)")
+        #expect(message.contains("Author"), "\(message)")
+        #expect(message.contains("name"), "\(message)")
         #expect(error?.validationObject as? NSManagedObject === author)
         #expect(error?.validationKey == "name")
         #expect(context.insertedObjects == [author, other])
@@ -41,7 +42,8 @@ import Testing
         #expect(details.count == 2)
         #expect(Set(details.compactMap { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }) == Set(authors))
         let message = (error as NSError?)?.localizedDescription ?? ""
-        #expect(message.contains("Author") && message.contains("name"), "\(message)")
+        #expect(message.contains("Author"), "\(message)")
+        #expect(message.contains("name"), "\(message)")
     }
 
     @Test(arguments: [
@@ -60,7 +62,8 @@ import Testing
         let error = #expect(throws: (any Error).self) { try book.validateValue(&candidate, forKey: key) } as NSError?
         #expect(error?.domain == NSCocoaErrorDomain)
         let message = error?.localizedDescription ?? ""
-        #expect(message.contains("Book") && message.contains(key), "\(message)")
+        #expect(message.contains("Book"), "\(message)")
+        #expect(message.contains(key), "\(message)")
         #expect(book.title == "kept")
     }
 

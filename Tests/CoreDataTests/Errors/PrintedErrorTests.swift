@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What `print(error)` shows.
+/// The output of `print(error)`.
 @Suite struct PrintedErrorTests {
     private let library: Library
 

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a program says when a mistake in it stops it: in release builds too, where the standard library keeps such messages back.
+/// Messages of programs that stop for a programming mistake: printed in release builds too, where
+/// the standard library omits them.
 struct StopMessageTests {
     private func message(of result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

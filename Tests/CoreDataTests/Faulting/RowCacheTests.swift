@@ -13,8 +13,8 @@ final class CachedOwner: NSManagedObject {
     @Managed var items: Set<CachedItem>
 }
 
-/// Rows are changed beside Core Data after a fetch: an object that shows the earlier values has them from the row cache,
-/// one that shows the new values went to the store.
+/// Rows are changed beside Core Data after a fetch: an object that shows the earlier values has
+/// them from the row cache, one that shows the new values went to the store.
 @Suite struct RowCacheTests {
     let stack: TestStack
     let context: NSManagedObjectContext

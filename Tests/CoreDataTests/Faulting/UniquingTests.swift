@@ -163,8 +163,7 @@ final class UniqueOwner: NSManagedObject {
         #expect(stack.tables?.execute("DELETE FROM {item}") == true)
         let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
         _ = try other.addPersistentStore(ofType: stack.kind.type, configurationName: nil, at: stack.url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = other
+        let context = other.newContext()
         let id = try #require(other.managedObjectID(forURIRepresentation: itemID.uriRepresentation()))
         let error = try #require(errorThrown { _ = try context.existingObject(with: id) })
         #expect(error.code == 133000)

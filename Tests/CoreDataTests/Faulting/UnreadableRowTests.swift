@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Rows that cannot be read when an accessor, which cannot throw, asks for them: the next save tells.
+/// Rows that cannot be read when an accessor, which cannot throw, asks for them: the next save
+/// tells.
 @Suite(.stores(StoreKind.persistent)) struct UnreadableRowTests {
     let library: Library
     let context: NSManagedObjectContext
@@ -27,7 +28,8 @@ import Testing
         #expect(library.tables.execute("ALTER TABLE {away} RENAME TO {\(table)}"))
     }
 
-    /// The next save must fail without writing anything, and the one after it must write everything.
+    /// The next save must fail without writing anything, and the one after it must write
+    /// everything.
     private func expectOneRefusal(_ location: SourceLocation = #_sourceLocation) throws {
         context.tag("red")
         let error = errorThrown { try context.save() }

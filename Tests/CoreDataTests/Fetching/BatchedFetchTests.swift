@@ -109,7 +109,8 @@ private func request(
         #expect(held.title == "Book 0")
         let unused = books.map { $0.title }
         #expect(unused.count == 10)
-        // Nothing but the array refers to this one, whose batch was loaded long ago. A store in memory has all rows at hand.
+        // Nothing but the array refers to this one, whose batch was loaded long ago. A store in
+        // memory has all rows at hand.
         #expect(books[1].isFault == (library.kind != .inMemory))
         #expect(!held.isFault)
         #expect(!books[9].isFault)
@@ -178,7 +179,8 @@ private func request(
         (library, context) = (books.library, books.context)
     }
 
-    /// Which of the objects can show their title without the store: it is changed behind the context's back.
+    /// Which of the objects can show their title without the store: it is changed behind the
+    /// context's back.
     private func loaded(_ books: [LibraryBook]) -> [Bool] {
         library.tables.execute("UPDATE {book} SET {title} = 'changed'")
         return books.map { $0.title != "changed" }

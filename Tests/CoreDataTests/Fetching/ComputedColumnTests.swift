@@ -18,11 +18,7 @@ import Testing
 
     private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
     {
-        let description = NSExpressionDescription()
-        description.name = name
-        description.expression = NSExpression(format: expression)
-        description.expressionResultType = type
-        return description
+        NSExpressionDescription(name, NSExpression(format: expression), type)
     }
 
     private func request(_ properties: [Any], groupBy: [Any] = [], entity: String = "Book") -> NSFetchRequest<NSDictionary> {
@@ -93,10 +89,7 @@ import Testing
     func aConditionOnGroupsWithAMethodIsAnErrorOrIsEvaluated(kinds: [StoreKind]) throws {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        for (number, kind) in kinds.enumerated() {
-            _ = try coordinator.addPersistentStore(
-                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
-        }
+        try coordinator.addStores(kinds, in: folder)
         let context = coordinator.newContext()
         for (number, store) in coordinator.persistentStores.enumerated() {
             context.assign(context.book("A", pages: Int32(number), rating: 2.5), to: store)
@@ -121,10 +114,7 @@ import Testing
     @Test(arguments: severalKinds) func aConditionOnGroupsThatCannotBeEvaluatedIsAnError(kinds: [StoreKind]) throws {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        for (number, kind) in kinds.enumerated() {
-            _ = try coordinator.addPersistentStore(
-                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
-        }
+        try coordinator.addStores(kinds, in: folder)
         let context = coordinator.newContext()
         context.book(String(repeating: "a", count: 40) + "!")
         try context.save()
@@ -270,10 +260,7 @@ import Testing
         let model = NSManagedObjectModel([NSEntityDescription("Box", [pack])])
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        for (number, kind) in kinds.enumerated() {
-            _ = try coordinator.addPersistentStore(
-                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
-        }
+        try coordinator.addStores(kinds, in: folder)
         let context = coordinator.newContext()
         for number in 0..<40 {
             let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)

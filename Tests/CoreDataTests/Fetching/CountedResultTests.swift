@@ -20,11 +20,7 @@ import Testing
     }
 
     private func column(_ format: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription {
-        let column = NSExpressionDescription()
-        column.name = "value"
-        column.expression = NSExpression(format: format)
-        column.expressionResultType = type
-        return column
+        NSExpressionDescription("value", NSExpression(format: format), type)
     }
 
     private func check(_ wanted: Int, _ change: (NSFetchRequest<NSDictionary>) -> Void) throws {
@@ -72,10 +68,7 @@ import Testing
         try stack.context.save()
         let request = NSFetchRequest<NSDictionary>(entityName: "Item")
         request.resultType = .dictionaryResultType
-        let column = NSExpressionDescription()
-        column.name = "sum"
-        column.expression = NSExpression(format: "sum:(count)")
-        column.expressionResultType = .integer64AttributeType
+        let column = NSExpressionDescription("sum", NSExpression(format: "sum:(count)"), .integer64AttributeType)
         request.propertiesToFetch = [column]
         #expect(try stack.newContext().fetch(request).first?["sum"] as? Int64 == Int64.max)
     }

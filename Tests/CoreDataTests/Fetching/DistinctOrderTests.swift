@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Different dictionaries in the order of what they do not show: that of all rows, of which the first of each dictionary is kept.
+/// Different dictionaries in the order of what they do not show: that of all rows, of which the
+/// first of each dictionary is kept.
 @Suite struct DistinctOrderTests {
     static let kinds: [[StoreKind]] =
         StoreKind.allCases.map { [$0] } + [[.sqlite, .sqlite], [.sqlite, .inMemory]]
@@ -109,7 +110,7 @@ import Testing
 
 /// A book as a value.
 private struct DistinctRow {
-    /// What rows are compared by.
+    /// The values by which rows are compared.
     enum Value: Comparable {
         case missing
         case number(Int)
@@ -135,7 +136,8 @@ private struct DistinctRow {
         (self.title, self.pages, self.rating, self.author) = (title, pages, rating, author)
     }
 
-    /// - Parameter serial: a number of its own; numbers that follow each other are published in no order.
+    /// - Parameter serial: a number of its own; numbers that follow each other are published in no
+    ///   order.
     init(serial: Int, _ random: inout SeededGenerator) {
         title = ["a", "b", "c", nil].randomElement(using: &random) ?? nil
         pages = Int.random(in: 0..<5, using: &random) == 0 ? nil : Int.random(in: 0..<6, using: &random)
@@ -159,7 +161,7 @@ private struct DistinctRow {
         }
     }
 
-    /// What a fetch has to find.
+    /// The expected result of a fetch.
     ///
     /// - Parameter keys: with a sign where the order is descending.
     static func fetched(_ columns: [String], by keys: [String], of rows: [DistinctRow], offset: Int, limit: Int) -> [String] {
@@ -189,11 +191,7 @@ private final class DistinctShelf {
     init(_ kinds: [StoreKind]) throws {
         folder = try TemporaryFolder()
         context = coordinator.newContext()
-        for (number, kind) in kinds.enumerated() {
-            stores.append(
-                try coordinator.addPersistentStore(
-                    ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite"))))
-        }
+        stores = try coordinator.addStores(kinds, in: folder)
     }
 
     /// Saves rows, each in the store whose turn it is, with an author of its own.

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Different dictionaries of values that stores keep in a form of their own: elements of composites, archives, bytes that may lie in files.
+/// Different dictionaries of values that stores keep in a form of their own: elements of
+/// composites, archives, bytes that may lie in files.
 @Suite(.everyStore) struct DistinctValueTests {
     private let stack: TestStack
 

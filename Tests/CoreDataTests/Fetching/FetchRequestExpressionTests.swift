@@ -57,10 +57,7 @@ import Testing
     /// A row of one column stands for its value.
     @Test(arguments: StoreKind.allCases) func predicatesUseDictionariesOfOneColumn(kind: StoreKind) throws {
         let library = try library(kind)
-        let most = NSExpressionDescription()
-        most.name = "most"
-        most.expression = NSExpression(format: "max:(pages)")
-        most.expressionResultType = .integer32AttributeType
+        let most = NSExpressionDescription("most", NSExpression(format: "max:(pages)"), .integer32AttributeType)
         let largest = NSFetchRequest<NSDictionary>(entityName: "Book")
         largest.resultType = .dictionaryResultType
         largest.propertiesToFetch = [most]

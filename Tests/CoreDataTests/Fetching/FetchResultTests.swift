@@ -25,11 +25,8 @@ import Testing
     private func expression(
         _ name: String, _ function: String, _ key: String, _ type: NSAttributeType
     ) -> NSExpressionDescription {
-        let description = NSExpressionDescription()
-        description.name = name
-        description.expression = NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: key)])
-        description.expressionResultType = type
-        return description
+        NSExpressionDescription(
+            name, NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: key)]), type)
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -58,11 +55,7 @@ import Testing
     func aKeyPathThatStartsWithAnOperatorIsAnAggregateOfTheRows(kind: StoreKind) throws {  // 188
         let library = try filled(kind)
         func column(_ keyPath: String) -> NSExpressionDescription {
-            let description = NSExpressionDescription()
-            description.name = keyPath
-            description.expression = NSExpression(forKeyPath: keyPath)
-            description.expressionResultType = .doubleAttributeType
-            return description
+            NSExpressionDescription(keyPath, NSExpression(forKeyPath: keyPath), .doubleAttributeType)
         }
         let rows = try library.context.fetch(
             dictionaries(["@sum.pages", "@avg.pages", "@min.pages", "@max.rating", "@count"].map(column)))
@@ -114,10 +107,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func anAggregateWrittenAsAKeyPathIsThatOfEachGroup(kind: StoreKind) throws {  // 187, 189
         let library = try filled(kind)
-        let sum = NSExpressionDescription()
-        sum.name = "sum"
-        sum.expression = NSExpression(forKeyPath: "@sum.pages")
-        sum.expressionResultType = .integer64AttributeType
+        let sum = NSExpressionDescription("sum", NSExpression(forKeyPath: "@sum.pages"), .integer64AttributeType)
         let request = dictionaries(["rating", sum])
         request.propertiesToGroupBy = ["rating"]
         request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: true)]
@@ -219,11 +209,7 @@ import Testing
         library.context.book("D", pages: 7, by: library.context.author("Cid", born: 1900))
         try library.context.save()
         func column(_ name: String, _ path: String) -> NSExpressionDescription {
-            let description = NSExpressionDescription()
-            description.name = name
-            description.expression = NSExpression(forKeyPath: path)
-            description.expressionResultType = .integer64AttributeType
-            return description
+            NSExpressionDescription(name, NSExpression(forKeyPath: path), .integer64AttributeType)
         }
         let request = NSFetchRequest<NSDictionary>(entityName: "Author")
         request.resultType = .dictionaryResultType

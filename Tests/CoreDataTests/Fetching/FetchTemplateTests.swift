@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a model keeps of a fetch request: all of it, in templates and in fetched properties.
+/// A model keeps every setting of a fetch request, in templates and in fetched properties.
 @Suite struct FetchTemplateTests {
     private let folder: TemporaryFolder
     private let model: NSManagedObjectModel
@@ -11,10 +11,9 @@ import Testing
     init() throws {
         folder = try TemporaryFolder()
         model = Library.model()
-        total = NSExpressionDescription()
-        total.name = "total"
-        total.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "pages")])
-        total.expressionResultType = .integer64AttributeType
+        total = NSExpressionDescription(
+            "total", NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "pages")]),
+            .integer64AttributeType)
     }
 
     /// Sums of pages by author, where they are greater than `$least`.

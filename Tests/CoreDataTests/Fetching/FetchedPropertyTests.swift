@@ -167,7 +167,8 @@ private struct Shelves {
         object.setValue("A", forKey: "code")
         let error = errorThrown { try stack.context.save() }
         let text = error?.localizedDescription ?? ""
-        #expect(text.contains("The fetched property Shelf.coloured cannot be evaluated") && text.contains(reason), "\(text)")
+        #expect(text.contains("The fetched property Shelf.coloured cannot be evaluated"), "\(text)")
+        #expect(text.contains(reason), "\(text)")
         try stack.context.save()
     }
 

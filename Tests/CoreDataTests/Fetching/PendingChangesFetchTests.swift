@@ -8,7 +8,8 @@ import Testing
         [[.sqlite], [.inMemory], [.sqlite, .sqlite], [.sqlite, .inMemory]]
         + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
 
-    /// 300 books in order of their pages, spread over the stores. Every object that a fetch makes stays registered.
+    /// 300 books in order of their pages, spread over the stores. Every object that a fetch makes
+    /// stays registered.
     private final class Shelf {
         let folder: TemporaryFolder
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
@@ -17,12 +18,7 @@ import Testing
 
         init(_ kinds: [StoreKind]) throws {
             folder = try TemporaryFolder()
-            for (number, kind) in kinds.enumerated() {
-                stores.append(
-                    try coordinator.addPersistentStore(
-                        ofType: kind.type, configurationName: nil,
-                        at: kind.url(folder.file("store\(number).sqlite"))))
-            }
+            stores = try coordinator.addStores(kinds, in: folder)
             let writing = coordinator.newContext()
             for number in 0..<300 {
                 writing.assign(writing.book("Book \(number)", pages: Int32(number)), to: stores[number % stores.count])
@@ -104,7 +100,8 @@ import Testing
         #expect(try shelf.pages(shelf.request("pages >= 0", limit: 1, offset: 100)) == [100])
         #expect(shelf.context.registeredObjects.count - before <= 6)
         #expect(try shelf.pages(shelf.request(limit: 2, offset: 299)) == [299, 1000])
-        #expect(new.isInserted && changed.isUpdated)
+        #expect(new.isInserted)
+        #expect(changed.isUpdated)
         #expect(shelf.context.registeredObjects.count - before <= 12)
     }
 

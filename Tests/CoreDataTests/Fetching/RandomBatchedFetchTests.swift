@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// Objects of fetches in batches, in contexts that have other objects too, are let go of, saved to and fetched again: each reads as its row.
+/// Objects of fetches in batches, in contexts that have other objects too, are let go of, saved to
+/// and fetched again: each reads as its row.
 struct RandomBatchedFetchTests {
     private static func model() -> NSManagedObjectModel {
         let thing = NSEntityDescription(
@@ -67,7 +68,8 @@ struct RandomBatchedFetchTests {
                 #expect(Set(objects.map(\.objectID)) == Set(truth.keys))
                 if request.sortDescriptors != nil { #expect(objects.map(\.objectID) == found.map(\.id)) }
                 if round % 3 == 1 { objects.shuffle(using: &generator) }
-                // Some of those that were not read yet go, the places of which nobody may take for those of others.
+                // Some of those that were not read yet go, the places of which nobody may take for
+                // those of others.
                 if round % 3 == 2 { objects.removeAll { _ in Int.random(in: 0..<3, using: &generator) == 0 } }
                 for object in objects {
                     #expect(

@@ -4,7 +4,7 @@ import Testing
 
 /// Random fetches over random unsaved changes, compared with plain arrays.
 @Suite struct RandomPendingFetchTests {
-    /// Who answers a fetch.
+    /// The store that answers a fetch.
     enum FetchedStore {
         case sqlite, inMemory, postgreSQL
         /// Stores of a program's own classes.
@@ -163,7 +163,8 @@ private struct RandomFetches {
         }
     }
 
-    /// What one random fetch finds wrongly; nil when it is right.
+    /// The difference between the result of one random fetch and the expected one; nil when there
+    /// is none.
     mutating func difference() throws -> String? {
         let filter = filter()
         let onlyNovels = random(0..<4) == 0

@@ -47,11 +47,7 @@ import Testing
     private static func column(_ format: String, _ arguments: [Any] = [], _ type: NSAttributeType = .undefinedAttributeType)
         -> NSExpressionDescription
     {
-        let column = NSExpressionDescription()
-        column.name = "id"
-        column.expression = NSExpression(format: format, argumentArray: arguments)
-        column.expressionResultType = type
-        return column
+        NSExpressionDescription("id", NSExpression(format: format, argumentArray: arguments), type)
     }
 
     private static let all = ["Earl Grey": "Tea", "Mokka": "Coffee", "Water": "Drink"]

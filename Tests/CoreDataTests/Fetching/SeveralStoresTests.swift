@@ -19,12 +19,7 @@ import Testing
         init(_ kinds: [StoreKind]) throws {
             folder = try TemporaryFolder()
             context = coordinator.newContext()
-            for (number, kind) in kinds.enumerated() {
-                stores.append(
-                    try coordinator.addPersistentStore(
-                        ofType: kind.type, configurationName: nil,
-                        at: kind.url(folder.file("store\(number).sqlite"))))
-            }
+            stores = try coordinator.addStores(kinds, in: folder)
             // "a" is in the first store, "c" in the last, "b" in both.
             let books: [(String?, Int32, Double)] = [
                 ("a", 10, 1), ("a", 20, 0.5), ("b", 30, 2), ("b", 50, 0.25), ("b", 70, 4), ("c", 5, 1), (nil, 1, 0), (nil, 2, 0),
@@ -39,11 +34,7 @@ import Testing
 
     private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
     {
-        let description = NSExpressionDescription()
-        description.name = name
-        description.expression = NSExpression(format: expression)
-        description.expressionResultType = type
-        return description
+        NSExpressionDescription(name, NSExpression(format: expression), type)
     }
 
     private func request(_ properties: [Any], groupBy: [Any] = []) -> NSFetchRequest<NSDictionary> {
@@ -181,7 +172,8 @@ import Testing
             (request([column("mixed", "sum:(pages) + 1"), column("sum", "sum:(pages)")]), "'mixed'"),
         ] {
             let error = try #require(errorThrown { _ = try shelves.context.fetch(request) })
-            #expect(error.localizedDescription.contains("several stores") && error.localizedDescription.contains(part))
+            #expect(error.localizedDescription.contains("several stores"))
+            #expect(error.localizedDescription.contains(part))
         }
     }
 

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Predicates and orders that look at unsaved objects: what a store refuses is refused with them, too, and what it finds they find.
+/// Predicates and orders that look at unsaved objects: what a store refuses is refused with them,
+/// too, and what it finds they find.
 @Suite struct UnsavedPredicateTests {
     /// A saved novel and a plain book that is not saved.
     private func library(_ kind: StoreKind) throws -> Library {
@@ -70,8 +71,7 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func anErrorOfAChildsUnsavedObjectsIsThrown(kind: StoreKind) throws {
         let library = try library(kind)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = library.context
+        let child = library.context.newChild()
         child.book("Child's")
         let error = errorThrown { _ = try child.fetch(request(NSPredicate(format: "titel == 'x'"))) }
         #expect(error?.localizedDescription.contains("titel") == true, "\(String(describing: error))")

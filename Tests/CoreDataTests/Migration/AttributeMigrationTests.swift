@@ -121,7 +121,8 @@ import Testing
         #expect(counts == [32000])
     }
 
-    /// A number keeps its value in each type that holds it, and the new table is that of a new store.
+    /// A number keeps its value in each type that holds it, and the new table is that of a new
+    /// store.
     @Test(arguments: StoreKind.persistent) func numbersOfOneTypeBecomeThoseOfAnother(kind: StoreKind) throws {
         let changes: [(NSAttributeType, Any, NSAttributeType)] = [
             (.booleanAttributeType, true, .integer32AttributeType), (.booleanAttributeType, true, .integer16AttributeType),

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a migration leaves in derived attributes that change, or are derived from one another.
+/// Values after a migration of derived attributes that change, or are derived from one another.
 @Suite struct DerivedMigrationTests {
     let store: MigratedStore
 
@@ -16,8 +16,8 @@ import Testing
         return attribute
     }
 
-    /// Boxes with drawers with things: a drawer counts its things, a box adds up the counts of its drawers. The names say which table comes
-    /// first.
+    /// Boxes with drawers with things: a drawer counts its things, a box adds up the counts of its
+    /// drawers. The names say which table comes first.
     private func boxes(_ names: (box: String, drawer: String), derived isDerived: Bool) -> NSManagedObjectModel {
         let (box, drawer, thing) = (entity(names.box, text("name")), entity(names.drawer, text("name")), entity("Thing", text("name")))
         relate(box, "drawers", toMany: true, drawer, inverse: "box")
@@ -62,7 +62,8 @@ import Testing
 
     // MARK: - Longer chains
 
-    /// Areas add up boxes, which add up drawers, which count things. The names say which table comes first.
+    /// Areas add up boxes, which add up drawers, which count things. The names say which table
+    /// comes first.
     private func areas(_ names: [String], derived isDerived: Bool) -> NSManagedObjectModel {
         let (area, box, drawer) = (entity(names[0], text("name")), entity(names[1], text("name")), entity(names[2], text("name")))
         let thing = entity("Thing", text("name"))
@@ -114,9 +115,8 @@ import Testing
         }
         let error = try store.refusal(tags(key: "lowercase:(name)"))
         #expect(error.code == NSMigrationConstraintViolationError, "\(error)")
-        #expect(
-            error.localizedDescription.contains("'Tag'") && error.localizedDescription.contains("'eva' (2 objects)"),
-            "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("'Tag'"), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("'eva' (2 objects)"), "\(error.localizedDescription)")
         try store.open(tags(key: nil)) { context in
             for tag in try context.objects("Tag") where tag.value(forKey: "name") as? String == "EVA" { context.delete(tag) }
         }

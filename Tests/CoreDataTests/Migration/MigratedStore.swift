@@ -32,8 +32,7 @@ struct MigratedStore {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: configuration, at: url, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         let result = try body(context)
         if context.hasChanges { try context.save() }
         try coordinator.remove(store)
@@ -90,7 +89,8 @@ struct MigratedStore {
         try expectDescription(of: model, location)
     }
 
-    /// Columns, constraints, indexes, triggers and functions are those of a new store, but for the numbers of entities.
+    /// Columns, constraints, indexes, triggers and functions are those of a new store, but for the
+    /// numbers of entities.
     private func expectSoundSchema(_ model: NSManagedObjectModel, _ location: SourceLocation) throws {
         let new = try MigratedStore(kind)
         try new.open(model.copy() as? NSManagedObjectModel ?? model) { _ in }

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A program that has a store open with the former model while another one migrates it, or changes its schema in another way.
+/// A program that has a store open with the former model while another one migrates it, or changes
+/// its schema in another way.
 @Suite struct OpenDuringMigrationTests {
     private let place: MigratedStore
 
@@ -115,7 +116,6 @@ import Testing
         expectRefusal { _ = try fetchAll("Item", context) }
     }
 
-    /// What the former model needs is no longer there.
     @Test func aFetchOfARemovedAttributeSaysThatTheStoreWasMigrated() throws {
         let context = try open(Self.model("Book", adding: "note"))
         context.insert("Book", ["note": "n"])
@@ -185,7 +185,8 @@ import Testing
         #expect(try fetchAll("Item", context) == Self.former)
     }
 
-    /// The same model, but other numbers of entities: rows would be taken for those of other entities.
+    /// The same model, but other numbers of entities: rows would be taken for those of other
+    /// entities.
     @Test func otherNumbersOfEntitiesAreRefused() throws {
         let context = try openFilled()
         #expect(try fetchAll("Item", context) == Self.former)

@@ -4,12 +4,13 @@ import Testing
 
 /// Stores whose configuration has subentities without the entity that declares their relationships.
 @Suite struct PartialFamilyMigrationTests {
-    /// Where the second version has another attribute.
+    /// The place of the other attribute of the second version.
     enum Change {
         case atTheEnd, inTheFamily
     }
 
-    /// Photos and videos with albums and tags, all of which are declared by what is not in the configuration.
+    /// Photos and videos with albums and tags, all of which are declared by what is not in the
+    /// configuration.
     private func library(required: Bool, _ change: Change? = nil) -> NSManagedObjectModel {
         let media = entity("Media", text("title")), photo = entity("Photo"), video = entity("Video")
         media.isAbstract = true

@@ -3,7 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// What a migration does on PostgreSQL alone: tables that stay where they are, connections that end, programs that come at once.
+/// Migrations as PostgreSQL alone has them: tables that are not copied, lost connections, programs
+/// that migrate at the same time.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) struct PostgreSQLMigrationTests {
     let store: MigratedStore
     let tables: PostgreSQLTables
@@ -154,14 +155,12 @@ import Testing
     @Test func ofTwoProgramsOneMigratesAndTheOtherFindsItDone() throws {
         try fill()
         let url = store.url
-        let other = Mutex<(thread: OtherThread?, steps: [Double])>((nil, []))
-        let isOver = Atomic<Bool>(false)
+        let other = Mutex<(thread: OtherThread<(any Error)?>?, steps: [Double])>((nil, []))
         let steps = Atomic<Int>(0)
         let failure = Self.migrate(url) { _ in
             guard steps.wrappingAdd(1, ordering: .relaxed).newValue == 3 else { return }
-            let thread = OtherThread {
-                defer { isOver.store(true, ordering: .relaxed) }
-                return Self.migrate(url) { step in other.withLock { $0.steps.append(step) } }
+            let thread = OtherThread<(any Error)?> {
+                Self.migrate(url) { step in other.withLock { $0.steps.append(step) } }
             }
             other.withLock { $0.thread = thread }
             let tables = PostgreSQLTables(url)
@@ -170,35 +169,16 @@ import Testing
                 SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objsubid = 1 \
                 AND (classid::bigint << 32 | objid::bigint) = hashtextextended('OpenCoreData \(tables.schema)', 0)
                 """
-            while tables.integer(waiting) == 0, !isOver.load(ordering: .relaxed) { usleep(2_000) }
-            let hasWaited = !isOver.load(ordering: .relaxed)
-            #expect(hasWaited)
+            #expect(wait { tables.integer(waiting) != 0 || thread.isOver })
+            #expect(!thread.isOver)
         }
         #expect(failure == nil)
         let thread = try #require(other.withLock { $0.thread })
-        #expect(thread.result() == nil)
+        let otherFailure = try thread.value()
+        #expect(otherFailure == nil)
         // From the beginning to the end without anything between.
         #expect(other.withLock { $0.steps } == [0, 1])
         #expect(tables.integer("SELECT count(*) FROM group_items") == 120)
-    }
-
-    /// A thread that gives a result.
-    private final class OtherThread: @unchecked Sendable {
-        // Sendable: the result is written before the semaphore is signalled, and read behind it.
-        private let semaphore = DispatchSemaphore(value: 0)
-        private var failure: (any Error)?
-
-        init(_ body: @escaping @Sendable () -> (any Error)?) {
-            Thread.detachNewThread {
-                self.failure = body()
-                self.semaphore.signal()
-            }
-        }
-
-        func result() -> (any Error)? {
-            semaphore.wait()
-            return failure
-        }
     }
 
     // MARK: - Others
@@ -208,7 +188,8 @@ import Testing
         #expect(tables.execute("CREATE VIEW names AS SELECT group_id FROM item"))
         let before = tables.content
         let error = try #require(Self.migrate(store.url) { _ in } as NSError?)
-        #expect(error.code == NSMigrationError && error.localizedDescription.contains("names"), "\(error.localizedDescription)")
+        #expect(error.code == NSMigrationError, "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("names"), "\(error.localizedDescription)")
         #expect(tables.content == before)
     }
 

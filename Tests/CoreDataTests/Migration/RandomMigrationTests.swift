@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a store holds, by the numbers that entities, attributes and relationships keep from version to version.
+/// The content of a store, by the numbers that entities, attributes and relationships keep from
+/// version to version.
 private struct Content: Equatable {
     /// An object by the root entity that it had in the first version, and its key.
     struct Key: Hashable, Comparable, CustomStringConvertible {
@@ -21,7 +22,7 @@ private struct Content: Equatable {
 
     var entities: [Key: Int] = [:]
     var values: [Key: [Int: String]] = [:]
-    /// What each object leads to; sorted unless the relationship is ordered.
+    /// The destinations of each object; sorted unless the relationship is ordered.
     var links: [Place: [Key]] = [:]
 
     init() {}
@@ -59,7 +60,7 @@ private struct Content: Equatable {
         }
     }
 
-    /// What should be there after a migration.
+    /// The content to expect after a migration.
     func migrated(from old: ModelVersion, to new: ModelVersion) -> Content {
         var result = Content()
         for (key, entity) in entities where new.entity(entity) != nil {
@@ -100,7 +101,8 @@ private struct Content: Equatable {
         return links.filter { $0.key.pair == pair && $0.value.contains(key) }.map(\.key.object)
     }
 
-    /// Whether objects have several owners in a to-many relationship that has no inverse any more and can keep one of them.
+    /// Whether objects have several owners in a to-many relationship that has no inverse any more
+    /// and can keep one of them.
     func hasSharedMembers(in new: ModelVersion, since old: ModelVersion) -> Bool {
         new.pairs.contains { pair in
             guard pair.sides[0].isToMany, !pair.sides[1].exists, let former = old.pairs.first(where: { $0.id == pair.id }),

@@ -52,7 +52,8 @@ import Testing
         try expectBooks(store, library(extra: true))
     }
 
-    /// A many-to-many relationship gives way to a new to-one one: of several objects the one with the lowest key stays.
+    /// A many-to-many relationship gives way to a new to-one one: of several objects the one with
+    /// the lowest key stays.
     @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipTakesOneOfTheObjectsOfItsInverse(kind: StoreKind) throws {
         func library(_ name: String, toMany: Bool) -> NSManagedObjectModel {
             let shelf = entity("Shelf", text("name"))
@@ -286,7 +287,8 @@ import Testing
         }
         // Without the inverse a shelf could be in the relationship of one book only.
         let error = try store.refusal(version(inverse: false, toMany: true))
-        #expect(error.code == NSMigrationError && error.localizedDescription.contains("Book.shelf"), "\(error.localizedDescription)")
+        #expect(error.code == NSMigrationError, "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("Book.shelf"), "\(error.localizedDescription)")
         try expectBooks(store, version(inverse: true, toMany: true))
     }
 
@@ -313,7 +315,8 @@ import Testing
         book.relationshipsByName["shelf"]?.isOptional = false
         let error = try store.refusal(model(shelf, book))
         #expect(error.code == NSMigrationError)
-        #expect(error.localizedDescription.contains("Book.shelf") && error.localizedDescription.contains("1 object)"))
+        #expect(error.localizedDescription.contains("Book.shelf"))
+        #expect(error.localizedDescription.contains("1 object)"))
         try store.open(library()) { context in try context.objects("Book", by: "title").last.map(context.delete) }
         try store.migrate(
             to: model(
@@ -327,7 +330,8 @@ import Testing
         let item = entity("Item", text("name"))
         item.isAbstract = true
         let error = try store.refusal(model(item))
-        #expect(error.code == NSMigrationError && error.localizedDescription.contains("Item"))
+        #expect(error.code == NSMigrationError)
+        #expect(error.localizedDescription.contains("Item"))
     }
 
     @Test(arguments: StoreKind.persistent) func sharedValuesOfANewConstraintFail(kind: StoreKind) throws {  // 297
@@ -341,7 +345,8 @@ import Testing
         item.uniquenessConstraints = [["name", "unit"]]
         let error = try store.refusal(model(item))
         #expect(error.code == NSMigrationConstraintViolationError)
-        #expect(error.localizedDescription.contains("'Item'") && error.localizedDescription.contains("'a', 'kg' (2 objects)"))
+        #expect(error.localizedDescription.contains("'Item'"))
+        #expect(error.localizedDescription.contains("'a', 'kg' (2 objects)"))
         try store.open(model(entity("Item", text("name"), text("unit")))) { context in
             let shared = try context.objects("Item").first { $0.value(forKey: "name") as? String == "a" }
             context.delete(try #require(shared))

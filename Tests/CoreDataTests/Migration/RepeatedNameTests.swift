@@ -2,8 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Properties and entities whose names give tables, columns, indexes, constraints or triggers of one name, in a new store and in one that
-/// gets them.
+/// Properties and entities whose names give tables, columns, indexes, constraints or triggers of
+/// one name, in a new store and in one that gets them.
 @Suite struct RepeatedNameTests {
     enum Version: String, CaseIterable {
         case foreignKey, foreignKeysOfTwo, attributesOfTwo, constraint, table, joinTable, key, triggers, position, destination, parts
@@ -154,9 +154,8 @@ import Testing
             #expect(saved.filter { $0.hasPrefix("Track") }.allSatisfy { $0.contains("albumPos=7") }, "\(saved)")
         }
         if version == .triggers {
-            #expect(
-                saved.contains { $0.hasPrefix("UserProfile: count=3") }
-                    && saved.contains { $0.hasPrefix("User: ") && $0.contains("profileCount=3") })
+            #expect(saved.contains { $0.hasPrefix("UserProfile: count=3") })
+            #expect(saved.contains { $0.hasPrefix("User: ") && $0.contains("profileCount=3") })
         }
         if version == .constraint {
             try store.open(model) { context in

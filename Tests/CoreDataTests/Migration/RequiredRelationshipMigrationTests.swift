@@ -22,9 +22,8 @@ import Testing
         }
         let error = try store.refusal(media(albumOfAll: true))
         #expect(error.code == NSMigrationError)
-        #expect(
-            error.localizedDescription.contains("Video.album") && error.localizedDescription.contains("1 object)"),
-            "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("Video.album"), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("1 object)"), "\(error.localizedDescription)")
         try store.open(media(albumOfAll: false)) { context in try context.objects("Video").forEach(context.delete) }
         try store.migrate(to: media(albumOfAll: true))
         let albums = try store.open(media(albumOfAll: true)) { context in
@@ -53,9 +52,8 @@ import Testing
         }
         let error = try store.refusal(orders(guests: false))
         #expect(error.code == NSMigrationError)
-        #expect(
-            error.localizedDescription.contains("Order.customer") && error.localizedDescription.contains("1 object)"),
-            "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("Order.customer"), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("1 object)"), "\(error.localizedDescription)")
         try store.open(orders(guests: true)) { context in
             for order in try context.objects("Order") where order.value(forKey: "code") as? String == "Guest" { context.delete(order) }
         }
@@ -80,7 +78,8 @@ import Testing
         let store = try MigratedStore(kind)
         try store.open(shelves(minimum: 0, toMany: toMany)) { $0.insert("Shelf", ["name": "empty"]) }
         let error = try store.refusal(shelves(minimum: 1, toMany: toMany))
-        #expect(error.code == NSMigrationError && error.localizedDescription.contains("Shelf.books"), "\(error.localizedDescription)")
+        #expect(error.code == NSMigrationError, "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("Shelf.books"), "\(error.localizedDescription)")
         try store.open(shelves(minimum: 0, toMany: toMany)) { context in
             let shelf = try context.objects("Shelf")[0]
             shelf.setValue(NSSet(object: context.insert("Book", ["title": "b"])), forKey: "books")
@@ -90,7 +89,7 @@ import Testing
         try store.migrate(to: shelves(minimum: 2, toMany: toMany))
     }
 
-    /// What was required before, and lacked all the same, does not stand in the way.
+    /// A relationship that was required and empty before the migration does not prevent it.
     @Test func whatLackedARequiredRelationshipBeforeIsMigrated() throws {
         func version(_ attributes: NSAttributeDescription...) -> NSManagedObjectModel {
             let shelf = entity("Shelf", text("name")), book = entity("Book", text("title"))

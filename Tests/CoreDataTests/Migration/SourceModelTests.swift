@@ -17,7 +17,8 @@ import Testing
         """
     }
 
-    /// Two versions in one folder: `title` and `name` have one renaming identifier, which hashes do not tell.
+    /// Two versions in one folder: `title` and `name` have one renaming identifier, which hashes do
+    /// not tell.
     private func writeVersions() throws -> NSManagedObjectModel {
         let versions = store.folder.file("Model.xcdatamodeld")
         for (name, attribute) in [
@@ -69,7 +70,8 @@ import Testing
         <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/></entity>
         """#
 
-    /// The hashes of entities do not tell their subentities: a store of the former version fits a part of the new one.
+    /// The hashes of entities do not tell their subentities: a store of the former version fits a
+    /// part of the new one.
     @Test(arguments: [true, false]) func aVersionThatAddsASubentityIsNotTakenForTheFormerOne(hasModel: Bool) throws {
         let special = #"""
             <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" attributeType="Double"/></entity>
@@ -119,7 +121,8 @@ import Testing
 
     // MARK: - Versions that cannot be read
 
-    /// A former version that nothing but its index, which is of a property that it does not have, keeps from being read.
+    /// A former version that nothing but its index, which is of a property that it does not have,
+    /// keeps from being read.
     private func writeUnreadable(besides noted: String) throws -> (model: NSManagedObjectModel, unreadable: String) {
         let damaged = #"""
             <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/>
@@ -159,7 +162,8 @@ import Testing
             #expect(store.file.rows("SELECT ZTITLE, ZNOTE FROM ZITEM") == [["kept", nil]])
         }
         let sentences = Warnings.all.filter { $0.contains(unreadable) }
-        #expect(sentences.count == 1 && sentences.allSatisfy { $0.contains("gone") }, "\(sentences)")
+        #expect(sentences.count == 1, "\(sentences)")
+        #expect(sentences.allSatisfy { $0.contains("gone") }, "\(sentences)")
     }
 
     /// A store that takes over the hashes of a model takes over the model too.

@@ -2,14 +2,16 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Configurations that list an entity without its subentities, whose objects a store of theirs holds all the same.
+/// Configurations that list an entity without its subentities, whose objects a store of theirs
+/// holds all the same.
 @Suite struct UnlistedSubentityTests {
-    /// Where the second version has another attribute.
+    /// The entity that has another attribute in the second version.
     enum Change: CaseIterable {
         case inTheEntity, inTheSubentity, elsewhere
     }
 
-    /// Books, novels among them, have pages. "Part1" has books and pages, "Part2" the notes, with `novels` also the novels.
+    /// Books, novels among them, have pages. "Part1" has books and pages, "Part2" the notes, with
+    /// `novels` also the novels.
     static func library(_ change: Change? = nil, withNovels: Bool = true, listing novels: Bool = false) -> NSManagedObjectModel {
         let book = entity("Book", text("title")), novel = entity("GraphicNovel", text("artist")), page = entity("Page", number("number"))
         let note = entity("Note", text("text"))
@@ -121,7 +123,8 @@ import Testing
         #expect(Self.library().isConfiguration(withName: "Part1", compatibleWithStoreMetadata: try metadata(store)))
         let options = automatically ? MigratedStore.automatic : [:]
         let books = try store.open(Self.library(), options, configuration: "Part1") { try $0.objects("Book").count }
-        #expect(books == 2 && store.content == before)
+        #expect(books == 2)
+        #expect(store.content == before)
         try store.open(Self.library(), options, configuration: "Part1") { context in
             // Another schema makes an open store look whether it is still the same.
             if kind == .sqlite { #expect(store.file.execute("CREATE INDEX ANY_INDEX ON ZBOOK (ZTITLE)")) }
@@ -173,9 +176,8 @@ import Testing
         try store.open(Self.library(), [:], configuration: configuration) { Self.fill($0) }
         let error = try store.refusal(Self.library(withNovels: false), configuration: configuration)
         #expect(error.code == NSMigrationError)
-        #expect(
-            error.localizedDescription.contains("Page.book") && error.localizedDescription.contains("2 objects)"),
-            "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("Page.book"), "\(error.localizedDescription)")
+        #expect(error.localizedDescription.contains("2 objects)"), "\(error.localizedDescription)")
         try store.open(Self.library(), [:], configuration: configuration) { try Self.expectAll($0) }
     }
 
@@ -213,7 +215,8 @@ import Testing
         #expect(errorThrown { try context.save() }?.singleErrors.first?.code == NSPersistentStoreIncompatibleSchemaError)
     }
 
-    /// A family whose parts are in two configurations: the store that lists an entity comes first, and both can have it.
+    /// A family whose parts are in two configurations: the store that lists an entity comes first,
+    /// and both can have it.
     @Test(arguments: StoreKind.allCases, [["Part1", "Part2"], ["Part2", "Part1"]])
     func aNewObjectGoesToTheStoreThatListsIt(kind: StoreKind, configurations: [String]) throws {
         let folder = try TemporaryFolder()

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A text in the two ways to compose its last letter, which `String` takes for the same. To a store they are two values.
+/// A text in the two ways to compose its last letter, which `String` takes for the same. To a store
+/// they are two values.
 enum ComposedText {
     static let short = "caf\u{e9}"
     static let long = "cafe\u{301}"
@@ -114,8 +115,7 @@ enum ComposedText {
     }
 
     @Test func aChildsTextReachesParentAndStore() throws {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.newChild()
         let own = child.object(with: object.objectID)
         own.setValue(ComposedText.long, forKey: "name")
         own.setValue(["owner": ComposedText.long], forKey: "card")

@@ -14,7 +14,8 @@ final class DecimalItem: NSManagedObject {
     @Managed var order: DecimalOrder?
 }
 
-/// Foundation on Linux cannot hash an `NSDecimalNumber`: whatever collects values has to do without.
+/// Foundation on Linux cannot hash an `NSDecimalNumber`: whatever collects values has to do
+/// without.
 @Suite struct DecimalHashingTests {
     let folder: TemporaryFolder
     let url: URL
@@ -72,9 +73,8 @@ final class DecimalItem: NSManagedObject {
         let context = try context(kind)
         for price in ["1.5", "2.25", "1.50", "1.5"] { item(price, in: context) }
         try context.save()
-        let count = NSExpressionDescription()
-        count.name = "count"
-        count.expression = NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "price")])
+        let count = NSExpressionDescription(
+            "count", NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "price")]))
         let groups = try dictionaries(context, ["price", count], groupBy: ["price"])
         #expect(groups.map { "\($0["price"] ?? "") \($0["count"] ?? "")" } == ["1.5 3", "2.25 1"])
         let distinct = try dictionaries(context, ["price"], distinct: true)

@@ -32,8 +32,7 @@ final class HeardItem: NSManagedObject {
 
     @Test("41: an object that another one's didSave changes hears its own", arguments: [false, true])
     func objectsThatOthersChangeHearTheSave(isChild: Bool) throws {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.newChild()
         let context = isChild ? child : stack.context
         let items = items(context)
         try context.save()

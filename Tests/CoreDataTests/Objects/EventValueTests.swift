@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What `changedValuesForCurrentEvent()` tells observers of an event.
+/// The values of `changedValuesForCurrentEvent()` for observers of an event.
 @Suite struct EventValueTests {
     /// Runs a block whenever a context tells what has changed.
     private final class Observer {
@@ -36,24 +36,28 @@ import Testing
         #expect(book.changedValuesForCurrentEvent()["title"] as? String == "Notes")
         context.processPendingChanges()
         #expect(Set(told[0].keys) == ["title", "author"])
-        #expect(told[0]["title"] as? String == "Notes" && told[0]["author"] as? NSManagedObject === ada)
+        #expect(told[0]["title"] as? String == "Notes")
+        #expect(told[0]["author"] as? NSManagedObject === ada)
         #expect(former[0]["books"] as? Set<NSManagedObject> == [book])
         #expect(book.changedValuesForCurrentEvent().isEmpty)
         // The next event begins with unsaved values.
         book.title = nil
         book.author = nil
         context.processPendingChanges()
-        #expect(told[1]["title"] as? String == "Diary" && told[1]["author"] as? NSManagedObject === bob)
+        #expect(told[1]["title"] as? String == "Diary")
+        #expect(told[1]["author"] as? NSManagedObject === bob)
         book.title = "Songs"
         try context.save()
-        #expect(told[2].count == 1 && told[2]["title"] is NSNull)
+        #expect(told[2].count == 1)
+        #expect(told[2]["title"] is NSNull)
         book.title = "Plays"
         context.processPendingChanges()
-        #expect(told[3].count == 1 && told[3]["title"] as? String == "Songs")
+        #expect(told[3].count == 1)
+        #expect(told[3]["title"] as? String == "Songs")
         withExtendedLifetime(observer) {}
     }
 
-    /// One that stamps what has changed, as many programs have it.
+    /// An observer that sets an attribute of changed objects, as many programs have it.
     @Test("56: what an observer changes is told in the next event", arguments: [false, true], [false, true])
     func observersMayChangeWhatTheyAreToldOf(isChild: Bool, undoes: Bool) throws {
         let library = try Library()
@@ -67,12 +71,18 @@ import Testing
         let observer = Observer(context) { _ in told.append(book.changedValuesForCurrentEvent()) }
         book.title = "Letters"
         context.processPendingChanges()
-        #expect(told.count == 1 && told[0].count == 1 && told[0]["title"] as? String == "Notes")
+        try #require(told.count == 1)
+        #expect(told[0].count == 1)
+        #expect(told[0]["title"] as? String == "Notes")
         context.processPendingChanges()
-        #expect(told.count == 2 && told[1].count == 1 && told[1]["pages"] as? Int == 1)
+        try #require(told.count == 2)
+        #expect(told[1].count == 1)
+        #expect(told[1]["pages"] as? Int == 1)
         book.title = "Songs"
         context.processPendingChanges()
-        #expect(told.count == 3 && told[2].count == 1 && told[2]["title"] as? String == "Letters")
+        try #require(told.count == 3)
+        #expect(told[2].count == 1)
+        #expect(told[2]["title"] as? String == "Letters")
         withExtendedLifetime([stamper, observer]) {}
     }
 
@@ -101,7 +111,8 @@ import Testing
         }
         book.title = "Letters"
         context.processPendingChanges()
-        // The save is told to both before the second observer hears of the outer event, whose values are saved by then.
+        // The save is told to both before the second observer hears of the outer event, whose
+        // values are saved by then.
         #expect(told.count == 3)
         #expect(told.dropLast().map { $0.count == 1 ? $0["pages"] as? Int : nil } == [1, 1])
         #expect(told.last?.isEmpty == true)
@@ -154,7 +165,9 @@ import Testing
         }
         _ = stack.context.new("Box", ["size": 9, "name": "box"])
         stack.context.processPendingChanges()
-        #expect(told.count == 2 && told["size"] as? Int == 7 && told["name"] is NSNull)
+        #expect(told.count == 2)
+        #expect(told["size"] as? Int == 7)
+        #expect(told["name"] is NSNull)
         withExtendedLifetime(observer) {}
     }
 

@@ -25,7 +25,7 @@ final class EffectItem: NSManagedObject {
     }
 }
 
-/// What hooks do to other objects of the context takes part in the same save.
+/// Changes that hooks make to other objects of the context are part of the same save.
 @Suite(.everyStore) struct HookSideEffectTests {
     let stack: TestStack
 
@@ -113,8 +113,7 @@ final class EffectItem: NSManagedObject {
 
     @Test("37: objects that delete each other in prepareForDeletion hear it once each", arguments: [false, true])
     func objectsMayDeleteEachOther(isChild: Bool) throws {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.newChild()
         let context = isChild ? child : stack.context
         let items = ["a", "b", "c"].map { name in
             let item = EffectItem(context: context)

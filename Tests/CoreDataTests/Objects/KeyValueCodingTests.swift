@@ -67,7 +67,9 @@ final class CodingPlayer: NSManagedObject {
 
     @Test("49: several properties are read and set by name at once") func dictionariesOfValues() throws {
         players[0].setValuesForKeys(["name": "Z", "score": 9, "team": NSNull()])
-        #expect(players[0].name == "Z" && players[0].score == 9 && players[0].team == nil)
+        #expect(players[0].name == "Z")
+        #expect(players[0].score == 9)
+        #expect(players[0].team == nil)
         let values = players[0].dictionaryWithValues(forKeys: ["name", "score", "team"])
         #expect(values["name"] as? String == "Z")
         #expect(values["score"] as? Int32 == 9)
@@ -150,7 +152,8 @@ final class CodingPlayer: NSManagedObject {
 
     @Test("50: a class answers keys of its own by overriding value(forKey:)")
     func valuesOfUnmodeledPropertiesAreNotGuessed() {
-        // There is no run-time search for accessors off Apple's platforms: unmodeled keys are undefined keys.
+        // There is no run-time search for accessors off Apple's platforms: unmodeled keys are
+        // undefined keys.
         #expect(players[0].value(forKey: "unknownKeys") == nil)
         #expect(players[0].unknownKeys == ["unknownKeys"])
     }
@@ -158,7 +161,8 @@ final class CodingPlayer: NSManagedObject {
     @Test func arraysAndSetsSetAPropertyOfEachElement() throws {
         NSArray(array: [players[0], players[1]]).setValue(10, forKey: "score")
         NSOrderedSet(array: [players[1], players[2]]).setValue("x", forKey: "name")
-        #expect(players.map(\.score) == [10, 10, 6] && players.map(\.name) == ["A", "x", "x"])
+        #expect(players.map(\.score) == [10, 10, 6])
+        #expect(players.map(\.name) == ["A", "x", "x"])
         #expect(Set(stack.context.updatedObjects) == Set(players))
         team.mutableSetValue(forKey: "players").setValue(nil, forKey: "name")
         NSSet(array: [players[2]]).setValue("Blues", forKeyPath: "team.name")
@@ -167,13 +171,16 @@ final class CodingPlayer: NSManagedObject {
         #expect(stack.stored(["name", "score"], of: "Player") == [[nil, "10"], [nil, "10"], [nil, "6"]])
         #expect(stack.stored("name", of: "Team") == ["Blues"])
         team.mutableSetValue(forKey: "players").setValue(nil, forKey: "team")
-        #expect(team.players.isEmpty && players.allSatisfy { $0.team == nil })
+        #expect(team.players.isEmpty)
+        #expect(players.allSatisfy { $0.team == nil })
     }
 
     @Test func arraysAndSetsGiveAPropertyOfEachElement() {
         players[1].name = nil
         let names = NSArray(array: players).value(forKey: "name") as? [Any]
-        #expect(names?.count == 3 && names?[0] as? String == "A" && names?[1] is NSNull)
+        #expect(names?.count == 3)
+        #expect(names?[0] as? String == "A")
+        #expect(names?[1] is NSNull)
         let ordered = NSOrderedSet(array: players).value(forKey: "score")
         #expect(ordered as? NSOrderedSet == NSOrderedSet(array: [1, 2, 6] as [Int32]))
         #expect(NSSet(array: players).value(forKey: "name") as? Set<String> == ["A", "C"])

@@ -67,7 +67,7 @@ import Testing
     }
 }
 
-/// What is said of values that cannot be read.
+/// Warnings about values that cannot be read.
 @Suite struct UnreadableValueTests {
     @Test func theEntityTheAttributeAndTheClassAreNamed() throws {
         let stack = try TestStack([NSEntityDescription("Crate", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])])
@@ -77,7 +77,8 @@ import Testing
         crate.setTransformedData(archive, forKey: "cover")
         #expect(crate.value(forKey: "cover") == nil)
         let sentences = Warnings.all.filter { $0.contains("Crate.cover") }
-        #expect(sentences.count == 1 && sentences[0].contains("'UIColor'"))
+        try #require(sentences.count == 1)
+        #expect(sentences[0].contains("'UIColor'"))
     }
 
     @Test func sentencesGoToStandardError() async throws {
@@ -85,8 +86,7 @@ import Testing
             let entity = NSEntityDescription("Barrel", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity]))
             _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.newContext()
             let barrel = NSManagedObject(entity: entity, insertInto: context)
             barrel.setTransformedData(Data([1, 2, 3]), forKey: "cover")
             _ = (barrel.value(forKey: "cover"), barrel.value(forKey: "cover"))
@@ -117,10 +117,7 @@ import Testing
             note.setValue(tags.map { $0 as NSArray }, forKey: "tags")
         }
         try stack.context.save()
-        let column = NSExpressionDescription()
-        column.name = "same"
-        column.expression = NSExpression(forKeyPath: "tags")
-        column.expressionResultType = .transformableAttributeType
+        let column = NSExpressionDescription("same", NSExpression(forKeyPath: "tags"), .transformableAttributeType)
         let request = NSFetchRequest<NSDictionary>(entityName: "Note")
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = ["title", "tags", column]

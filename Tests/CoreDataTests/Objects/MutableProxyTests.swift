@@ -2,8 +2,9 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What `mutableArrayValue(forKey:)`, `mutableOrderedSetValue(forKey:)` and `mutableSetValue(forKey:)` give: they do what Foundation's
-/// collections do, and every change is one of the relationship.
+/// The proxies of `mutableArrayValue(forKey:)`, `mutableOrderedSetValue(forKey:)` and
+/// `mutableSetValue(forKey:)`: they work as Foundation's collections do, and every change is a
+/// change of the relationship.
 @Suite(.everyStore) struct MutableProxyTests {
     private let stack: TestStack
     private let team: CodingTeam
@@ -40,20 +41,26 @@ import Testing
 
     @Test func theMutableArrayChangesAnOrderedRelationship() throws {
         let array = team.mutableArrayValue(forKey: "ranking")
-        #expect(array.count == 0 && !team.hasChanges)
+        #expect(array.count == 0)
+        #expect(!team.hasChanges)
         array.addObjects(from: [players[0], players[1], players[2]])
         array.insert(players[3], at: 1)
         array.add(players[0])
-        #expect(names(array) == "adbc" && names(team.ranking?.array ?? []) == "adbc")
-        #expect(players[3].ranked === team && players[3].isUpdated && team.isUpdated)
+        #expect(names(array) == "adbc")
+        #expect(names(team.ranking?.array ?? []) == "adbc")
+        #expect(players[3].ranked === team)
+        #expect(players[3].isUpdated)
+        #expect(team.isUpdated)
         #expect(try savedRanking == "adbc")
         array.replaceObject(at: 0, with: players[4])
         array.removeLastObject()
         array.exchangeObject(at: 0, withObjectAt: 2)
-        #expect(players[0].ranked == nil && players[2].ranked == nil)
+        #expect(players[0].ranked == nil)
+        #expect(players[2].ranked == nil)
         #expect(try savedRanking == "bde")
         team.ranking = NSOrderedSet(array: [players[5]])
-        #expect(array.count == 1 && array.firstObject as? CodingPlayer === players[5])
+        #expect(array.count == 1)
+        #expect(array.firstObject as? CodingPlayer === players[5])
         array.removeAllObjects()
         #expect(try savedRanking == "")
         #expect(players[5].ranked == nil)
@@ -68,7 +75,9 @@ import Testing
         array.removeLastObject()
         #expect(names(array) == "cb")
         stack.context.rollback()
-        #expect(names(array) == "ab" && players[2].ranked == nil && players[0].ranked === team)
+        #expect(names(array) == "ab")
+        #expect(players[2].ranked == nil)
+        #expect(players[0].ranked === team)
         #expect(try savedRanking == "ab")
     }
 
@@ -183,7 +192,8 @@ import Testing
                 }
             }
             #expect(team.players == Set(plain.compactMap { $0 as? CodingPlayer }), "operation \(operation)")
-            #expect(proxy.count == plain.count && proxy.isEqual(to: team.players))
+            #expect(proxy.count == plain.count)
+            #expect(proxy.isEqual(to: team.players))
         }
         try stack.context.save()
         let members = stack.stored(["team", "name"], of: "Player").filter { $0[0] != nil }.compactMap { $0[1] }

@@ -35,11 +35,13 @@ final class Barometer: NSManagedObject {
         let stack = try Self.stack()
         let barometer = Barometer(context: stack.context)
         barometer.setValue(nil, forKey: "level")
-        #expect(barometer.level == -1 && barometer.nilKeys == ["level"])
+        #expect(barometer.level == -1)
+        #expect(barometer.nilKeys == ["level"])
         barometer.setValue(NSNull(), forKey: "level")
         barometer.setValuesForKeys(["level": NSNull(), "name": NSNull()])
         barometer.setValue(nil as Int32?, forKeyPath: "level")
-        #expect(barometer.nilKeys == ["level", "level", "level", "level"] && barometer.name == nil)
+        #expect(barometer.nilKeys == ["level", "level", "level", "level"])
+        #expect(barometer.name == nil)
         try stack.context.save()
         #expect(stack.stored(["level", "name"], of: "Barometer") == [["-1", nil]])
     }
@@ -50,9 +52,13 @@ final class Barometer: NSManagedObject {
         barometer.next = barometer
         for key in ["spare", "name", "isOn", "next"] { barometer.setValue(nil, forKey: key) }
         #expect(barometer.nilKeys == ["spare", "isOn"])
-        #expect(barometer.spare == nil && barometer.name == nil && !barometer.isOn && barometer.next == nil)
+        #expect(barometer.spare == nil)
+        #expect(barometer.name == nil)
+        #expect(!barometer.isOn)
+        #expect(barometer.next == nil)
         barometer.setValue(3, forKey: "spare")
-        #expect(barometer.nilKeys == ["spare", "isOn"] && barometer.spare == 3)
+        #expect(barometer.nilKeys == ["spare", "isOn"])
+        #expect(barometer.spare == 3)
         try stack.context.save()
         #expect(stack.stored(["spare", "isOn"], of: "Barometer") == [["3", nil]])
     }
@@ -61,7 +67,8 @@ final class Barometer: NSManagedObject {
         let stack = try Self.stack()
         let barometer = Barometer(context: stack.context)
         barometer.setValue(nil, forKey: "ratio")
-        #expect(barometer.nilKeys == ["ratio"] && barometer.value(forKey: "ratio") == nil)
+        #expect(barometer.nilKeys == ["ratio"])
+        #expect(barometer.value(forKey: "ratio") == nil)
         let error = #expect(throws: CocoaError.self) { try stack.context.save() }
         #expect(error?.code == .validationMissingMandatoryProperty)
     }

@@ -20,7 +20,8 @@ final class CreationPlain: NSManagedObject {
     @Managed var name: String?
 }
 
-/// In one model only: of several models with an entity of a class the newest counts, and tests make models side by side.
+/// In one model only: of several models with an entity of a class the newest counts, and tests make
+/// models side by side.
 final class CreationAlone: NSManagedObject {
     @Managed var name: String?
 }

@@ -57,7 +57,8 @@ final class StampedItem: NSManagedObject {
         item.primitiveName = "A"
         #expect(!item.hasChanges)
         #expect(item.changedValues().isEmpty)
-        #expect(item.count == 7 && item.name == "A")
+        #expect(item.count == 7)
+        #expect(item.name == "A")
         item.primitiveName = nil
         #expect(item.name == nil)
     }
@@ -81,13 +82,16 @@ final class StampedItem: NSManagedObject {
         item.speed = 50
         item.ratio = 1.5
         try stack.context.save()
-        #expect(item.speed == 50 && item.ratio == 1.5)
+        #expect(item.speed == 50)
+        #expect(item.ratio == 1.5)
         item.speed = 60
         #expect(item.speed == 60)
         stack.context.refresh(item, mergeChanges: false)
-        #expect(item.speed == 0 && item.ratio == 0.5)
+        #expect(item.speed == 0)
+        #expect(item.ratio == 0.5)
         let other = try #require(try stack.newContext().fetch(NSFetchRequest<StampedItem>(entityName: "Item")).first)
-        #expect(other.speed == 0 && other.ratio == 0.5)
+        #expect(other.speed == 0)
+        #expect(other.ratio == 0.5)
     }
 }
 

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Transformable values that hold themselves, or hardly end: refused with a message, whatever the transformer and the store.
+/// Transformable values that hold themselves, or hardly end: refused with a message, whatever the
+/// transformer and the store.
 @Suite struct SelfContainingValueTests {
     private static let attributes: [(name: String, transformer: String?)] = [
         ("plain", nil), ("secure", "NSSecureUnarchiveFromData"), ("old", "NSUnarchiveFromData"),
@@ -24,7 +25,8 @@ import Testing
         return coordinator.newContext()
     }
 
-    /// Expects that a value is refused in a new object and in a changed one, and that the context goes on without it.
+    /// Expects that a value is refused in a new object and in a changed one, and that the context
+    /// goes on without it.
     private func expectRefusal(_ value: NSObject, _ kind: StoreKind, _ words: String) throws {
         let folder = try TemporaryFolder()
         let context = try context(kind, folder)
@@ -36,7 +38,8 @@ import Testing
                 #expect(error.code == CocoaError.managedObjectValidation.rawValue)
                 #expect(error.localizedDescription.contains("Box.\(name)"), "\(error.localizedDescription)")
                 #expect(error.localizedDescription.contains(words), "\(error.localizedDescription)")
-                #expect(box.hasChanges && box.changedValues()[name] as? NSObject === value)
+                #expect(box.hasChanges)
+                #expect(box.changedValues()[name] as? NSObject === value)
                 box.setValue(isNew ? ["fine"] : nil, forKey: name)
                 try context.save()
             }
@@ -94,7 +97,8 @@ import Testing
         let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
         box.setValue(NSArray(array: [["key": NSObject()]]), forKey: "plain")
         let error = try #require(errorThrown { try context.save() })
-        #expect(error.localizedDescription.contains("Box.plain") && error.localizedDescription.contains("NSObject"))
+        #expect(error.localizedDescription.contains("Box.plain"))
+        #expect(error.localizedDescription.contains("NSObject"))
     }
 
     @Test func collectionsThatAreSharedOrAsDeepAsAllowedAreKept() throws {
@@ -116,7 +120,8 @@ import Testing
         let found = try fresh.fetch(request).map { array($0.value(forKey: "plain")) }
         #expect(found.count == 2)
         #expect(found.first == values.first)
-        // Compared level by level: equality of Foundation's arrays takes twice as long for each level.
+        // Compared level by level: equality of Foundation's arrays takes twice as long for each
+        // level.
         var (level, left) = (0, found.last ?? nil)
         while let array = left, array.count == 1, let inner = self.array(array.object(at: 0)) { (level, left) = (level + 1, inner) }
         #expect(level == 28)

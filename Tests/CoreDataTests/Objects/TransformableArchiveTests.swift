@@ -52,7 +52,7 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
     override class var allowedTopLevelClasses: [AnyClass] { [ArchivedPoint.self, NSArray.self] }
 }
 
-/// What transformable attributes read, from archives of this framework, of Foundation and of a Mac.
+/// Transformable attributes read archives of this framework, of Foundation and of a Mac.
 @Suite struct TransformableArchiveTests {
     let stack: TestStack
 
@@ -65,7 +65,7 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         ])
     }
 
-    /// What a new context reads after a value was saved.
+    /// The value that a new context reads after a save.
     private func saved(_ value: Any, _ key: String = "value") throws -> Any? {
         let box = NSManagedObject(entity: stack.entity("Box"), insertInto: stack.context)
         box.setValue(value, forKey: key)
@@ -73,7 +73,7 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         return try stack.newContext().existingObject(with: box.objectID).value(forKey: key)
     }
 
-    /// What is read of bytes that another program stored.
+    /// The value that is read from bytes which another program stored.
     private func read(_ archive: Data, _ key: String = "value") throws -> Any? {
         let box = NSManagedObject(entity: stack.entity("Box"), insertInto: stack.context)
         try stack.context.save()
@@ -287,7 +287,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         #expect(list == .uid(2))
         #expect(try read(builder.data(root: list)) == nil)
         var pair = KeyedArchiveBuilder()
-        // 1 and 2 are the first array's class and the array; 3 is the second array, which holds the first.
+        // 1 and 2 are the first array's class and the array; 3 is the second array, which holds the
+        // first.
         let first = pair.array([.uid(3)])
         let second = pair.array([first])
         #expect(second == .uid(3))

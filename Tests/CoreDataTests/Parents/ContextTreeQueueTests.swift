@@ -18,7 +18,8 @@ import Testing
         private let usage: [Count]
         let collisions = Mutex(0)
 
-        /// A number that nothing but its context's queue guards. An array of numbers would be one value for all queues.
+        /// A number that nothing but its context's queue guards. An array of numbers would be one
+        /// value for all queues.
         final class Count {
             var value = 0
         }
@@ -46,7 +47,8 @@ import Testing
             expected = Mutex(parents.map { _ in 0 })
         }
 
-        /// Something in a context, within which there may be something in another one, wherever that is in the tree.
+        /// Something in a context, within which there may be something in another one, wherever
+        /// that is in the tree.
         ///
         /// - Parameter outer: the contexts whose blocks it is in.
         func work(_ random: inout SeededGenerator, depth: Int, in outer: Set<Int> = []) {
@@ -105,8 +107,7 @@ import Testing
         let group = DispatchGroup()
         let count = LongTests.areEnabled ? 15_000 : 150
         for number in 0..<4 {
-            group.enter()
-            Thread.detachNewThread {
+            group.detach {
                 var random = SeededGenerator(seed: UInt64(seed * 100 + number))
                 for _ in 0..<count {
                     if Bool.random(using: &random) {
@@ -115,7 +116,6 @@ import Testing
                         tree.work(&random, depth: 3)
                     }
                 }
-                group.leave()
             }
         }
         let hasEnded = group.wait(timeout: .now() + 1800) == .success
@@ -178,8 +178,7 @@ import Testing
         let library = try Library(.inMemory)
         let main = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         main.persistentStoreCoordinator = library.coordinator
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = main
+        let child = main.newChild()
         let childHasBegun = DispatchSemaphore(value: 0)
         child.perform {
             childHasBegun.signal()
@@ -192,12 +191,14 @@ import Testing
         #expect(try main.names() == ["Ada", "Bob"])
     }
 
-    /// A block that catches up with its parent's keys, in the middle of another context's block, waits for the parent. It begins when its
-    /// thread has that other context again, also where another thread keeps it while it waits for the same parent.
+    /// A block that catches up with its parent's keys, in the middle of another context's block,
+    /// waits for the parent. It begins when its thread has that other context again, also where
+    /// another thread keeps it while it waits for the same parent.
     @Test func aBlockThatCatchesUpWithKeysHasAllContextsItIsIn() throws {
         let tree = try Tree([nil, 0, 0])
         let (root, outer, inner) = (tree.contexts[0], tree.contexts[1], tree.contexts[2])
-        // The key that the root obtains is one that the inner context takes over with its next block.
+        // The key that the root obtains is one that the inner context takes over with its next
+        // block.
         try inner.performAndWait {
             inner.author("Ada")
             try inner.save()
@@ -210,15 +211,11 @@ import Testing
         let innerHasBegun = Atomic(false)
         @Sendable func useOuter() {
             if isUsed.exchange(true) { collisions.withLock { $0 += 1 } }
-            Thread.sleep(forTimeInterval: 0.1)
+            _ = wait(upTo: 0.1) { collisions.withLock { $0 } > 0 }
             if !isUsed.exchange(false) { collisions.withLock { $0 += 1 } }
         }
         func detach(_ group: DispatchGroup, _ body: @escaping @Sendable () -> Void) {
-            group.enter()
-            Thread.detachNewThread {
-                body()
-                group.leave()
-            }
+            group.detach(body)
             // Until it waits in line.
             Thread.sleep(forTimeInterval: 0.1)
         }
@@ -238,11 +235,10 @@ import Testing
                 }
             }
         }
-        // The root's next block: while it runs, the first thread has caught up, and the next one still waits.
+        // The root's next block: while it runs, the first thread has caught up, and the next one
+        // still waits.
         detach(group) {
-            root.performAndWait {
-                for _ in 0..<20 where !innerHasBegun.load(ordering: .relaxed) { Thread.sleep(forTimeInterval: 0.01) }
-            }
+            root.performAndWait { _ = wait(upTo: 0.2) { innerHasBegun.load(ordering: .relaxed) } }
         }
         detach(group) {
             outer.performAndWait {

@@ -7,8 +7,7 @@ import Testing
     @Test("What the store has derived meanwhile is no conflict with a parent", arguments: StoreKind.allCases)
     func whatTheStoreHasDerivedIsNoConflict(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.newChild()
         let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: child)
         for name in ["Mug", "Cup", "Glass"] {
             new.setValue(name, forKey: "name")

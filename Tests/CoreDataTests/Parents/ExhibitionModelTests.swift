@@ -2,8 +2,9 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Random work of a tree of contexts with undo, over ordered relationships, external data, composites, derived and unique values and a
-/// read-only store, compared step by step with a plain model, and after each save with the file.
+/// Random work of a tree of contexts with undo, over ordered relationships, external data,
+/// composites, derived and unique values and a read-only store, compared step by step with a plain
+/// model, and after each save with the file.
 @Suite(.foldsTexts) struct ExhibitionModelTests {
     private static let stepsOfASequence = 40
 
@@ -17,23 +18,19 @@ import Testing
             let steps = (0..<Self.stepsOfASequence).map { _ in ExhibitionWorld.Step(using: &random) }
             let problem = Self.problem(of: steps, kind) { counts.merge($0.counts, uniquingKeysWith: +) }
             guard let problem else { continue }
-            let minimal = shortestFailure(of: steps) { Self.problem(of: $0, kind) != nil }
-            Issue.record(
-                """
-                Sequence \(sequence) of part \(part) on \(kind.rawValue): \(problem)
-                The shortest one that fails: \(Self.problem(of: minimal, kind) ?? "")
-                \(minimal.map(\.description).joined(separator: "\n"))
-                """)
+            let report = failureReport(problem, of: steps) { Self.problem(of: $0, kind) }
+            Issue.record("Sequence \(sequence) of part \(part) on \(kind.rawValue): \(report)")
             return
         }
-        // The sequences are of no use where little happens in them. A server sees some of those of the others.
+        // The sequences are of no use where little happens in them. A server sees some of those of
+        // the others.
         if kind == .postgreSQL { return }
         for name in ["undone", "redone", "refused", "arrangeRoom", "arrangeThemes", "image", "size", "swapCodes", "saveUp"] {
             #expect(counts[name, default: 0] >= sequences / 4, "\(name)")
         }
     }
 
-    /// What is wrong after one of the steps; nil when nothing is.
+    /// The first difference after one of the steps; nil when there is none.
     private static func problem(
         of steps: [ExhibitionWorld.Step], _ kind: StoreKind, whenDone: (ExhibitionWorld) -> Void = { _ in }
     ) -> String? {

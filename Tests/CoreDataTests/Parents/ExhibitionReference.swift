@@ -1,6 +1,7 @@
-/// What each level of a tree of contexts over an exhibition should show, in plain Swift.
+/// The expected view of each level of a tree of contexts over an exhibition, in plain Swift.
 ///
-/// Each level's view is the one above with its own changes; what a level changes shows in those below, too.
+/// Each level's view is the one above with its own changes; what a level changes shows in those
+/// below, too.
 struct ExhibitionReference {
     enum Kind: String, CaseIterable {
         case piece = "Piece"
@@ -20,7 +21,8 @@ struct ExhibitionReference {
         var members: [Int] { if case .list(let members) = self { members } else { [] } }
     }
 
-    /// An object. The other sides of its lists are not noted: the rooms' lists say where pieces are.
+    /// An object. The other sides of its lists are not noted: the rooms' lists say where pieces
+    /// are.
     struct Node: Equatable {
         let kind: Kind
         var fields: [String: Value] = [:]
@@ -69,9 +71,9 @@ struct ExhibitionReference {
         }
     }
 
-    /// What the stores have.
+    /// The content of the stores.
     private(set) var stored: View
-    /// What each level shows, the root first.
+    /// The view of each level, the root first.
     private(set) var views: [View]
     private var undo: [[(before: View, after: View)]]
     private var redo: [[(before: View, after: View)]]
@@ -153,8 +155,9 @@ struct ExhibitionReference {
 
     // MARK: - What keeps a save from succeeding
 
-    /// Whether there are rooms without the label that they must have, and whether a level has changed such a one. Others may have been
-    /// changed there and changed back, and so be validated.
+    /// Whether there are rooms without the label that they must have, and whether a level has
+    /// changed such a one. Others may have been changed there and changed back, and so be
+    /// validated.
     func invalidRooms(_ level: Int) -> (exist: Bool, areChanged: Bool) {
         let invalid = views[level].filter { $0.value.kind == .room && $0.value["label"] == .none }
         return (!invalid.isEmpty, invalid.contains { base(level)[$0.key] != $0.value })

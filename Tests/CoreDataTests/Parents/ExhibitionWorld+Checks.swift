@@ -141,7 +141,8 @@ extension ExhibitionWorld {
             if row[3].integer != Int64(members.count) { derived.append("\(row[1]): \(row[3])") }
             found[Int(row[1].integer ?? 0)] = node
         }
-        // The table that joins pieces and themes, whose columns have the numbers of the entities in their names.
+        // The table that joins pieces and themes, whose columns have the numbers of the entities in
+        // their names.
         let table = file.value("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'") ?? "?"
         let columns = try file.columns(of: table)
         guard let position = columns.first(where: { $0.hasPrefix("Z_FOK_") }),
@@ -157,7 +158,7 @@ extension ExhibitionWorld {
         if !derived.isEmpty { throw Difference(description: "the file has derived values \(derived)") }
     }
 
-    /// What a value of external storage stands for.
+    /// The data that a value of external storage refers to.
     private func imageData(_ stored: Data) throws -> Data {
         if stored.first == 1 { return stored.dropFirst() }
         let name = String(decoding: stored.dropFirst().dropLast(), as: UTF8.self)

@@ -1,8 +1,9 @@
 import CoreData
 import TestSupport
 
-/// A root, a child and a grandchild over pieces in rooms, with every kind of value that stores treat in a way of its own, and over countries
-/// in a store that cannot be written; beside what they should show.
+/// A root, a child and a grandchild over pieces in rooms, with every kind of value that stores
+/// treat in a way of its own, and over countries in a store that cannot be written; beside what
+/// they should show.
 final class ExhibitionWorld {
     /// A step of a sequence. What it does depends on what is there.
     struct Step: CustomStringConvertible {
@@ -16,7 +17,8 @@ final class ExhibitionWorld {
         let action: Action
         let numbers: [Int]
 
-        /// More often what others rest on, rarely what ends everything else or keeps saves from succeeding.
+        /// More often what others rest on, rarely what ends everything else or keeps saves from
+        /// succeeding.
         private static let actions: [Action] =
             Action.allCases.filter { ![.rollback, .renameCountry, .duplicateCode, .label].contains($0) } + Action.allCases
             + [
@@ -33,7 +35,7 @@ final class ExhibitionWorld {
         var description: String { "\(action)(level: \(level), \(numbers))" }
     }
 
-    /// What is not as it should be.
+    /// A difference from the reference.
     struct Difference: Error, CustomStringConvertible { let description: String }
 
     typealias View = ExhibitionReference.View
@@ -74,11 +76,7 @@ final class ExhibitionWorld {
         try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: "Fixed", at: countries, options: [NSReadOnlyPersistentStoreOption: true])
         var levels = [coordinator.newContext()]
-        for _ in 0..<2 {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = levels.last
-            levels.append(child)
-        }
+        for _ in 0..<2 { levels.append(levels[levels.count - 1].newChild()) }
         self.levels = levels
         managers = levels.map { context in
             let manager = UndoManager()
@@ -197,7 +195,8 @@ final class ExhibitionWorld {
         }
     }
 
-    /// - Returns: whether it went well, which it does unless something is there that must keep it from that.
+    /// - Returns: whether it went well, which it does unless something is there that must keep it
+    ///   from that.
     @discardableResult
     private func save(_ level: Int) throws -> Bool {
         // What a child saves is not to be undone by its parent here.

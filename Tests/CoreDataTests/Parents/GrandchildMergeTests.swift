@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A child and a grandchild that merge automatically what is saved above them, while both hold everything.
+/// A child and a grandchild that merge automatically what is saved above them, while both hold
+/// everything.
 @Suite(.everyStore) struct GrandchildMergeTests {
     private let atlas: Atlas
     private let held: [NSManagedObject]
@@ -25,7 +26,8 @@ import Testing
         atlas.wait()
     }
 
-    /// Expects that both levels below agree with the root, as they are and when they read anew, and have nothing to save.
+    /// Expects that both levels below agree with the root, as they are and when they read anew, and
+    /// have nothing to save.
     private func expectAgreement(_ comment: String = "", _ location: SourceLocation = #_sourceLocation) throws {
         let lines = try Atlas.lines(atlas.root)
         for level in atlas.levels { try atlas.expect(lines, in: level, "\(comment), merged", location) }
@@ -97,7 +99,8 @@ import Testing
         #expect(lines.prefix(2) == ["Asia: Iberia 40 (Ebro), India 1000 (Indus), Japan 101 ()", "Europe: France 60 (), Italy 50 ()"])
     }
 
-    /// Whether the saves are refused or not: nothing leads to what is gone, and all levels agree in the end.
+    /// Whether the saves are refused or not: nothing leads to what is gone, and all levels agree in
+    /// the end.
     @Test(arguments: ["Asia", "Indus"]) func whatAGrandchildLeadsToADeletedObjectLeadsNowhereInTheEnd(deleted: String) throws {
         let below = try Atlas.find("Spain", in: atlas.grandchild)
         below.setValue(try Atlas.find("Asia", in: atlas.grandchild), forKey: "continent")

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Random work of a tree of contexts and others beside it, compared step by step with a plain model of what they should show.
+/// Random work of a tree of contexts and others beside it, compared step by step with a plain model
+/// of what they should show.
 @Suite struct GraphModelTests {
     private static let stepsOfASequence = 30
 
@@ -20,22 +21,18 @@ import Testing
                 redoneCount += $0.redoneCount
             }
             guard let problem else { continue }
-            let minimal = shortestFailure(of: steps) { Self.problem(of: $0, kind) != nil }
-            Issue.record(
-                """
-                Sequence \(sequence) of part \(part) on \(kind.rawValue): \(problem)
-                The shortest one that fails: \(Self.problem(of: minimal, kind) ?? "")
-                \(minimal.map(\.description).joined(separator: "\n"))
-                """)
+            let report = failureReport(problem, of: steps) { Self.problem(of: $0, kind) }
+            Issue.record("Sequence \(sequence) of part \(part) on \(kind.rawValue): \(report)")
             return
         }
-        // The sequences are of no use where nothing is undone in them. A server sees some of those of the others.
+        // The sequences are of no use where nothing is undone in them. A server sees some of those
+        // of the others.
         if kind == .postgreSQL { return }
         #expect(undoneCount > sequences / 2)
         #expect(redoneCount > sequences / 10)
     }
 
-    /// What is wrong after one of the steps; nil when nothing is.
+    /// The first difference after one of the steps; nil when there is none.
     private static func problem(
         of steps: [GraphWorld.Step], _ kind: StoreKind, whenDone: (GraphWorld) -> Void = { _ in }
     ) -> String? {

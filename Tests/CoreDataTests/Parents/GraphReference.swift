@@ -1,5 +1,4 @@
-/// What a graph of shelves, items and tags should look like in each of several contexts, in plain Swift: the truth that the contexts are
-/// compared with.
+/// The expected graph of shelves, items and tags in each of several contexts, in plain Swift.
 ///
 /// A context's view is that of what it works on, with its own unsaved changes above it.
 struct GraphReference {
@@ -55,7 +54,7 @@ struct GraphReference {
         var isEmpty: Bool { inserted.isEmpty && deleted.isEmpty && fields.isEmpty }
     }
 
-    /// What each context works on: another one, or the store.
+    /// The parent of each context; nil for those on the store.
     let parents: [Int?]
     private(set) var store: View = [:]
     private var pending: [Pending]
@@ -125,7 +124,8 @@ struct GraphReference {
         redo[context] = []
     }
 
-    /// What deleting an object changes: relationships to it end, and a shelf takes its items along.
+    /// The changes that follow from deleting an object: relationships to it end, and a shelf's
+    /// items are deleted with it.
     func deletion(of id: Int, in context: Int) -> [Change] {
         let view = view(context)
         guard let node = view[id] else { return [] }

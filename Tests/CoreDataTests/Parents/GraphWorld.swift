@@ -2,8 +2,9 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Two contexts of one coordinator, one of another, a child and a grandchild on one store, beside what they should show. A store in memory
-/// is its coordinator's alone: there the distant context is a third one of the first coordinator.
+/// Two contexts of one coordinator, one of another, a child and a grandchild on one store, beside
+/// what they should show. A store in memory is its coordinator's alone: there the distant context
+/// is a third one of the first coordinator.
 final class GraphWorld {
     /// A step of a sequence. What it does depends on what is there.
     struct Step: CustomStringConvertible {
@@ -34,7 +35,7 @@ final class GraphWorld {
         var description: String { "\(action)(in: \(context), \(first), \(second))" }
     }
 
-    /// What the contexts do not have as they should.
+    /// A difference between the contexts and the reference.
     struct Difference: Error, CustomStringConvertible { let description: String }
 
     private static let names = ["Shelf", "Item", "Tag"]
@@ -59,19 +60,15 @@ final class GraphWorld {
                 at: kind.url(url), options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
             return coordinator
         }
-        func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = parent
-            return child
-        }
         let first = try coordinator()
-        // No other coordinator finds the rows of a store in memory; one at `/dev/null/name` is of SQLite, which has a run of its own.
+        // No other coordinator finds the rows of a store in memory; one at `/dev/null/name` is of
+        // SQLite, which has a run of its own.
         let other = kind != .inMemory ? try coordinator() : first
         let root = first.newContext()
         let distant = other.newContext()
         distant.stalenessInterval = 0
-        let middle = child(of: root)
-        contexts = [root, first.newContext(), distant, middle, child(of: middle)]
+        let middle = root.newChild()
+        contexts = [root, first.newContext(), distant, middle, middle.newChild()]
         var managers: [Int: UndoManager] = [:]
         for index in [0, 3] {
             let manager = UndoManager()

@@ -39,15 +39,9 @@ final class NotifyingTree {
         let first = library.newContext()
         for name in names { first.author(name) }
         try first.save()
-        let child = Self.child(of: library.context)
-        contexts = [library.context, child, Self.child(of: child)]
+        let child = library.context.newChild()
+        contexts = [library.context, child, child.newChild()]
         logs = contexts.map { NotificationLog(Post.allCases.map(\.name), from: $0) }
-    }
-
-    static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
     }
 
     subscript(level: Level) -> NSManagedObjectContext { contexts[level.rawValue] }
@@ -56,7 +50,8 @@ final class NotifyingTree {
     func authors(_ name: String) throws -> [LibraryAuthor] {
         try contexts.map { context in
             let author = try #require(try context.authors("name == %@", [name]).first)
-            #expect(author.name == name && author.books.isEmpty)
+            #expect(author.name == name)
+            #expect(author.books.isEmpty)
             return author
         }
     }
@@ -71,8 +66,8 @@ final class NotifyingTree {
 
     func all(_ level: Level) -> [Notification] { logs[level.rawValue].all }
 
-    /// What a level has posted, in order. Without the notification of a save that has the IDs: nobody says whether it comes before or after
-    /// that which has the objects.
+    /// The notifications of a level, in order. Without the one of a save that has object IDs: its
+    /// place relative to the one with objects is not documented.
     func posts(_ level: Level) -> [Post] {
         all(level).compactMap { notification in Post.allCases.first { $0.name == notification.name } }.filter { $0 != .didSaveIDs }
     }
@@ -92,7 +87,8 @@ final class NotifyingTree {
     /// The IDs of each notification after a merge.
     func mergedIDs(_ level: Level) -> [[String: Set<NSManagedObjectID>]] { sets(.didMerge, level, Self.mergedIDKeys) }
 
-    /// The sets of a level's notifications of a kind. Checks that they name the level's context, and have no other keys with sets.
+    /// The sets of a level's notifications of a kind. Checks that they name the level's context,
+    /// and have no other keys with sets.
     private func sets<Element: Hashable>(_ post: Post, _ level: Level, _ keys: [String]) -> [[String: Set<Element>]] {
         let others = Set(Self.changedKeys + Self.mergedIDKeys + [NSInvalidatedAllObjectsKey]).subtracting(keys)
         return all(level).filter { $0.name == post.name }.map { notification in

@@ -3,14 +3,16 @@ import TestSupport
 import Testing
 
 extension SeveralStoreTreeTests {
-    /// A root, a child and a grandchild over a store of accounts and one of notes; someone else changes notes.
+    /// A root, a child and a grandchild over a store of accounts and one of notes; someone else
+    /// changes notes.
     final class Office {
         let folder: TemporaryFolder
         let coordinator: NSPersistentStoreCoordinator
         let root: NSManagedObjectContext
         let child: NSManagedObjectContext
         let grandchild: NSManagedObjectContext
-        /// Another coordinator's context where notes outlast their coordinator, another context otherwise.
+        /// Another coordinator's context where notes outlast their coordinator, another context
+        /// otherwise.
         let theirs: NSManagedObjectContext
         let place: Place
 
@@ -44,8 +46,8 @@ extension SeveralStoreTreeTests {
             for configuration in place.configurations { try add(configuration, to: coordinator) }
             (self.place, self.folder, self.coordinator) = (place, folder, coordinator)
             root = coordinator.newContext()
-            child = Self.child(of: root)
-            grandchild = Self.child(of: child)
+            child = root.newChild()
+            grandchild = child.newChild()
             var other = coordinator
             if place.notes != .inMemory {
                 other = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
@@ -55,12 +57,6 @@ extension SeveralStoreTreeTests {
             Self.new("Account", ["name": "A", "amount": 1], in: root)
             Self.new("Note", ["name": "n", "body": "old", "number": 1, "mark": 1], in: root)
             try root.save()
-        }
-
-        static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = parent
-            return child
         }
 
         @discardableResult
@@ -78,7 +74,7 @@ extension SeveralStoreTreeTests {
             return try #require(found.first)
         }
 
-        /// What a context shows, a line for each object.
+        /// The objects of a context, a line for each.
         static func lines(_ context: NSManagedObjectContext) throws -> [String] {
             func lines(_ entity: String, _ keys: [String]) throws -> [String] {
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -90,7 +86,7 @@ extension SeveralStoreTreeTests {
             return try lines("Account", ["name", "amount"]) + lines("Note", ["name", "body", "number", "mark"])
         }
 
-        /// What is stored, as a context that knows nothing reads it.
+        /// The stored objects, read by a fresh context.
         func stored() throws -> [String] {
             let fresh = coordinator.newContext()
             let lines = try Self.lines(fresh)
@@ -154,7 +150,8 @@ extension SeveralStoreTreeTests {
             }
         }
 
-        /// All levels show what is stored, have nothing to save, and write nothing when they are saved again.
+        /// All levels show what is stored, have nothing to save, and write nothing when they are
+        /// saved again.
         func expectSettled(_ lines: [String]) throws {
             #expect(try stored() == lines)
             for context in [root, child, grandchild] {

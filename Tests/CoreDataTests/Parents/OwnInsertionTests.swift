@@ -2,19 +2,17 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a child is told of its own insertions when its parents save them.
+/// Notifications of a child context about its own insertions when its parents save them.
 @Suite(.everyStore) struct OwnInsertionTests {
     @Test(arguments: [1, 2]) func aChildHearsOfItsInsertionOnce(levels: Int) throws {
         let stack = try TestStack([NSEntityDescription("Note", class: "NSManagedObject", [.init("name", .stringAttributeType)])])
         var contexts = [stack.context]
         for _ in 0..<levels {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = contexts[contexts.count - 1]
+            let child = contexts[contexts.count - 1].newChild()
             child.automaticallyMergesChangesFromParent = true
             contexts.append(child)
         }
-        let sibling = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        sibling.parent = stack.context
+        let sibling = stack.context.newChild()
         sibling.automaticallyMergesChangesFromParent = true
         let leaf = contexts[levels]
         let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: leaf)

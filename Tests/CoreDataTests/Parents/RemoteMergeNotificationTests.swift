@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What each level of a tree posts when it takes over what a context of another coordinator has saved.
+/// Notifications of each level of a tree when it merges a save of another coordinator's context.
 @Suite struct RemoteMergeNotificationTests {
     typealias Level = NotifyingTree.Level
 
@@ -84,7 +84,8 @@ import Testing
             #expect(Set(tree.posts(level)) == [.didChange, .didMerge], "\(level)")
             // They are IDs of this coordinator's store, whoever has made them.
             let stores = tree.mergedIDs(level).flatMap(\.values).joined().map(\.persistentStore)
-            #expect(stores.count == 4 && stores.allSatisfy { $0 === tree.library.store }, "\(level)")
+            #expect(stores.count == 4, "\(level)")
+            #expect(stores.allSatisfy { $0 === tree.library.store }, "\(level)")
             #expect(!context.hasChanges)
             #expect(try context.names() == ["Cid", "Dan", "Ida"])
         }

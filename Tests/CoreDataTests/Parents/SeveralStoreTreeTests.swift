@@ -4,7 +4,7 @@ import Testing
 
 /// Saves of a tree of contexts over two stores of which one refuses.
 @Suite struct SeveralStoreTreeTests {
-    /// Where accounts and notes are, and which store was added first.
+    /// The stores of accounts and notes, and their order in the coordinator.
     enum Place: CaseIterable {
         case files, filesOfTheOtherOrder, fileAndMemory, memoryAndFile, fileAndSchema, schemaAndFile, schemas
 

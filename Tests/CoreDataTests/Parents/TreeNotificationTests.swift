@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What each level of a tree of contexts posts about changes and saves.
+/// Notifications of each level of a tree of contexts about changes and saves.
 @Suite struct TreeNotificationTests {
     typealias Level = NotifyingTree.Level
 
@@ -40,7 +40,8 @@ import Testing
         for level in [Level.grandchild, .child] {
             let above = level == .grandchild ? Level.child : .root
             try tree[level].save()
-            // The bottom's own changes are an event that ends with its save; what came from below is one that has ended.
+            // The bottom's own changes are an event that ends with its save; what came from below
+            // is one that has ended.
             #expect(tree.posts(level) == (level == .grandchild ? [.didChange, .willSave, .didSave] : [.willSave, .didSave]))
             #expect(tree.posts(above) == [.didChange])
             #expect(tree.posting == [level, above])
@@ -108,12 +109,13 @@ import Testing
         #expect(tree.saves(.root) == [expected(.root, books[0])])
     }
 
-    /// What other contexts of a coordinator save, and what a child saves, is no change of those that take nothing over.
+    /// Saves of other contexts of a coordinator, and of a child, change nothing in contexts that do
+    /// not merge.
     @Test("157, 163: several saves from below are several events above, and one save", arguments: StoreKind.allCases)
     func severalSavesFromBelowAreSeveralEventsAbove(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob"])
         let (ada, bob) = (try tree.authors("Ada"), try tree.authors("Bob"))
-        let sibling = NotifyingTree.child(of: tree[.root])
+        let sibling = tree[.root].newChild()
         let child = tree[.child]
         ada[1].born = 1
         try child.save()
@@ -197,6 +199,7 @@ import Testing
         #expect(tree.posts(.child) == [.didChange, .willSave])
         #expect(tree.savedIDs(.child) == [])
         #expect(tree.posting == [.child])
-        #expect(ada[0].name == "Eda" && ada[1].name == "Ida")
+        #expect(ada[0].name == "Eda")
+        #expect(ada[1].name == "Ida")
     }
 }

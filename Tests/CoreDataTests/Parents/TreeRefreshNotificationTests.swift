@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a level of a tree of contexts posts when its objects are read again, and when it lets go of them.
+/// Notifications of a level of a tree of contexts when its objects are refreshed, and when it is
+/// reset.
 @Suite struct TreeRefreshNotificationTests {
     typealias Level = NotifyingTree.Level
 
@@ -79,7 +80,8 @@ import Testing
         authors[0].name = "Ida"
         tree[.root].processPendingChanges()
         tree.forget()
-        #expect(authors[1].name == "Ada" && authors[2].name == "Ada")
+        #expect(authors[1].name == "Ada")
+        #expect(authors[2].name == "Ada")
         for level in [Level.child, .grandchild] {
             tree[level].refresh(authors[level.rawValue], mergeChanges: false)
             #expect(authors[level.rawValue].name == "Ida")
@@ -106,7 +108,8 @@ import Testing
         #expect(posted.object as? NSManagedObjectContext === tree[level])
         #expect(posted.userInfo?.keys.map { $0 as? String } == [NSInvalidatedAllObjectsKey])
         let invalidated = try #require(posted.userInfo?[NSInvalidatedAllObjectsKey] as? [NSManagedObjectID])
-        #expect(invalidated.count == 3 && Set(invalidated) == objectIDs)
+        #expect(invalidated.count == 3)
+        #expect(Set(invalidated) == objectIDs)
         // The other levels have theirs.
         for (index, author) in held.enumerated() {
             let other = try #require(Level(rawValue: index % 3))

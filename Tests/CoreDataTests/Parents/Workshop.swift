@@ -1,8 +1,8 @@
 import CoreData
 import TestSupport
 
-/// Parts with every kind of property, and changes of them that depend on nothing but a seed and on what a context shows: the same changes
-/// in two places must show the same.
+/// Parts with every kind of property, and changes of them that depend on nothing but a seed and on
+/// what a context shows: the same changes in two places must show the same.
 struct Workshop {
     static func model() -> NSManagedObjectModel {
         let drawing = NSAttributeDescription("drawing", .binaryDataAttributeType)

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Contexts with every kind of property: the same changes in two places, or undone and done again, must show the same.
+/// Contexts with every kind of property: the same changes in two places, or undone and done again,
+/// must show the same.
 @Suite struct WorkshopTests {
     private static let seeds = 1...(LongTests.areEnabled ? 300 : 12)
 
@@ -22,11 +23,7 @@ import Testing
         let (tree, plain) = (try Workshop.coordinator(kind, folder, "tree"), try Workshop.coordinator(kind, folder, "plain"))
         let (root, single) = (tree.newContext(), plain.newContext())
         var levels = [root]
-        for _ in 0..<2 {
-            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            child.parent = levels[levels.count - 1]
-            levels.append(child)
-        }
+        for _ in 0..<2 { levels.append(levels[levels.count - 1].newChild()) }
         var random = SeededGenerator(seed: UInt64(seed))
         var steps: [String] = []
         for round in 0..<25 {
@@ -97,7 +94,7 @@ import Testing
         context.undoManager = manager
         var random = SeededGenerator(seed: UInt64(seed))
         var changes = Workshop(seed: random.next())
-        /// What was shown before each group that can be undone, and after each that can be done again.
+        /// The views before each group that can be undone, and after each that can be redone.
         var (former, later): ([[String]], [[String]]) = ([], [])
         var steps: [String] = []
         try context.performAndWait {
@@ -106,7 +103,8 @@ import Testing
                 switch Int.random(in: 0..<6, using: &random) {
                 case 0, 1:
                     manager.beginUndoGrouping()
-                    // No group is without a change: whether such a one is there to be undone is nobody's business here.
+                    // No group is without a change: whether such a one is there to be undone is
+                    // nobody's business here.
                     changes.mark(try Workshop.parts(context), step)
                     for _ in 0..<Int.random(in: 1...5, using: &random) {
                         let change = try changes.change(context)

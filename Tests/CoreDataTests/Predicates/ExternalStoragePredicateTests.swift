@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Requests that look at attributes with external storage: short values lie in the row behind a marker, long ones in files.
+/// Requests that look at attributes with external storage: short values lie in the row behind a
+/// marker, long ones in files.
 @Suite struct ExternalStoragePredicateTests {
     private static let values: [Data?] = [
         Data(), Data([1]), Data([2]), Data([1, 2]), Data("photo".utf8), Data(repeating: 7, count: 150_000),
@@ -107,10 +108,7 @@ import Testing
         }
         #expect(Set(distinct.compactMap { $0["image"] as? Data }) == Set(Self.values.compactMap(\.self)))
         #expect(distinct.count == 8)
-        let count = NSExpressionDescription()
-        count.name = "count"
-        count.expression = NSExpression(format: "count:(number)")
-        count.expressionResultType = .integer64AttributeType
+        let count = NSExpressionDescription("count", NSExpression(format: "count:(number)"), .integer64AttributeType)
         let groups = try album.dictionaries {
             $0.propertiesToFetch = ["image", count]
             $0.propertiesToGroupBy = ["image"]
@@ -118,10 +116,8 @@ import Testing
         #expect(groups.first { $0["image"] as? Data == Self.large }?["count"] as? Int == 2)
         #expect(groups.first { $0["image"] as? Data == Data([1]) }?["count"] as? Int == 2)
         #expect(groups.count == 8)
-        let greatest = NSExpressionDescription()
-        greatest.name = "greatest"
-        greatest.expression = NSExpression(format: "max:(image)")
-        greatest.expressionResultType = .binaryDataAttributeType
+        let greatest = NSExpressionDescription(
+            "greatest", NSExpression(format: "max:(image)"), .binaryDataAttributeType)
         #expect(try album.dictionaries { $0.propertiesToFetch = [greatest] }.first?["greatest"] as? Data == Data("photo".utf8))
     }
 }

@@ -2,8 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What predicates say of numbers at the limits of 64 bits, and of relationships behind missing objects, is the same in every store and by
-/// evaluation.
+/// Predicates about numbers at the limits of 64 bits, and about relationships of missing objects,
+/// have the same result in every store and by evaluation.
 @Suite(.everyStore) struct OverflowAgreementTests {
     private let stack: TestStack
 
@@ -70,7 +70,7 @@ import Testing
         try check("whole & 1 == 1", "ab")
     }
 
-    /// It leads to no objects, of which nothing is true.
+    /// The relationship is empty: no comparison with its objects is true.
     @Test func aToManyRelationshipOfAMissingObjectIsEmpty() throws {
         try check("group.items.name != 'a'", "ac")
         try check("NOT group.items.name != 'a'", "bde")

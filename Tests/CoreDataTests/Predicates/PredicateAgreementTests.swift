@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A predicate finds the same objects in a SQLite store, in one of PostgreSQL, in a store in memory and by evaluation, or is refused.
+/// A predicate finds the same objects in a SQLite store, in one of PostgreSQL, in a store in memory
+/// and by evaluation, or is refused.
 @Suite struct PredicateAgreementTests {
     private static let count = LongTests.areEnabled ? 20_000 : 400
 

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a predicate may ask of a store at most, and the errors beyond.
+/// The limits of predicates in each store, and the errors beyond.
 @Suite struct PredicateLimitTests {
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)

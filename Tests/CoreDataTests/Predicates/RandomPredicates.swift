@@ -1,9 +1,11 @@
 import CoreData
 import TestSupport
 
-/// Makes random predicates on `RandomThings`: formats with arguments, so that parsing and binding take part.
+/// Makes random predicates on `RandomThings`: formats with arguments, so that parsing and binding
+/// take part.
 struct RandomPredicates {
-    /// A format and its arguments; objects are named by entity and number, as each store has its own.
+    /// A format and its arguments; objects are named by entity and number, as each store has its
+    /// own.
     struct Description {
         var format: String
         var arguments: [Argument] = []

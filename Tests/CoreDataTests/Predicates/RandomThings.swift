@@ -1,8 +1,8 @@
 import CoreData
 import TestSupport
 
-/// The same objects in a SQLite store, in one in memory and, where there is a server, in one of PostgreSQL, with attributes of all types, for
-/// predicates on all of them.
+/// The same objects in a SQLite store, in one in memory and, where there is a server, in one of
+/// PostgreSQL, with attributes of all types, for predicates on all of them.
 final class RandomThings {
     /// One store and what is in it.
     final class Side {

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Key paths through to-many relationships on either side of a comparison: any element counts, wherever the predicate is evaluated.
+/// Key paths through to-many relationships on either side of a comparison: any element counts,
+/// wherever the predicate is evaluated.
 @Suite struct ToManyComparisonTests {
     private static let formats: [(format: String, names: [String])] = [
         ("15 < books.pages", ["Ada", "Zoe"]), ("80 == books.pages", ["Zoe"]), ("born == books.pages", ["Ada"]),

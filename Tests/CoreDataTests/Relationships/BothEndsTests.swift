@@ -6,7 +6,8 @@ import Testing
 @Suite struct BothEndsTests {
     static let policies: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback]
 
-    /// A store with a1, a2, b1, b2 and b3, and the relationship between A and B that a test is about.
+    /// A store with a1, a2, b1, b2 and b3, and the relationship between A and B that a test is
+    /// about.
     private final class Pairs {
         let stack: TestStack
         let here: NSManagedObjectContext
@@ -44,7 +45,7 @@ import Testing
             try object(source, context).setValue(try destination.map { try object($0, context) }, forKey: key)
         }
 
-        /// What an object leads to in a fresh context.
+        /// The destinations of an object in a fresh context.
         func stored(_ name: String) throws -> [String] {
             let fresh = stack.newContext()
             return try names(try object(name, fresh))
@@ -56,7 +57,7 @@ import Testing
             }
         }
 
-        /// What is wrong with the ends in the store.
+        /// Relationships in the store whose two ends disagree.
         func problems() throws -> [String] { try RelationshipEnds.problems(in: stack.newContext()) }
     }
 

@@ -119,8 +119,7 @@ import Testing
         let (stack, all, b) = try stack(shape)
         b.setValue(NSOrderedSet(object: all[0]), forKey: shape.inverse)
         try stack.context.save()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.newChild()
         let (mine, other) = (child.object(with: b.objectID), child.object(with: all[1].objectID))
         let new = insert("A", "new", child)
         mine.mutableOrderedSetValue(forKey: shape.inverse).insert(new, at: 0)
@@ -134,8 +133,7 @@ import Testing
     @Test(arguments: Shape.allCases) func aNewObjectOfAChildKeepsItsOrder(_ shape: Shape) throws {
         let (stack, all, _) = try stack(shape)
         try stack.context.save()
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = stack.context
+        let child = stack.context.newChild()
         let new = insert(shape.other, "new", child)
         let mine = all.map { child.object(with: $0.objectID) }
         mine[1].mutableOrderedSetValue(forKey: "bs").add(new)

@@ -44,7 +44,9 @@ import Testing
             let moved = indexes.map { expected[$0] }
             for index in indexes.reversed() { expected.removeObject(at: index) }
             for (offset, object) in moved.enumerated() { expected.insert(object, at: place + offset) }
-        default: #expect(set.index(of: item) == expected.index(of: item) && set.contains(item) == expected.contains(item))
+        default:
+            #expect(set.index(of: item) == expected.index(of: item))
+            #expect(set.contains(item) == expected.contains(item))
         }
     }
 
@@ -80,11 +82,16 @@ import Testing
         for item in items[..<100] { set.add(item) }
         let array = owner.mutableArrayValue(forKey: "items")
         array.exchangeObject(at: 0, withObjectAt: 99)
-        #expect(set.firstObject as AnyObject? === items[99] && set.lastObject as AnyObject? === items[0])
+        #expect(set.firstObject as AnyObject? === items[99])
+        #expect(set.lastObject as AnyObject? === items[0])
         items[99].setValue(nil, forKey: "owner")
-        #expect(set.firstObject as AnyObject? === items[1] && set.array.count == 99 && !set.set.contains(items[99]))
+        #expect(set.firstObject as AnyObject? === items[1])
+        #expect(set.array.count == 99)
+        #expect(!set.set.contains(items[99]))
         set.removeAllObjects()
-        #expect(array.count == 0 && set.array.isEmpty && set.reversed.count == 0)
+        #expect(array.count == 0)
+        #expect(set.array.isEmpty)
+        #expect(set.reversed.count == 0)
     }
 
     @Test func aRolledBackOrderIsTheSavedOne() throws {

@@ -2,9 +2,11 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Many objects that are deleted at once leave what they leave when they are deleted one after another.
+/// Many objects that are deleted at once leave what they leave when they are deleted one after
+/// another.
 @Suite struct ManyDeletionsTests {
-    /// Owners have parts and these have pieces, which go with them; parts carry tags and have one stand-in each.
+    /// Owners have parts and these have pieces, which go with them; parts carry tags and have one
+    /// stand-in each.
     private static func model() -> NSManagedObjectModel {
         func entity(_ name: String) -> NSEntityDescription {
             NSEntityDescription(name, class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
@@ -51,7 +53,7 @@ import Testing
             try context.save()
         }
 
-        /// What another program finds: each object with what it leads to.
+        /// The objects and their destinations as another program reads them.
         func content() throws -> [String] {
             let context = coordinator.newContext()
             func name(_ object: NSManagedObject) -> String { "\(object.entity.name ?? "") \(object.value(forKey: "number") ?? "")" }
@@ -70,7 +72,8 @@ import Testing
             }.sorted()
         }
 
-        /// Some of the objects of all entities, as they come or as faults, always the same for a seed.
+        /// Some of the objects of all entities, as they come or as faults, always the same for a
+        /// seed.
         func some(in context: NSManagedObjectContext, seed: UInt64, asFaults: Bool) throws -> [NSManagedObject] {
             var generator = SeededGenerator(seed: seed)
             return try ["Owner", "Part", "Piece", "Tag"].flatMap { entity in

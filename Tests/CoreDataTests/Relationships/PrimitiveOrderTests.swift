@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What primitive setters do to ordered relationships: the order given counts, and nothing else changes.
+/// Primitive setters of ordered relationships: the order that is set counts, and nothing else
+/// changes.
 @Suite struct PrimitiveOrderTests {
     /// A saved list of the songs A and B, and others that are in none.
     private final class Playlist {
@@ -24,8 +25,7 @@ import Testing
                 ofType: kind.type, configurationName: nil, at: kind.url(folder.file("songs.sqlite")))
             root = coordinator.newContext()
             if isChild {
-                context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                context.parent = root
+                context = root.newChild()
             } else {
                 context = root
             }

@@ -19,7 +19,8 @@ import Testing
         #expect(Set(proxy.allObjects as? [LibraryTag] ?? []) == [new, old])
         #expect(Set(proxy.compactMap { $0 as? LibraryTag }) == [new, old])
         for text in [proxy.description, "\(proxy)", proxy.debugDescription, proxy.description(withLocale: nil)] {
-            #expect(text.contains("new") && text.contains("old"))
+            #expect(text.contains("new"))
+            #expect(text.contains("old"))
         }
         #expect(proxy.copy() as? Set<LibraryTag> == [new, old])
         #expect((proxy.mutableCopy() as? NSMutableSet)?.count == 2)
@@ -52,7 +53,8 @@ import Testing
         let array = ada.mutableArrayValue(forKey: "books")
         for book in books { set.add(book) }
         for text in [set.description, "\(set)", array.description, "\(array)"] {
-            #expect(text.contains("Notes") && text.contains("Letters"))
+            #expect(text.contains("Notes"))
+            #expect(text.contains("Letters"))
         }
         #expect((set.array as? [NSManagedObject])?.count == 2)
         #expect((array as? [NSManagedObject])?.count == 2)

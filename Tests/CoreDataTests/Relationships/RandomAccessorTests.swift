@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Relationships changed at random by accessors written by hand, by primitive sets and by generated accessors, compared with plain lists.
+/// Relationships changed at random by accessors written by hand, by primitive sets and by generated
+/// accessors, compared with plain lists.
 @Suite struct RandomAccessorTests {
     @Test(arguments: StoreKind.allCases, 1...(LongTests.areEnabled ? 80 : 6))
     func bothSidesAreWhatPlainListsSay(_ kind: StoreKind, _ seed: Int) throws {
@@ -37,7 +38,7 @@ private struct Bond {
     ]
 }
 
-/// What the relationships are: the items of each owner, by the forward name.
+/// The expected relationships: the items of each owner, by the forward name.
 private struct Reference: Equatable {
     private(set) var members: [String: [[Int]]] = [:]
 
@@ -102,8 +103,7 @@ private final class AccessorRun {
         try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
         root = coordinator.newContext()
         if isChild {
-            context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.parent = root
+            context = root.newChild()
         } else {
             context = root
         }
@@ -289,7 +289,8 @@ private final class AccessorRun {
         context.undo()
         now = before
         if chance(50) { check("what was undone") }
-        // Of a group that changed nothing there is nothing to redo, but what was undone before it may be.
+        // Of a group that changed nothing there is nothing to redo, but what was undone before it
+        // may be.
         guard chance(50), before != after else { return }
         log.append("redo")
         context.redo()

@@ -2,8 +2,9 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Relationships without an inverse, and such as are ordered on both sides, under random changes, undo and redo with saves between them,
-/// compared with plain lists after each step, in the context and as another coordinator reads the file.
+/// Relationships without an inverse, and such as are ordered on both sides, under random changes,
+/// undo and redo with saves between them, compared with plain lists after each step, in the context
+/// and as another coordinator reads the file.
 @Suite struct RandomLinkTests {
     @Test(arguments: StoreKind.allCases.filter { $0 != .postgreSQL }, 0..<4)
     func linksAreWhatPlainListsSay(kind: StoreKind, part: Int) throws {
@@ -12,13 +13,8 @@ import Testing
             var random = SeededGenerator(seed: seed)
             let steps = (0..<30).map { _ in Desk.Step(using: &random) }
             guard let problem = Self.problem(of: steps, kind) else { continue }
-            let minimal = shortestFailure(of: steps) { Self.problem(of: $0, kind) != nil }
-            Issue.record(
-                """
-                Sequence \(seed) on \(kind.rawValue): \(problem)
-                The shortest one that fails: \(Self.problem(of: minimal, kind) ?? "")
-                \(minimal.map { "\($0)" }.joined(separator: "\n"))
-                """)
+            let report = failureReport(problem, of: steps) { Self.problem(of: $0, kind) }
+            Issue.record("Sequence \(seed) on \(kind.rawValue): \(report)")
             return
         }
     }
@@ -292,7 +288,7 @@ private final class Desk {
 }
 
 extension Desk.Content {
-    /// What a context shows, without what it is about to delete.
+    /// The objects of a context, without those that are about to be deleted.
     init(_ context: NSManagedObjectContext) throws {
         func names(_ value: Any?) -> [String] {
             ((value as? NSOrderedSet)?.array ?? (value as? NSSet)?.allObjects ?? []).compactMap {

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// To-many relationships without an inverse under random changes by several contexts, compared with a plain table of owners.
+/// To-many relationships without an inverse under random changes by several contexts, compared with
+/// a plain table of owners.
 @Suite struct RandomOwnerTests {
     struct Arena {
         /// Where the kind allows it, one of the contexts has a coordinator of its own on the store.
@@ -31,7 +32,8 @@ private final class OwnerRun {
         let context: NSManagedObjectContext
         var base: [String: Set<String>] = [:]
         var view: [String: Set<String>] = [:]
-        /// The members in order when it was last refreshed, and the boxes that have gained or lost any since.
+        /// The members in order when it was last refreshed, and the boxes that have gained or lost
+        /// any since.
         var baseOrder: [String: [String]] = [:]
         var touchedBoxes: Set<String> = []
         var items: Set<String> = []
@@ -57,7 +59,7 @@ private final class OwnerRun {
     private let coordinators: [NSPersistentStoreCoordinator]
     private var players: [Player] = []
     private var serial = 0
-    /// What is saved: all boxes, and the owner of each item, `-` where it has none.
+    /// The saved state: all boxes, and the owner of each item, `-` where it has none.
     private var boxes: Set<String> = []
     private var owners: [String: Set<String>] = [:]
 
@@ -192,7 +194,8 @@ private final class OwnerRun {
         }
     }
 
-    /// Whether a box has lost members and got them back in another order, which is a change as well.
+    /// Whether a box has lost members and got them back in another order, which is a change as
+    /// well.
     private func isReordered(_ box: String, _ player: Player) -> Bool {
         guard ordered, player.touchedBoxes.contains(box), let object = player.objects[box], let view = player.view[box]
         else { return false }
@@ -228,7 +231,8 @@ private final class OwnerRun {
 
     // MARK: Checks
 
-    /// What the store has: as its database's own library reads it, or a fresh context a store in memory.
+    /// The store's content: read with the database's own library, or by a fresh context for a store
+    /// in memory.
     private func state() throws -> (boxes: Set<String>, owners: [String: Set<String>]) {
         var owners: [String: Set<String>] = [:]
         if let tables {

@@ -55,7 +55,7 @@ final class RestoredLabel: NSManagedObject {
     /// The column of the songs' places in their album.
     private var position: String { stack.kind == .sqlite ? "Z_FOK_ALBUM" : "album_pos" }
 
-    /// What the tables say of versions, membership and order, in memory nothing.
+    /// The versions, members and their order in the tables; nil for a store in memory.
     private func rows() -> [[String?]]? {
         stack.tables.map { tables in
             tables.rows(

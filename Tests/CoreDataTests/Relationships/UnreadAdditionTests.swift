@@ -2,13 +2,15 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Additions to relationships that nobody has read, and of which only the store knows whether they have the object already.
+/// Additions to relationships that nobody has read, and of which only the store knows whether they
+/// have the object already.
 @Suite(.everyStore) struct UnreadAdditionTests {
     private let stack: TestStack
     private let context: NSManagedObjectContext
     private let names = ["many", "held", "row"]
 
-    /// A shelf with the book "a" in all its relationships, and a book "b" beside it. Nothing of them is read.
+    /// A shelf with the book "a" in all its relationships, and a book "b" beside it. Nothing of
+    /// them is read.
     init() throws {
         let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         let book = NSEntityDescription("Book", class: "NSManagedObject", [.init("name", .stringAttributeType)])
@@ -135,8 +137,7 @@ import Testing
     }
 
     @Test func aChildsAdditionDoesNotReadTheParentsRelationship() throws {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         let parents = try object("Shelf", "shelf", context)
         let (shelf, book) = (try object("Shelf", "shelf", child), try object("Book", "b", child))
         for name in names { add(book, to: name, of: shelf) }

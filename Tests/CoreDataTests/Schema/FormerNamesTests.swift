@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Stores whose join tables have other names than a new store's: data must come out on the right side.
+/// Stores whose join tables have other names than a new store's: data must come out on the right
+/// side.
 @Suite struct FormerNamesTests {
     let store: MigratedStore
 
@@ -96,7 +97,8 @@ import Testing
 
     // MARK: Within one entity
 
-    /// A new store has Z_1FOLLOWS (Z_1FOLLOWEDBY, Z_1FOLLOWS), since `follows` comes after `followedBy`.
+    /// A new store has Z_1FOLLOWS (Z_1FOLLOWEDBY, Z_1FOLLOWS), since `follows` comes after
+    /// `followedBy`.
     private func people(extra: Bool = false) -> NSManagedObjectModel {
         let person = entity("Person", text("name"))
         relate(person, "follows", toMany: true, person, inverse: "followedBy", inverseToMany: true)
@@ -131,7 +133,8 @@ import Testing
         try expectPeople { people(extra: true) }
     }
 
-    /// Both relationships have one name but for case: only the order of columns says which is which.
+    /// Both relationships have one name but for case: only the order of columns says which is
+    /// which.
     private func pairs(extra: Bool = false) -> NSManagedObjectModel {
         let node = entity("Node", text("name"))
         relate(node, "links", toMany: true, node, inverse: "LINKS", inverseToMany: true)
@@ -155,7 +158,8 @@ import Testing
         #expect(try links(pairs(extra: true), "Node", "LINKS") == ["b": ["a"], "c": ["a"]])
     }
 
-    /// Relationships whose names are each other's with a digit: a column's digit may be of the name or keep it from repeating.
+    /// Relationships whose names are each other's with a digit: a column's digit may be of the name
+    /// or keep it from repeating.
     @Test func aDigitThatBelongsToANameIsNoSuffix() throws {
         func nodes() -> NSManagedObjectModel {
             let node = entity("Node", text("name"))
@@ -213,7 +217,8 @@ import Testing
         rename("Z_1TAGS", to: "Z_5TAGS", [("Z_1ITEMS", "Z_5ITEMS"), ("Z_3TAGS", "Z_7TAGS")])
         #expect(store.file.execute("DROP TABLE Z_2TAGS"))
         let error = try #require(errorThrown { try store.open(twins()) { _ in } })
-        #expect(error.code == 134020 && error.localizedDescription.contains("Z_2TAGS"))
+        #expect(error.code == 134020)
+        #expect(error.localizedDescription.contains("Z_2TAGS"))
     }
 
     // MARK: Without an inverse

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What a change leaves in the history. The bits are written out from the rules of the file format.
+/// The history of a change. The bits are written out from the rules of the file format.
 @Suite struct HistoryColumnTests {
     let store: MigratedStore
 
@@ -16,7 +16,8 @@ import Testing
         store.file.column("SELECT hex(ZCOLUMNS) FROM ACHANGE WHERE ZCHANGETYPE = 1 ORDER BY Z_PK")
     }
 
-    /// Bits of a recipe: book 0, its entity 1, maker 2, amount 3, count 4, title 5, parts 6, tags 7, users 8.
+    /// Bits of a recipe: book 0, its entity 1, maker 2, amount 3, count 4, title 5, parts 6, tags
+    /// 7, users 8.
     private func recipes() -> NSManagedObjectModel {
         let book = entity("Book")
         book.subentities = [entity("Atlas")]
@@ -106,8 +107,9 @@ import Testing
     }
 
     @Test func positionsHaveBitsAfterTheKeysInTheOrderOfTheTable() throws {
-        // Columns of an item: ZABOVE, ZBELOW, ZOWNER, Z_FOK_BELOW (of Box.zitems), Z_FOK_ABOVE (of Box.aitems).
-        // Bits: above 0, below 1, owner 2, position of below 3, position of above 4, name 5.
+        // Columns of an item: ZABOVE, ZBELOW, ZOWNER, Z_FOK_BELOW (of Box.zitems), Z_FOK_ABOVE (of
+        // Box.aitems). Bits: above 0, below 1, owner 2, position of below 3, position of above 4,
+        // name 5.
         func boxes() -> NSManagedObjectModel {
             let box = entity("Box")
             let item = entity("Item", text("name"))

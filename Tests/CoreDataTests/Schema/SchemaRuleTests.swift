@@ -2,9 +2,11 @@ import CoreData
 import TestSupport
 import Testing
 
-/// The statements that make a new store. What is expected is written out from the rules of the file format.
+/// The statements that make a new store. What is expected is written out from the rules of the file
+/// format.
 @Suite struct SchemaRuleTests {
-    /// The statements of a new store of some entities, in their order, without those that every store has.
+    /// The statements of a new store of some entities, in their order, without those that every
+    /// store has.
     static func statements(_ entities: NSEntityDescription..., indexes: Bool = false) throws -> [String] {
         let store = try MigratedStore()
         try store.open(NSManagedObjectModel(entities)) { _ in }

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Fetch indexes of the kind R-tree, and attributes whose user info names the components of a place.
+/// Fetch indexes of the kind R-tree, and attributes whose user info names the components of a
+/// place.
 @Suite struct SpatialIndexTests {
     let store: MigratedStore
 

@@ -55,7 +55,8 @@ import Testing
         let content = Data(String(repeating: "Not a database. ", count: 200).utf8)
         try content.write(to: url)
         let error = try refusal()
-        #expect(error.domain == NSCocoaErrorDomain && error.code == CocoaError.fileReadCorruptFile.rawValue, "\(error)")
+        #expect(error.domain == NSCocoaErrorDomain, "\(error)")
+        #expect(error.code == CocoaError.fileReadCorruptFile.rawValue, "\(error)")
         #expect(try Data(contentsOf: url) == content)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["store.sqlite"])
     }
@@ -105,7 +106,8 @@ import Testing
         let error = try refusal(model, options: [NSMigratePersistentStoresAutomaticallyOption: false])
         #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
         let text = text(error)
-        #expect(text.contains("Author") && text.contains("Extra"), "\(text)")
+        #expect(text.contains("Author"), "\(text)")
+        #expect(text.contains("Extra"), "\(text)")
         #expect(text.contains("email"), "says how the entity differs: \(text)")
         #expect(!error.localizedDescription.contains("Tag"), "\(error.localizedDescription)")
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Author 0"])
@@ -162,8 +164,10 @@ import Testing
         metadata[NSStoreTypeKey] = NSBinaryStoreType
         try NSPersistentStoreCoordinator.setMetadata(metadata, forPersistentStoreOfType: NSSQLiteStoreType, at: url)
         let error = try refusal()
-        #expect(error.domain == NSCocoaErrorDomain && error.code == 134010, "\(error)")
-        #expect(text(error).contains("'Binary'") && text(error).contains("'SQLite'"), "\(text(error))")
+        #expect(error.domain == NSCocoaErrorDomain, "\(error)")
+        #expect(error.code == 134010, "\(error)")
+        #expect(text(error).contains("'Binary'"), "\(text(error))")
+        #expect(text(error).contains("'SQLite'"), "\(text(error))")
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Author 0"])
     }
 
@@ -180,7 +184,8 @@ import Testing
         #expect(try context.authors("name BEGINSWITH 'Author'").count == 1)
         let error = #expect(throws: (any Error).self) { try context.save() } as NSError?
         #expect(error.map(text)?.contains("store.sqlite") == true)
-        #expect(error?.domain == NSCocoaErrorDomain && error?.code == 134090)
+        #expect(error?.domain == NSCocoaErrorDomain)
+        #expect(error?.code == 134090)
         #expect(context.hasChanges)
         #expect(lock.execute("COMMIT"))
         try context.save()

@@ -93,8 +93,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         try coordinator.remove(store)
-        // Each save of the child inserts an author with three books. It dies by its own hand, on another thread, in the
-        // middle of one of them.
+        // Each save of the child inserts an author with three books. It dies by its own hand, on
+        // another thread, in the middle of one of them.
         await #expect(processExitsWith: .signal(SIGKILL)) { [path = url.path as String] in
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
             try coordinator.addPersistentStore(

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Objects of contexts whose store moves elsewhere ("Save As"): they follow their rows, with what is unsaved.
+/// Objects of contexts whose store moves elsewhere ("Save As"): they follow their rows, with what
+/// is unsaved.
 @Suite struct FollowedMoveTests {
     /// Has a controller follow its context.
     private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
@@ -62,7 +63,6 @@ import Testing
                 coordinator.persistentStores[0], to: target.url, options: nil, withType: target.kind.type)
         }
 
-        /// What a new context finds.
         func found() throws -> [String] { try FollowedMoveTests.found(in: newContext()) }
     }
 
@@ -116,7 +116,8 @@ import Testing
             let expected = try Self.found(in: context)
             let store = try move.run()
             #expect(context.hasChanges)
-            #expect(certain.objectID.persistentStore === store && !certain.objectID.isTemporaryID)
+            #expect(certain.objectID.persistentStore === store)
+            #expect(!certain.objectID.isTemporaryID)
             #expect(try Self.found(in: context) == expected)
             try context.save()
             #expect(try move.found() == expected)
@@ -135,8 +136,7 @@ import Testing
     func childrenFollowTheirParents(type: NSManagedObjectContextConcurrencyType) throws {
         let move = try Move()
         let parent = move.newContext(type)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.newChild()
         let (books, expected) = try child.performAndWait {
             let shelves = try child.objects("Shelf", by: "name"), books = try child.objects("Book", by: "title")
             // One that the parent has, and no store.

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What the store in memory does as the SQLite store does it.
+/// Behaviour of the store in memory that equals that of the SQLite store.
 @Suite struct InMemoryParityTests {
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)
@@ -224,10 +224,8 @@ import Testing
     // MARK: Aggregates over several stores
 
     private func column(_ name: String, _ function: String, _ argument: String) -> NSExpressionDescription {
-        let description = NSExpressionDescription()
-        description.name = name
-        description.expression = NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: argument)])
-        return description
+        NSExpressionDescription(
+            name, NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: argument)]))
     }
 
     private func aggregates(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSDictionary] {

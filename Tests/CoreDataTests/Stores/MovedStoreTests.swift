@@ -12,8 +12,7 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(ofType: from.type, configurationName: nil, at: source.url, options: nil)
         func context() -> NSManagedObjectContext {
-            let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            let context = coordinator.newContext()
             return context
         }
         let first = context()
@@ -113,8 +112,7 @@ import Testing
         let (source, target) = (try MigratedStore(.sqlite), try MigratedStore(.postgreSQL))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: strict)
         let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: source.url, options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         context.insert("Item", ["name": "a"])
         context.insert("Item", ["name": "zero \0 inside"])
         try context.save()

@@ -14,11 +14,11 @@ import Testing
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             store = try coordinator.addPersistentStore(
                 ofType: place.kind.type, configurationName: nil, at: place.url, options: MigratedStore.automatic)
-            context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.persistentStoreCoordinator = coordinator
+            context = coordinator.newContext()
         }
 
-        /// Sets metadata beside those that are there, or without them where a value is nil, and saves.
+        /// Sets metadata beside those that are there, or without them where a value is nil, and
+        /// saves.
         func save(_ metadata: [String: Any?]) throws {
             var all = coordinator.metadata(for: store)
             for (key, value) in metadata { all[key] = value }

@@ -1,7 +1,8 @@
 import CoreData
 import TestSupport
 
-/// Records in dictionaries, as a service has them: an incremental store of any model, for tests of what contexts make of its answers.
+/// Records in dictionaries, as a service has them: an incremental store of any model, for tests of
+/// what contexts make of its answers.
 ///
 /// Values and destinations are kept by property name. It filters, sorts and cuts as it is asked.
 final class ShelfService: NSIncrementalStore, @unchecked Sendable {

@@ -362,7 +362,7 @@ import Testing
         #expect(inner == 7)
         let asynchronous = await coordinator.perform { coordinator.performAndWait { 8 } }
         #expect(asynchronous == 8)
-        /// What the blocks did, in order; only the coordinator's queue keeps them apart.
+        /// A record of the blocks, in order; only the coordinator's queue keeps them apart.
         final class Log: @unchecked Sendable { var entries: [Int] = [] }
         let log = Log()
         func enqueue(_ number: Int) { coordinator.perform { log.entries.append(number) } }

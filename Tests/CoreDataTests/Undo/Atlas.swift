@@ -2,8 +2,9 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Continents with their countries in an order, rivers that flow through countries, and notes: a root, a child and a grandchild over them,
-/// of which none has read anything and one may have an undo manager.
+/// Continents with their countries in an order, rivers that flow through countries, and notes: a
+/// root, a child and a grandchild over them, of which none has read anything and one may have an
+/// undo manager.
 final class Atlas {
     enum Level: Int, CaseIterable { case root, child, grandchild }
 
@@ -36,8 +37,8 @@ final class Atlas {
                 ofType: kind.type, configurationName: isSplit ? name : nil, at: kind.url(folder.file("\(name).sqlite")))
         }
         let root = coordinator.newContext()
-        let child = Self.child(of: root)
-        levels = [root, child, Self.child(of: child)]
+        let child = root.newChild()
+        levels = [root, child, child.newChild()]
         context = levels[(level ?? .root).rawValue]
         let writer = coordinator.newContext()
         others.append(writer)
@@ -81,15 +82,10 @@ final class Atlas {
 
     // MARK: Contexts and objects
 
-    static func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
-    }
-
-    /// A context that knows nothing, on the stores or below another one; it lives as long as the atlas.
+    /// A context that knows nothing, on the stores or below another one; it lives as long as the
+    /// atlas.
     func newContext(below parent: NSManagedObjectContext? = nil) -> NSManagedObjectContext {
-        let context = parent.map { Self.child(of: $0) } ?? coordinator.newContext()
+        let context = parent.map { $0.newChild() } ?? coordinator.newContext()
         others.append(context)
         return context
     }
@@ -144,7 +140,8 @@ final class Atlas {
 
     // MARK: What is shown
 
-    /// Everything that a context shows: a line for each continent, for each country without one, and for rivers and notes.
+    /// Everything that a context shows: a line for each continent, for each country without one,
+    /// and for rivers and notes.
     static func lines(_ context: NSManagedObjectContext) throws -> [String] {
         func text(_ country: NSManagedObject) -> String {
             "\(name(country)) \(people(country)) (\(rivers(of: country).map(name).sorted().joined(separator: "+")))"
@@ -160,7 +157,8 @@ final class Atlas {
         return continents + free + rest
     }
 
-    /// Expects that relationships are the same from both sides and lead nowhere else, and that nothing is there twice.
+    /// Expects that relationships are the same from both sides and lead nowhere else, and that
+    /// nothing is there twice.
     static func expectConsistent(_ context: NSManagedObjectContext, _ location: SourceLocation = #_sourceLocation) throws {
         for entity in entities {
             let found = try all(entity, in: context)
@@ -196,7 +194,8 @@ final class Atlas {
         try Self.expectConsistent(context, location)
     }
 
-    /// Expects that the stores have some lines, as a context that knows nothing reads them, and as the databases' own libraries do.
+    /// Expects that the stores have some lines, as a context that knows nothing reads them, and as
+    /// the databases' own libraries do.
     func expectStored(_ lines: [String], _ comment: String = "", _ location: SourceLocation = #_sourceLocation) throws {
         let fresh = newContext()
         try expect(lines, in: fresh, "stored \(comment)", location)
@@ -240,7 +239,8 @@ final class Atlas {
         wait()
     }
 
-    /// Waits until all levels have merged what they have been told of so far, and know the IDs of what was saved.
+    /// Waits until all levels have merged what they have been told of so far, and know the IDs of
+    /// what was saved.
     func wait() { for level in levels { level.performAndWait {} } }
 
     /// Has another context of the stores change something and save it.

@@ -127,7 +127,8 @@ import Testing
         { context in try Atlas.find("Malta", in: context).setValue("Gozo", forKey: "name") },
     ]
 
-    /// - Parameter level: the level that has the undo manager; what is changed is changed below it, or at it where nothing lies below.
+    /// - Parameter level: the level that has the undo manager; what is changed is changed below it,
+    ///   or at it where nothing lies below.
     @Test(arguments: Atlas.Level.allCases, [1, 2]) func savesThatTheLimitHasForgottenStay(level: Atlas.Level, limit: Int) throws {
         let atlas = try Atlas(level)
         atlas.manager.levelsOfUndo = limit

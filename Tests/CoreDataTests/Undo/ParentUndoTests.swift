@@ -4,8 +4,8 @@ import Testing
 
 /// The undo manager of a parent into which children save.
 @Suite(.everyStore) struct ParentUndoTests {
-    /// Changes of each kind: an order, a new member in the middle of it, a deletion with what its rule reaches, values, both sides of a
-    /// many-to-many relationship.
+    /// Changes of each kind: an order, a new member in the middle of it, a deletion with what its
+    /// rule reaches, values, both sides of a many-to-many relationship.
     private func changeEverything(in context: NSManagedObjectContext) throws {
         let (europe, rhine) = (try Atlas.find("Europe", in: context), try Atlas.find("Rhine", in: context))
         let members = europe.mutableOrderedSetValue(forKey: "countries")

@@ -4,7 +4,7 @@ import Testing
 
 /// Undo below the root of what has been given permanent IDs before it was in a store.
 @Suite(.everyStore) struct PermanentIDUndoTests {
-    /// When new objects get their permanent IDs.
+    /// The time when new objects get their permanent IDs.
     enum Moment: CaseIterable { case beforeTheSave, afterTheSave, above, withTheRootsSave }
 
     private func obtain(_ objects: [NSManagedObject], _ moment: Moment, in context: NSManagedObjectContext) throws {

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What is taken back after others changed or deleted the rows, in the stores or in other levels of a tree.
+/// Undo after others changed or deleted the rows, in the stores or in other levels of a tree.
 @Suite struct UndoAfterBatchTests {
     static let desks: [(StoreKind, Bool)] = StoreKind.allCases.flatMap { [($0, false), ($0, true)] }
 
@@ -120,7 +120,7 @@ import Testing
         #expect(try desk.context.names() == ["Rob"])
     }
 
-    /// It is the program's own deletion that is taken back.
+    /// Undo takes back the program's own deletion alone.
     @Test(arguments: desks) func anUnsavedDeletionOfWhatABatchDeletedIsUndone(desk: (StoreKind, Bool)) throws {
         let desk = try UndoDesk(desk.0, isChild: desk.1)
         let ada = desk.context.author("Ada", born: 1)
@@ -280,9 +280,11 @@ import Testing
         desk.group { ada.name = "Ida" }
         desk.group { ada.born = 2 }
         desk.context.undo()
-        #expect(desk.manager.canUndo && desk.manager.canRedo)
+        #expect(desk.manager.canUndo)
+        #expect(desk.manager.canRedo)
         desk.context.rollback()
-        #expect(!desk.manager.canUndo && !desk.manager.canRedo)
+        #expect(!desk.manager.canUndo)
+        #expect(!desk.manager.canRedo)
         desk.context.redo()
         desk.context.undo()
         #expect(ada.name == "Ada")

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What is taken back of changes that were made on values of others.
+/// Undo of changes that were made on top of merged values.
 @Suite struct UndoAfterMergeTests {
     static let desks = UndoAfterBatchTests.desks
 
@@ -150,7 +150,7 @@ import Testing
         #expect(try desk.library.newContext().books().allSatisfy { $0.tags.count == 1 })
     }
 
-    /// What the group itself has led to the new object is led back, and is not changed but for that.
+    /// Only the relationships that the group itself has led to the new object are led back.
     @Test(arguments: StoreKind.allCases) func undoingASavedInsertionLeavesWhatItsGroupTookBack(kind: StoreKind) throws {
         let desk = try UndoDesk(kind)
         let notes = desk.context.book("Notes", by: desk.context.author("Bob", born: 2))
@@ -196,7 +196,7 @@ extension UndoDesk {
         return try context.fetch(request)
     }
 
-    /// What is changed now is taken back to what others have written, here and in the store.
+    /// A change that is made now is undone to the values of others, here and in the store.
     fileprivate func expectUndoGivesBackZoe(to ada: LibraryAuthor, sourceLocation: SourceLocation = #_sourceLocation) throws {
         group { ada.name = "Max" }
         context.undo()

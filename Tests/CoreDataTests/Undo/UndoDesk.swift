@@ -11,8 +11,7 @@ final class UndoDesk {
     init(_ kind: StoreKind, isChild: Bool = false) throws {
         library = try Library(kind)
         if isChild {
-            context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-            context.parent = library.context
+            context = library.context.newChild()
         } else {
             context = library.context
         }
@@ -65,7 +64,8 @@ final class UndoDesk {
         NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: objectIDs], into: contexts)
     }
 
-    /// The authors of the store and the years of their birth, as a context that knows nothing reads them.
+    /// The authors of the store and the years of their birth, as a context that knows nothing reads
+    /// them.
     func stored() throws -> [String] {
         let lines = try library.newContext().authors().map { "\($0.name ?? "-") \($0.born)" }
         if library.store.type == NSSQLiteStoreType {

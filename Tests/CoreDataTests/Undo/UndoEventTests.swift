@@ -167,7 +167,8 @@ import Testing
         #expect(notifications(of: manager) { manager.undo() }.allSatisfy { $0 == "Checkpoint" })
     }
 
-    /// One who registers late does so at the checkpoint, which is before the manager looks for something to undo.
+    /// An undo action that is registered at the checkpoint comes before the manager looks for
+    /// something to undo.
     @Test func whatIsRegisteredAtTheCheckpointIsUndone() {
         let manager = UndoManager()
         let isPending = Mutex(true)

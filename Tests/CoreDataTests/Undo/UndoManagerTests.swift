@@ -102,7 +102,8 @@ private func textInHand(levels: Int = 0) -> (manager: UndoManager, text: Undoabl
         manager.redo()
         #expect(heard.map(\.0) == [true, false])
         #expect(heard.map(\.1) == [false, true])
-        #expect(!manager.isUndoing && !manager.isRedoing)
+        #expect(!manager.isUndoing)
+        #expect(!manager.isRedoing)
     }
 
     @Test func anUndoThatRegistersNothingCannotBeRedone() {
@@ -327,7 +328,7 @@ private func textInHand(levels: Int = 0) -> (manager: UndoManager, text: Undoabl
 }
 
 #if os(Linux) || os(macOS)
-    /// What stops a program, with a message that says why.
+    /// Misuse that stops a program, with a message that says why.
     @Suite struct UndoStopTests {
         private func message(_ result: ExitTest.Result?) -> String {
             String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -27,8 +27,7 @@ import Testing
             try writer.save()
             parent = coordinator.newContext()
             if isChild {
-                context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                context.parent = parent
+                context = parent.newChild()
             } else {
                 context = parent
             }

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Undone deletions among relationships without an inverse. A server empties the keys that lead to deleted rows.
+/// Undone deletions among relationships without an inverse. A server empties the keys that lead to
+/// deleted rows.
 @Suite(.stores(StoreKind.allCases.filter { $0 != .postgreSQL })) struct UndoWithoutInverseTests {
     private let stack: TestStack
     private let context: NSManagedObjectContext
@@ -38,7 +39,7 @@ import Testing
         return try context.fetch(request).first
     }
 
-    /// What a page leads to, by names.
+    /// The destinations of a page, by names.
     private func shown(_ page: NSManagedObject?) -> [String] {
         func name(_ object: Any?) -> String { (object as? NSManagedObject)?.value(forKey: "name") as? String ?? "nil" }
         let many = (page?.value(forKey: "many") as? NSSet)?.allObjects.map(name).sorted() ?? []
@@ -130,8 +131,7 @@ import Testing
     @Test(arguments: [false, true]) func aChildTakesOutWhatItDeletes(isProcessed: Bool) throws {
         let parents = try #require(try object("Page", "page", context))
         _ = shown(parents)
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         let page = try #require(try object("Page", "page", child))
         let note = try #require(try object("Note", "y", child))
         child.delete(note)

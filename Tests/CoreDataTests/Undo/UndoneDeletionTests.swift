@@ -17,7 +17,8 @@ import Testing
         [true, false].flatMap { deletesTag in [true, false].map { Way(inOneEvent: inOneEvent, deletesTag: deletesTag, isRead: $0) } }
     }
 
-    /// Both sides of a many-to-many relationship, or one, are deleted, in one event or in several, any number of times.
+    /// Both sides of a many-to-many relationship, or one, are deleted, in one event or in several,
+    /// any number of times.
     @Test(arguments: StoreKind.allCases, Self.ways)
     func membersComeBackOnBothSides(_ kind: StoreKind, _ way: Way) throws { try membersComeBack(UndoDesk(kind), way) }
 
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    /// There is no row to be read again: the object stays, to be saved anew.
+    /// The object has no row to read: it stays, to be inserted by the next save.
     @Test(arguments: StoreKind.allCases, [false, true])
     func anObjectWhoseSavedDeletionIsUndoneOutlivesARefresh(_ kind: StoreKind, isChild: Bool) throws {
         let desk = try UndoDesk(kind, isChild: isChild)

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Names of entities, attributes and relationships with spaces, quotes, words of SQL and letters beyond ASCII, in all forms of fetch.
+/// Names of entities, attributes and relationships with spaces, quotes, words of SQL and letters
+/// beyond ASCII, in all forms of fetch.
 @Suite struct RandomNamesTests {
     private static let pieces = [
         "a b", "select", "\"", "'", "JOIN", " from ", "`", "[x]", "é", "日本", "👍🏽", "--", ";", "?", "%", "(", ")", ",", "*", "/", "\\", "0",
@@ -73,10 +74,9 @@ import Testing
 
         let dictionaries = NSFetchRequest<NSDictionary>(entityName: thing)
         dictionaries.resultType = .dictionaryResultType
-        let sum = NSExpressionDescription()
-        sum.name = "the \"sum\" of"
-        sum.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: count)])
-        sum.expressionResultType = .integer64AttributeType
+        let sum = NSExpressionDescription(
+            "the \"sum\" of", NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: count)]),
+            .integer64AttributeType)
         dictionaries.propertiesToFetch = [one + "." + label, sum]
         dictionaries.propertiesToGroupBy = [one + "." + label]
         let rows = try stack.newContext().fetch(dictionaries)

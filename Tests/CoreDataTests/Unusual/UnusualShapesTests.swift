@@ -29,7 +29,8 @@ import Testing
         return try context.fetch(request)
     }
 
-    /// Three levels, whose siblings have relationships of the same name to different entities, one to many and many to many.
+    /// Three levels, whose siblings have relationships of the same name to different entities, one
+    /// to many and many to many.
     @Test func siblingsHaveRelationshipsOfTheSameName() throws {
         let base = entity("Base", [text("title")])
         let (left, right) = (entity("Left", []), entity("Right", []))
@@ -78,7 +79,8 @@ import Testing
         // Two properties of one name, which a fetch of the superentity cannot tell apart.
         for format in ["note == 'noted'", "items.@count == 2", "ANY labels.title != nil"] {
             let error = try #require(errorThrown { _ = try fetch("Base", format, reader) })
-            #expect(error.localizedDescription.contains("Left") && error.localizedDescription.contains("Right"))
+            #expect(error.localizedDescription.contains("Left"))
+            #expect(error.localizedDescription.contains("Right"))
         }
         #expect(try fetch("Left", "note == 'noted'", reader).count == 1)
         context.delete(try #require(try fetch("Rightmost", nil, context).first))

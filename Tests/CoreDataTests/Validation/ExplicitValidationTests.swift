@@ -23,7 +23,8 @@ final class ImportedPlayer: NSManagedObject {
     @Managed var name: String?
 }
 
-/// `validateForUpdate()` and `validateForInsert()` as a program calls them: they check every property, changed or not.
+/// `validateForUpdate()` and `validateForInsert()` as a program calls them: they check every
+/// property, changed or not.
 @Suite struct ExplicitValidationTests {
     private let folder: TemporaryFolder
 
@@ -149,8 +150,7 @@ final class ImportedPlayer: NSManagedObject {
 
     @Test func objectsOfAChildAreChecked() throws {
         let context = try context(.sqlite, [["size": 11]])
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         let team = try team(child)
         #expect(errorThrown { try team.validateForUpdate() }?.validationKeys == ["league", "name", "players", "size"])
         #expect(!child.hasChanges)

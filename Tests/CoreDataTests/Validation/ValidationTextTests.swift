@@ -2,7 +2,7 @@
 import TestSupport
 import Testing
 
-/// What errors of validation say to the user of a form, as their failure reason.
+/// The failure reasons of validation errors, which are texts for the user of a form.
 @Suite struct ValidationTextTests {
     @Test(arguments: [
         ("name", "Name"), ("unitPrice", "Unit price"), ("articleID", "Article ID"), ("URLString", "URL string"), ("zip_code", "Zip code"),

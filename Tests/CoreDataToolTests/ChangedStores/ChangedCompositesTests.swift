@@ -24,8 +24,7 @@ import Testing
         path = url.path
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([person]))
         let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             for name in ["Ann", "Bob"] {
                 let person = NSEntityDescription.insertNewObject(forEntityName: "Person", into: context)

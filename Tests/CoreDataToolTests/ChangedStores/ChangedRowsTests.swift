@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// Rows that a hand or another program has changed: what is there is shown, what is not as it should be is named.
+/// Rows that a hand or another program has changed: what is there is shown, what is not as it
+/// should be is named.
 @Suite struct ChangedRowsTests {
     let store: ShelfStore
 

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// Stores that are named by a symbolic link in another folder: what belongs to them lies beside the file itself.
+/// Stores that are named by a symbolic link in another folder: what belongs to them lies beside the
+/// file itself.
 @Suite struct LinkedStoreTests {
     let store: ShelfStore
     let elsewhere: TestSupport.TemporaryFolder
@@ -14,7 +15,8 @@ import Testing
         elsewhere = try TestSupport.TemporaryFolder()
     }
 
-    /// A link to a link: the first one relative to the folder of the store, the second one of another name.
+    /// A link to a link: the first one relative to the folder of the store, the second one of
+    /// another name.
     private func link() throws -> String {
         let near = store.workplace.folder.appendingPathComponent("near.sqlite")
         try FileManager.default.createSymbolicLink(atPath: near.path, withDestinationPath: "Shelf.sqlite")
@@ -42,7 +44,8 @@ import Testing
     }
 
     @Test func externalValuesOfACopyWithItsJournalAreThoseOfTheFileThatALinkLeadsTo() throws {
-        // A store that another program left with rows in its log: copied, and the copy is given the log.
+        // A store that another program left with rows in its log: copied, and the copy is given the
+        // log.
         let other = elsewhere.file("running.sqlite")
         try FileManager.default.copyItem(at: store.url, to: other)
         let writer = SQLiteFile(other)

@@ -4,8 +4,8 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// A store that a test changes behind Core Data's back: five things, two of them books, on a shelf and with tags; `t1` has a
-/// cover in a file of its own.
+/// A store that a test changes behind Core Data's back: five things, two of them books, on a shelf
+/// and with tags; `t1` has a cover in a file of its own.
 final class ShelfStore {
     let workplace: Workplace
     let url: URL
@@ -18,8 +18,7 @@ final class ShelfStore {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
         let store = try coordinator.addPersistentStore(
             type: .sqlite, at: url, options: [NSPersistentHistoryTrackingKey: true as NSNumber])
-        let context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             let shelf = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: context)
             shelf.setValue("left", forKey: "label")
@@ -108,7 +107,7 @@ final class ShelfStore {
         try query(entity).rows().compactMap { $0["title"] as? String }.sorted()
     }
 
-    /// What `info` warns of.
+    /// The warnings of `info`.
     func warnings() throws -> [String] {
         let run = try run(["info", path, "--json"])
         #expect(run.status == 0, "\(run.errors)")

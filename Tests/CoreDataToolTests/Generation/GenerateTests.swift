@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// What `coredata generate` writes, and what it leaves alone.
+/// The files that `coredata generate` writes, and those that it does not touch.
 @Suite struct GenerateTests {
     @Test func theClassesAreWhatAPersonWouldWrite() throws {
         let folder = try ModelFolder(ModelFolder.shop)
@@ -287,7 +287,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: url))
         let run = ToolRun(["generate", url.path, "--file", "-"])
-        #expect(run.status == 0 && run.errors == "", "\(run.errors)")
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(run.errors == "", "\(run.errors)")
         #expect(run.output.contains("    @Attribute(.spotlight, .cloudEncryption) var secret: String?\n"), "\(run.output)")
     }
 

@@ -35,7 +35,8 @@ import Testing
         let model = try folder.model()
         let text = try textMadeOfClasses(run, in: folder.outputPath, model)
         #expect(try read(text).entityVersionHashesByName == model.entityVersionHashesByName)
-        // Line by line the same, except for defaults that Swift has no literal for, and for what classes do not declare.
+        // Line by line the same, except for defaults that Swift has no literal for, and for what
+        // classes do not declare.
         let leftOut = [
             "computedDefault", "<model", "name=\"nearest\"", "name=\"seen\"", "name=\"seenBy\"", "fetchedProperty", "fetchRequest",
         ]
@@ -44,7 +45,8 @@ import Testing
                 text.replacingOccurrences(of: "representedClassName=\"Program.", with: "representedClassName=\"")
                     .split(separator: "\n").map(String.init).filter { line in !leftOut.contains { line.contains($0) } })
         }
-        // A model file also lists the index of an attribute that a fetch index has alone, as compiled models do.
+        // A model file also lists the index of an attribute that a fetch index has alone, as
+        // compiled models do.
         let drawn = try folder.model()
         for entity in drawn.entities { entity.indexes.removeAll { entity.attributesByName[$0.name]?.isIndexed == true } }
         let (found, expected) = (lines(text), lines(try drawn.xcdatamodelContents().text))
@@ -89,12 +91,15 @@ import Testing
         let text = try textMadeOfClasses(run, in: folder.outputPath, model)
         #expect(try read(text).entityVersionHashesByName == model.entityVersionHashesByName)
         let order = try folder.text("Order.swift")
-        #expect(order.contains("enum Kind: CompositeCases") && order.contains("struct Status: CompositeEnumeration"))
-        #expect(order.contains("public var place: PlaceValue?") && order.contains("struct DataValue: CompositeValue"))
+        #expect(order.contains("enum Kind: CompositeCases"))
+        #expect(order.contains("struct Status: CompositeEnumeration"))
+        #expect(order.contains("public var place: PlaceValue?"))
+        #expect(order.contains("struct DataValue: CompositeValue"))
         #expect(run.errors == "")
     }
 
-    /// As SwiftData has them: the elements of enumerations are optional, whether or not the attribute is.
+    /// As SwiftData has them: the elements of enumerations are optional, whether or not the
+    /// attribute is.
     @Test(arguments: [false, true]) func classesOfAStoreWithEnumerationsOpenIt(areOptional: Bool) throws {
         func enumeration(_ name: String, _ elements: [NSAttributeDescription], cases: [String]? = nil) -> NSAttributeDescription {
             let attribute = NSCompositeAttributeDescription()

@@ -83,7 +83,8 @@ import Testing
         #expect(ToolRun(["model", "compile", output, "--output", output]).errors.contains("no source of a model"))
         try folder.draw("<entity/>")
         let run = ToolRun(["model", "compile", folder.modelPath, "--output", output])
-        #expect(run.status == 1 && run.errors.split(separator: "\n").count == 1)
+        #expect(run.status == 1)
+        #expect(run.errors.split(separator: "\n").count == 1)
         #expect(!FileManager.default.fileExists(atPath: output))
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreDataToolKit
 
-/// What `coredata port` changes in managed object classes.
+/// Changes of `coredata port` to managed object classes.
 @Suite struct PortClassesTests {
     @Test func aClassOfXcodesIsPorted() throws {
         let port = try PortRun(
@@ -292,7 +292,8 @@ import Testing
                     @ManagedAccessor func addWheels(_ values: NSSet)
                 }
                 """)
-        #expect(port.left.count == 1 && port.left[0].hasPrefix("5: "))
+        try #require(port.left.count == 1)
+        #expect(port.left[0].hasPrefix("5: "))
     }
 
     @Test func setsAndKeysFollowTheProperties() throws {
@@ -318,7 +319,8 @@ import Testing
                 person.setValue(now, forKey: "date")
                 let set = Set<Car>(person.cars!)
                 """)
-        #expect(port.left.count == 1 && port.left[0].hasPrefix("10: "))
+        try #require(port.left.count == 1)
+        #expect(port.left[0].hasPrefix("10: "))
     }
 
     @Test func classesOfTestsLoseTheirAttributes() throws {
@@ -350,6 +352,7 @@ import Testing
     @Test func anOverrideOfAnExtensionsMemberIsLeft() throws {
         let port = try PortRun(
             "class A: NSManagedObject {}\nextension A { func f() {} }\nclass B: A {}\nclass C: B { override func f() {} }")
-        #expect(port.left.count == 1 && port.left[0].contains("extension of A"))
+        try #require(port.left.count == 1)
+        #expect(port.left[0].contains("extension of A"))
     }
 }

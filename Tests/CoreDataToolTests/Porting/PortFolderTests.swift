@@ -81,7 +81,7 @@ import Testing
         #expect((report.first?["changes"] as? [[String: Any]])?.count == 1)
     }
 
-    /// Whatever the bytes are, texts of any form end, and porting twice is porting once.
+    /// Porting ends for texts of any bytes, and porting twice changes nothing more.
     @Test(arguments: 0..<20) func anyMixtureOfPiecesIsPortedOnce(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let pieces = [
@@ -102,7 +102,8 @@ import Testing
         }
     }
 
-    /// Files that import Foundation or XCTest alone, and expectations, compile with Core Data's predicates.
+    /// Files that import Foundation or XCTest alone, and expectations, compile with Core Data's
+    /// predicates.
     @Test(arguments: ["5", "6"]) func portedFilesWithoutCoreDataCompile(languageMode: String) throws {
         let library = try PortRun(
             """

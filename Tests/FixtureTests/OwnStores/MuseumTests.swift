@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// A store of framework 849: identifiers, addresses, files beside the store, constraints, and a history without a table of texts.
+/// A store of framework 849: identifiers, addresses, files beside the store, constraints, and a
+/// history without a table of texts.
 @Suite struct MuseumTests {
     let store: OpenedStore
 
@@ -14,22 +15,31 @@ import Testing
 
     @Test func theValuesAreThoseOfTheRowsAndOfTheFile() throws {
         let amphora = try store.object("Exhibit", 1)
-        #expect(amphora.text("label") == "Amphora" && amphora.number("weight") == 2.5)
+        #expect(amphora.text("label") == "Amphora")
+        #expect(amphora.number("weight") == 2.5)
         #expect(amphora.value(forKey: "code") as? UUID == UUID(uuidString: "00112233-4455-6677-8899-AABBCCDDEEFF"))
         #expect(amphora.value(forKey: "page") as? URL == URL(string: "https://example.org/amphora?size=large"))
         #expect(amphora.value(forKey: "tags") as? [String] == ["old", "red"])
-        // The first byte of an attribute with external storage says where the rest is; of another one it is a value.
+        // The first byte of an attribute with external storage says where the rest is; of another
+        // one it is a value.
         #expect(amphora.value(forKey: "scan") as? Data == Data([0x0A, 0x0B, 0x0C]))
         #expect(amphora.value(forKey: "sketch") as? Data == Data([0x01, 0x0A, 0x0B, 0x0C]))
         let bust = try store.object("Exhibit", 2)
         #expect(bust.value(forKey: "scan") as? Data == OwnStore.scan)
-        #expect(bust.value(forKey: "weight") == nil && bust.value(forKey: "page") == nil && bust.value(forKey: "tags") == nil)
+        #expect(bust.value(forKey: "weight") == nil)
+        #expect(bust.value(forKey: "page") == nil)
+        #expect(bust.value(forKey: "tags") == nil)
         let unnamed = try store.object("Exhibit", 3)
-        #expect(unnamed.value(forKey: "label") == nil && unnamed.number("weight") == 0.125)
-        #expect(unnamed.value(forKey: "scan") == nil && unnamed.value(forKey: "sketch") as? Data == Data([2]))
-        #expect(try store.object("Room", 1).number("floor") == -1 && store.object("Room", 1).many("exhibits") == [1, 2])
-        #expect(try store.object("Room", 2).text("name") == "Ivory" && store.object("Room", 2).many("exhibits") == [])
-        #expect(unnamed.one("room") == nil && bust.one("room") == "Room/p1")
+        #expect(unnamed.value(forKey: "label") == nil)
+        #expect(unnamed.number("weight") == 0.125)
+        #expect(unnamed.value(forKey: "scan") == nil)
+        #expect(unnamed.value(forKey: "sketch") as? Data == Data([2]))
+        #expect(try store.object("Room", 1).number("floor") == -1)
+        #expect(try store.object("Room", 1).many("exhibits") == [1, 2])
+        #expect(try store.object("Room", 2).text("name") == "Ivory")
+        #expect(try store.object("Room", 2).many("exhibits") == [])
+        #expect(unnamed.one("room") == nil)
+        #expect(bust.one("room") == "Room/p1")
     }
 
     @Test func valuesOfEachTypeAreWrittenAsTheRowsHaveThem() throws {
@@ -51,7 +61,8 @@ import Testing
         try store.object("Exhibit", 1).setValue(content, forKey: "scan")
         try store.context.save()
         let cell = try #require(try store.file.cells("SELECT ZSCAN FROM ZEXHIBIT WHERE Z_PK = 1").first?.first?.blob)
-        #expect(cell.first == 2 && cell.last == 0)
+        #expect(cell.first == 2)
+        #expect(cell.last == 0)
         let name = String(decoding: cell.dropFirst().dropLast(), as: UTF8.self)
         #expect(UUID(uuidString: name) != nil)
         #expect(try Data(contentsOf: externalFolder.appendingPathComponent(name)) == content)
@@ -139,6 +150,7 @@ import Testing
         #expect(file.value("SELECT Z_UUID FROM Z_METADATA") == uuid)
         #expect(externalFiles() == [OwnStore.scanFile])
         let bust = try #require(try stack.objects(exhibit).first { $0.key == 2 })
-        #expect(bust.value(forKey: "scan") as? Data == OwnStore.scan && bust.text("title") == "Bust")
+        #expect(bust.value(forKey: "scan") as? Data == OwnStore.scan)
+        #expect(bust.text("title") == "Bust")
     }
 }

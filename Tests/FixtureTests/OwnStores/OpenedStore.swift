@@ -9,7 +9,7 @@ final class OpenedStore {
     let stack: Stack
 
     var context: NSManagedObjectContext { stack.context }
-    /// What the sqlite3 library sees.
+    /// The file, read with the sqlite3 library.
     var file: SQLiteFile { SQLiteFile(url) }
 
     init(_ store: OwnStore, isTracked: Bool = false) throws {
@@ -48,7 +48,8 @@ extension NSManagedObject {
     /// The place that a to-one relationship leads to.
     func one(_ name: String) -> String? { (value(forKey: name) as? NSManagedObject)?.place }
 
-    /// The keys that a to-many relationship leads to: in its order, or in ascending order where it has none.
+    /// The keys that a to-many relationship leads to: in its order, or in ascending order where it
+    /// has none.
     func many(_ name: String) -> [Int64] {
         switch value(forKey: name) {
         case let ordered as NSOrderedSet: ordered.array.compactMap { ($0 as? NSManagedObject)?.key }

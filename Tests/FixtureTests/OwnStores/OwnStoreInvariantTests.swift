@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What no reading and no save may change in a store, whoever wrote it.
+/// Invariants that reads and saves keep in a store, whoever wrote it.
 @Suite struct OwnStoreInvariantTests {
     let folder: TemporaryFolder
 
@@ -76,7 +76,8 @@ import Testing
         return NSDictionary(dictionary: try #require(list as? [String: Any]))
     }
 
-    /// `Z_MAX` of a root entity is at least the highest key of its table, and keys of the others are not counted.
+    /// `Z_MAX` of a root entity is at least the highest key of its table, and keys of the others
+    /// are not counted.
     private func checkKeys(_ file: SQLiteFile, _ store: OwnStore) throws {
         for row in try file.cells("SELECT Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT < 16000") {
             let (name, root, highest) = (row[0].text ?? "", row[1].integer, row[2].integer ?? -1)

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Stores of framework 640: ordered relationships and relationships of many to many, as they were made and as a migration left them.
+/// Stores of framework 640: ordered relationships and relationships of many to many, as they were
+/// made and as a migration left them.
 @Suite struct PlaylistsTests {
     private static let both = [OwnStore.playlists, .migratedPlaylists]
 
@@ -14,13 +15,16 @@ import Testing
 
     @Test(arguments: both) func theValuesAreThoseOfTheRows(own: OwnStore) throws {
         let store = try OpenedStore(own)
-        #expect(try store.object("Album", 1).text("title") == "Blue" && store.object("Album", 1).number("year") == 1971)
+        #expect(try store.object("Album", 1).text("title") == "Blue")
+        #expect(try store.object("Album", 1).number("year") == 1971)
         #expect(try store.object("Album", 2).value(forKey: "year") == nil)
-        #expect(try store.object("Song", 1).text("title") == "All I Want" && store.object("Song", 1).number("length") == 213.5)
+        #expect(try store.object("Song", 1).text("title") == "All I Want")
+        #expect(try store.object("Song", 1).number("length") == 213.5)
         #expect(try store.object("Song", 1).value(forKey: "isLive") as? Bool == false)
         #expect(try store.object("Song", 2).value(forKey: "isLive") == nil)
         let recording = try store.object("Recording", 3)
-        #expect(recording.text("place") == "London" && recording.number("length") == 262.25)
+        #expect(recording.text("place") == "London")
+        #expect(recording.number("length") == 262.25)
         #expect(try store.keys("Song") == [1, 2, 3, 7])
         #expect(try store.keys("Recording") == [3, 7])
     }
@@ -53,7 +57,8 @@ import Testing
         try store.context.save()
         let rows = positions(store, 1)
         #expect(rows.map { $0[0] } == ["3", "2", "1"])
-        #expect(rows.first?[1] == "2048" && rows.last?[1] == "3072")
+        #expect(rows.first?[1] == "2048")
+        #expect(rows.last?[1] == "3072")
         #expect(positions(store, 2) == [["1", "1"], ["2", "9"], ["3", "40000"]])
         #expect(try store.object("Song", 2).many("playlists") == [1, 2])
     }
@@ -77,11 +82,13 @@ import Testing
 
     @Test(arguments: both) func newRowsHaveKeysAboveThoseThatAreThere(own: OwnStore) throws {
         let store = try OpenedStore(own)
-        // In the migrated store Z_MAX is 4 for songs and 1 for albums, although there are keys up to 7 and 2.
+        // In the migrated store Z_MAX is 4 for songs and 1 for albums, although there are keys up
+        // to 7 and 2.
         let (song, album) = (try store.insert("Recording", ["title": "New"]), try store.insert("Album", ["title": "Next"]))
         song.setValue(album, forKey: "album")
         try store.context.save()
-        #expect(song.place == "Recording/p8" && album.place == "Album/p3")
+        #expect(song.place == "Recording/p8")
+        #expect(album.place == "Album/p3")
         #expect(store.file.rows("SELECT Z_ENT, Z_OPT, ZALBUM, ZTITLE FROM ZSONG WHERE Z_PK = 8") == [["4", "1", "3", "New"]])
         #expect(store.file.rows("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (1, 3) ORDER BY 1") == [["1", "3"], ["3", "8"]])
     }

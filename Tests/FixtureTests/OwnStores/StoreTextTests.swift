@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// What the engine makes is, to the letter, what the texts of the stores say, which were written from the rules of the file format.
+/// The engine writes stores that equal the texts, which were written by hand from the rules of the
+/// file format.
 @Suite struct StoreTextTests {
     let folder: TemporaryFolder
 
@@ -27,7 +28,8 @@ import Testing
     @Test(arguments: neverMigrated) func aNewStoreIsMadeWithTheStatementsOfTheText(store: OwnStore) throws {
         let (text, made) = try both(store)
         func statements(_ file: SQLiteFile) -> [String?] {
-            // The framework of that time kept neither a copy of the model nor the history's texts apart.
+            // The framework of that time kept neither a copy of the model nor the history's texts
+            // apart.
             let without = store.framework <= 519 ? "Z_MODELCACHE" : ""
             return file.column(
                 "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name <> '\(without)' "

@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Rows that triggers leave out of batch requests, and pairs that they leave out while several programs write the same ones.
+/// Rows that triggers leave out of batch requests, and pairs that they leave out while several
+/// programs write the same ones.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ExcludedBatchTests {
     private static func trigger(_ kind: String, _ table: String, when condition: String) -> String {
@@ -15,7 +16,8 @@ struct ExcludedBatchTests {
         """
     }
 
-    /// A store of items with a tag each, one of which a trigger keeps as it is, and another program that opens it.
+    /// A store of items with a tag each, one of which a trigger keeps as it is, and another program
+    /// that opens it.
     private func open(_ kind: String, deleteRule: NSDeleteRule = .nullifyDeleteRule) throws -> (Warehouse, NSManagedObjectContext) {
         let model = Warehouse.model()
         model.entitiesByName["Maker"]?.relationshipsByName["items"]?.deleteRule = deleteRule
@@ -120,7 +122,8 @@ struct ExcludedBatchTests {
 
     private static let rounds = 20
 
-    /// Two programs give a club the same members, in each second round together with one that a trigger keeps out.
+    /// Two programs give a club the same members, in each second round together with one that a
+    /// trigger keeps out.
     @Test(arguments: [false, true]) func whoeverWritesTheSamePairsWritesThemWholeOrNotAtAll(ordered: Bool) throws {
         let warehouse = try Warehouse(Self.clubs(ordered: ordered))
         let context = warehouse.context
@@ -137,14 +140,16 @@ struct ExcludedBatchTests {
         }
         let members = try warehouse.texts("SELECT m.name FROM club_members p JOIN member m ON m.id = p.member_id ORDER BY m.id")
         let expected = (0..<Self.rounds).filter { $0 % 2 == 0 }.map { "\($0)" }
-        #expect(Set(members.compactMap { $0 }) == Set(expected) && members.count == expected.count)
+        #expect(Set(members.compactMap { $0 }) == Set(expected))
+        #expect(members.count == expected.count)
         let reader = try warehouse.otherProgram()
         let found = try reader.performAndWait {
             let value = try reader.all("Club")[0].value(forKey: "members")
             let members = (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? Array(value as? Set<NSManagedObject> ?? [])
             return members.compactMap { $0.value(forKey: "name") as? String }
         }
-        #expect(Set(found) == Set(members.compactMap { $0 }) && found.count == members.count)
+        #expect(Set(found) == Set(members.compactMap { $0 }))
+        #expect(found.count == members.count)
     }
 
     /// Tries until nobody else has changed the club meanwhile.
@@ -172,7 +177,8 @@ struct ExcludedBatchTests {
                     let error = error as NSError
                     if error.code == CocoaError.Code.managedObjectMerge.rawValue { continue }
                     let isLeftOut = error.localizedDescription.contains("In the table 'club_members'")
-                    #expect(isRefused && isLeftOut, "round \(round): \(error)")
+                    #expect(isRefused, "round \(round): \(error)")
+                    #expect(isLeftOut, "round \(round): \(error)")
                     return
                 }
             }

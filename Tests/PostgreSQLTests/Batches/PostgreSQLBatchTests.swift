@@ -8,7 +8,8 @@ import Testing
 /// Changes of many rows in a database, looked at by a connection past the store.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct PostgreSQLBatchTests {
-    /// A store of parts in bins; each part has a key, and a code where it has one, that no other has.
+    /// A store of parts in bins; each part has a key, and a code where it has one, that no other
+    /// has.
     private final class Depot: @unchecked Sendable {
         // Sendable: constants, but for contexts, which one thread asks for.
 
@@ -180,7 +181,8 @@ struct PostgreSQLBatchTests {
         #expect(try depot.parts() == ["a 1 0 v1", "b 2 0 v1"])
         rows = [("a", 9), ("c", 3)]
         let counts = try upsert()
-        #expect(counts.inserted == 1 && counts.updated == 1)
+        #expect(counts.inserted == 1)
+        #expect(counts.updated == 1)
         #expect(try depot.parts() == ["a 1 7 v2", "b 2 0 v1", "c 3 7 v1"])
     }
 
@@ -199,7 +201,8 @@ struct PostgreSQLBatchTests {
                 var inserted: Set<NSManagedObjectID> = []
                 var written = 0
                 for round in 0..<rounds {
-                    // New keys in each round, so that all meet while they are new, in another order each.
+                    // New keys in each round, so that all meet while they are new, in another order
+                    // each.
                     let rows = (0..<keys).shuffled(using: &generator).map { ["key": "r\(round) k\($0)", "note": "\(number)"] }
                     let request = NSBatchInsertRequest(entityName: "Part", objects: rows)
                     request.resultType = .objectIDs

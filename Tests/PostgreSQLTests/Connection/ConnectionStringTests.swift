@@ -7,7 +7,7 @@ import Testing
 
 @testable import CoreDataPostgreSQL
 
-/// Where to connect, as whom and how.
+/// Connection strings: hosts, users, parameters and service files.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ConnectionStringTests {
     private func server() throws -> PostgreSQLServer { try WireConnection.server() }
@@ -134,7 +134,6 @@ struct ConnectionStringTests {
         }
     }
 
-    /// What a service file leaves open is as everywhere.
     @Test func aServiceFileHasTheStandardParametersThatItDoesNotSet() async throws {
         await #expect(processExitsWith: .success) {
             let folder = try TemporaryFolder()
@@ -184,7 +183,6 @@ struct ConnectionStringTests {
         }
     }
 
-    /// What a service file says is looked up without a word to the server.
     @Test func theLookUpOfAServiceConnectsToNobody() async throws {
         await #expect(processExitsWith: .success) {
             let server = try #require(PostgreSQLServer.shared)

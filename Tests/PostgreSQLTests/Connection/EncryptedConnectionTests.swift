@@ -43,7 +43,8 @@ struct EncryptedConnectionTests {
 
     private func refusal(_ host: String, _ parameters: String) throws -> String {
         let error = try #require(throws: WireError.self) { _ = try WireConnection.open(place(host, parameters)) }
-        #expect(error.isConnectionLost && error.sqlState == nil)
+        #expect(error.isConnectionLost)
+        #expect(error.sqlState == nil)
         return error.message
     }
 
@@ -98,8 +99,7 @@ struct EncryptedConnectionTests {
         let observer = try open()
         nonisolated(unsafe) let running = connection
         let thread = OtherThread { #expect(throws: WireError.self) { try running.execute("SELECT pg_sleep(3600)") } }
-        let waits = "SELECT wait_event FROM pg_stat_activity WHERE pid = $1"
-        while try observer.texts(waits, [.int8(Int64(connection.facts.backendProcessID))]) != ["PgSleep"] { usleep(2_000) }
+        #expect(try observer.sees(sleeping: connection))
         connection.cancel()
         #expect(try thread.value()?.sqlState == "57014")
         #expect(try connection.integers("SELECT 7") == [7])
@@ -168,13 +168,15 @@ struct EncryptedConnectionTests {
 
     // MARK: Large records
 
-    /// What the TLS library has read and the client library not yet, the system does not tell of.
+    /// The system does not report bytes as readable which the TLS library has read and the client
+    /// library has not.
     @Test func recordsThatAreLargerThanPostgreSQLsAreReadToTheirEnd() throws {
         let proxy = try EncryptingProxy(server, certificates)
         let connection = try WireConnection.open(proxy.connectionString)
         #expect(connection.facts.isEncrypted)
         connection.longestSilence = 10
-        // Answers of almost two records: a part of the second does not fit beside the row that the first has begun.
+        // Answers of almost two records: a part of the second does not fit beside the row that the
+        // first has begun.
         for size in stride(from: 1_000, to: 8_000, by: 500) {
             let rows = 32_600 / (size + 20)
             let statement = WireStatement("SELECT repeat('x', \(size)) FROM generate_series(1, \(rows))")

@@ -21,7 +21,13 @@ struct FailoverTests {
         standby = try PostgreSQLServer(standbyOf: primary)
         try connection.run("ALTER SYSTEM SET synchronous_standby_names = '*'")
         try connection.run("SELECT pg_reload_conf()")
-        while try connection.texts("SELECT sync_state FROM pg_stat_replication") != ["sync"] { usleep(2_000) }
+        let follows = try Self.hasStandby("sync", connection)
+        #expect(follows)
+    }
+
+    /// Whether the primary comes to know its standby as one of a kind.
+    private static func hasStandby(_ kind: String, _ connection: LibPQConnection) throws -> Bool {
+        try wait { try connection.texts("SELECT sync_state FROM pg_stat_replication") == [kind] }
     }
 
     private func options(_ hosts: String...) -> [AnyHashable: Any] {
@@ -70,18 +76,19 @@ struct FailoverTests {
                 }
             }
         }
-        while saved.value < 20, !saver.isOver { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(wait { saved.value >= 20 || saver.isOver })
         try primary.control(.stop)
         try WireConnection.open(standby.connectionString()).run("SELECT pg_promote(true, 60)")
         let before = saved.value
-        while saved.value < before + 20, !saver.isOver { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(wait { saved.value >= before + 20 || saver.isOver })
         isOver.increase()
         try saver.value()
         #expect(try names(on: standby, warehouse.schema) == (0..<saved.value).map { "\($0)" })
     }
 
-    /// Tables of others do not say what was committed, and the server that takes over numbers its transactions anew: what another one has done
-    /// under the number of the save is not taken for it.
+    /// Tables of others do not say what was committed, and the server that takes over numbers its
+    /// transactions anew: what another one has done under the number of the save is not taken for
+    /// it.
     @Test func aServerThatTakesOverIsNotAskedForTransactionsOfTheOther() throws {
         let owner = try WireConnection.open(primary.connectionString())
         defer { owner.close() }
@@ -94,23 +101,22 @@ struct FailoverTests {
         options[NSPostgreSQLGivenTablesOption] = true
         try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: primary.url(schema: "given"), options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             _ = context.insert("Tag", ["label": "first"])
             try context.save()
             // The next commit waits for somebody who is not there.
             try owner.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
             try owner.run("SELECT pg_reload_conf()")
-            while try owner.texts("SELECT sync_state FROM pg_stat_replication") != ["async"] { usleep(2_000) }
+            let isAlone = try Self.hasStandby("async", owner)
+            #expect(isAlone)
             let isOver = Counter()
             defer { isOver.increase() }
             let failover = OtherThread { [primary, standby] in
                 let observer = try WireConnection.open(primary.connectionString())
-                while try observer.texts("SELECT 'waits' FROM pg_stat_activity WHERE wait_event = 'SyncRep'").isEmpty {
-                    if isOver.value > 0 { return }
-                    usleep(2_000)
-                }
+                let waiting = "SELECT 'waits' FROM pg_stat_activity WHERE wait_event = 'SyncRep'"
+                #expect(try wait { try isOver.value > 0 || !observer.texts(waiting).isEmpty })
+                if isOver.value > 0 { return }
                 try primary.control(.stop)
                 let connection = try WireConnection.open(standby.connectionString())
                 defer { connection.close() }

@@ -27,7 +27,8 @@ struct LocalizedRefusalTests {
             let place = "host=\(server.folder) user=app dbname=app sslmode=disable connect_timeout=5"
             _ = try LibPQDriver.connect(WireTarget(connection: place))
         }
-        #expect(error.sqlState == "28P01" && error.isConnectionLost, "\(error)")
+        #expect(error.sqlState == "28P01", "\(error)")
+        #expect(error.isConnectionLost, "\(error)")
         #expect(error.message.contains("пароль"), "\(error)")
     }
 }
@@ -49,8 +50,10 @@ private final class RefusingServer: Sendable {
         let isBound = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
         }
-        try #require(isBound == 0 && listen(descriptor, 8) == 0)
-        // Fields of an error: the severity in the server's language, its English name, the code and the message.
+        try #require(isBound == 0)
+        try #require(listen(descriptor, 8) == 0)
+        // Fields of an error: the severity in the server's language, its English name, the code and
+        // the message.
         var fields: [UInt8] = []
         for field in ["S" + severity, "VFATAL", "C" + code, "M" + message] { fields += Array(field.utf8) + [0] }
         fields.append(0)

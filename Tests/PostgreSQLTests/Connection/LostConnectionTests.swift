@@ -75,7 +75,8 @@ struct LostConnectionTests {
                 if count == 1 { try terminate(connection) }
             }
         }
-        #expect(count > 1 && count < 200_000)
+        #expect(count > 1)
+        #expect(count < 200_000)
         expectLost(connection, error)
     }
 
@@ -90,7 +91,8 @@ struct LostConnectionTests {
         }
         #expect(error.sqlState == "57P01")
         #expect(error.statementIndex == 1)
-        #expect(!given.contains(1) && !given.contains(2))
+        #expect(!given.contains(1))
+        #expect(!given.contains(2))
         expectLost(connection, error)
     }
 
@@ -129,6 +131,7 @@ struct LostConnectionTests {
         let connection = try WireConnection.open()
         let error = try connection.error { try $0.run("DO $$ BEGIN RAISE EXCEPTION 'elsewhere' USING ERRCODE = '08006'; END $$") }
         #expect(error.sqlState == "08006")
-        #expect(!error.isConnectionLost && connection.isUsable)
+        #expect(!error.isConnectionLost)
+        #expect(connection.isUsable)
     }
 }

@@ -57,8 +57,7 @@ struct PasswordedStore {
     }
 
     func newContext() -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return context
     }
 
@@ -70,7 +69,8 @@ struct PasswordedStore {
     }
 }
 
-/// Whatever a value tells a program that prints it: texts of itself, and of all that it leads to.
+/// All texts that a value shows to a program that prints it: its own, and those of the values
+/// inside it.
 enum ShownTexts {
     private static let greatestDepth = 10
 

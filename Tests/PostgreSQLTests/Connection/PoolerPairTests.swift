@@ -35,13 +35,15 @@ struct PoolerPairTests {
     /// Ends the server's processes that wait for a table, once there are any.
     private static func endWaiting(for table: String, _ observer: PostgreSQLTables, unless isOver: () -> Bool) {
         let condition = "NOT granted AND relation = '\(observer.schema).\(table)'::regclass"
-        while observer.integer("SELECT count(*) FROM pg_locks WHERE \(condition)") == 0, !isOver() { usleep(2_000) }
+        let waits = wait { observer.integer("SELECT count(*) FROM pg_locks WHERE \(condition)") != 0 || isOver() }
+        #expect(waits)
         _ = observer.rows("SELECT pg_terminate_backend(pid, 10000) FROM (SELECT DISTINCT pid FROM pg_locks WHERE \(condition)) AS p")
     }
 
     // MARK: Saves
 
-    /// Whatever moment the server's process ends at: what was reported as saved is there, once, and what was reported as failed is not.
+    /// The server's process ends at a random moment: a save that was reported as done is there,
+    /// once, and one that was reported as failed is not.
     @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 4)) func aSaveWhoseProcessesEndIsDoneOnceOrNotAtAll(seed: Int) throws {
         let (context, tables) = try open()
         let isEnded = Counter()
@@ -50,7 +52,7 @@ struct PoolerPairTests {
             var generator = SeededGenerator(seed: UInt64(seed))
             let observer = PostgreSQLTables(url)
             while isEnded.value == 0 {
-                usleep(UInt32.random(in: 0...10_000, using: &generator))
+                _ = wait(upTo: Double.random(in: 0...0.01, using: &generator)) { isEnded.value > 0 }
                 _ = observer.rows(
                     """
                     SELECT pg_terminate_backend(pid) FROM (SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \

@@ -15,8 +15,7 @@ struct PoolerTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let url = pooler.url(schema: schema, direct: direct)
         _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return context
     }
 
@@ -73,15 +72,14 @@ struct PoolerTests {
         ) { _ in told.withLock { $0 += 1 } }
         defer { NotificationCenter.default.removeObserver(token) }
         let other = try store(pooler, schema)
-        let deadline = Date(timeIntervalSinceNow: 20)
-        while told.withLock({ $0 }) == 0, Date() < deadline {
+        let isTold = try wait(upTo: 20) {
             try other.performAndWait {
                 _ = other.insert("Tag", ["label": "new"])
                 try other.save()
             }
-            Thread.sleep(forTimeInterval: 0.05)
+            return wait(upTo: 1) { told.withLock { $0 } > 0 }
         }
-        #expect(told.withLock { $0 } > 0)
+        #expect(isTold)
         withExtendedLifetime((context, pooler)) {}
     }
 }

@@ -23,12 +23,12 @@ struct ServerSettingTests {
     private func open(_ url: URL) throws -> (NSManagedObjectContext, PostgreSQLStore) {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return (context, try #require(store as? PostgreSQLStore))
     }
 
-    /// Those who take keys of one table at once wait for each other, and all get theirs.
+    /// Transactions that take keys of one table at the same time wait for each other, and all get
+    /// theirs.
     @Test func keysAreTakenWhileOthersTakeSome() throws {
         let (url, schema) = try url(Self.isolation)
         let (context, store) = try open(url)
@@ -41,7 +41,7 @@ struct ServerSettingTests {
                 try context.save()
             }
         }
-        try Waiting.untilSomeoneWaits(for: holder)
+        try holder.waitUntilItBlocksAnother()
         try holder.run("COMMIT")
         try other.value()
         try store.backend().pool.withConnection { connection in
@@ -99,21 +99,6 @@ struct ServerSettingTests {
         try warehouse.context.performAndWait {
             _ = warehouse.context.insert("Item", ["name": "saved"])
             try warehouse.context.save()
-        }
-    }
-}
-
-/// What waits on the tests' server.
-enum Waiting {
-    /// Returns when a connection holds something that another one waits for.
-    static func untilSomeoneWaits(for holder: LibPQConnection) throws {
-        let observer = try WireConnection.open()
-        defer { observer.close() }
-        let deadline = Date(timeIntervalSinceNow: 20)
-        let query = "SELECT count(*) FROM pg_stat_activity WHERE \(holder.facts.backendProcessID) = ANY(pg_blocking_pids(pid))"
-        while try observer.integers(query) == [0] {
-            try #require(Date() < deadline, "nobody waits")
-            Thread.sleep(forTimeInterval: 0.01)
         }
     }
 }

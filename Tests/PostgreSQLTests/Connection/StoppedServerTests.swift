@@ -50,7 +50,8 @@ struct StoppedServerTests {
             #expect(error.domain == NSCocoaErrorDomain)
             #expect(error.localizedDescription.contains(warehouse.schema), "\(error)")
             #expect(error.localizedRecoverySuggestion?.isEmpty == false)
-            #expect(context.insertedObjects.count == 1 && context.updatedObjects == [item])
+            #expect(context.insertedObjects.count == 1)
+            #expect(context.updatedObjects == [item])
             #expect(throws: NSError.self) { try context.all("Tag") }
             try server.control(.start)
             // The first connection to a server that has just started takes longest.

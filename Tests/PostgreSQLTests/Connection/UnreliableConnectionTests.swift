@@ -50,7 +50,8 @@ struct UnreliableConnectionTests {
         }
     }
 
-    /// Whatever byte the connection ends behind: what was reported as saved is there, once, and what was reported as failed is not.
+    /// The connection ends after any byte: a save that was reported as done is there, once, and one
+    /// that was reported as failed is not.
     @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 4)) func aSaveThatIsCutIsDoneOnceOrNotAtAll(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         var saved: [String] = []
@@ -87,15 +88,14 @@ struct UnreliableConnectionTests {
         #expect(proxy.cuts > 5)
     }
 
-    /// What the listener is told, or would have been, arrives after any number of cuts.
+    /// Changes arrive after any number of cuts, also those that the listener has missed.
     @Test func followingGoesOnAfterCuts() throws {
         let other = try PostgreSQLProxy(WireConnection.server())
         let follower = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         _ = try follower.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: other.url(schema: warehouse.schema),
             options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
-        let following = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        following.persistentStoreCoordinator = follower
+        let following = follower.newContext()
         following.automaticallyMergesChangesFromParent = true
         let item = try context.performAndWait {
             let item = context.insert("Item", ["name": "0"])
@@ -109,14 +109,13 @@ struct UnreliableConnectionTests {
                 item.setValue("\(round)", forKey: "name")
                 try context.save()
             }
-            let deadline = Date(timeIntervalSinceNow: 20)
             func hasFollowed() -> Bool { following.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" } }
-            while !hasFollowed(), Date() < deadline { Thread.sleep(forTimeInterval: 0.01) }
-            #expect(hasFollowed(), "round \(round)")
+            #expect(wait(upTo: 20) { hasFollowed() }, "round \(round)")
         }
     }
 
-    /// What triggers have made of the rows is what objects have, also where the answer that it was saved is lost.
+    /// Objects have the values that triggers have computed, also where the answer to the commit is
+    /// lost.
     @Test func aSaveWhoseAnswerIsLostHasItsDerivedValues() throws {
         let model = Warehouse.model()
         let count = NSDerivedAttributeDescription("itemCount", .integer64AttributeType, from: "items.@count")

@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What the article on predicate formats says that a store in PostgreSQL refuses.
+/// The predicates that a store in PostgreSQL refuses, as the article on predicate formats lists
+/// them.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .needsICU)
 struct ListedRefusalTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -46,8 +47,7 @@ struct ListedRefusalTests {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"))
-        let file = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        file.persistentStoreCoordinator = coordinator
+        let file = coordinator.newContext()
         let rows = try Self.rows(ofTable: "Refused")
         #expect(rows.count > 10)
         for row in rows {
@@ -72,36 +72,6 @@ struct ListedRefusalTests {
         for row in rows { #expect(try refusal(row.format, other)?.contains(row.words) == true, "\(row.format)") }
         for selector in selectors { #expect(try refusal("TRUEPREDICATE", other, selector)?.contains(rows[0].words) == true) }
         #expect(try refusal("TRUEPREDICATE", other, "compare:") == nil)
-    }
-
-    /// What stands around reasons, and those of expressions that are none anywhere: they are refused before.
-    private static let general: Set<String> = [
-        "in a regular expression", "so many groups within each other",
-        "is no regular expression", "is no set of characters", "these bounds", "an open group", "an open set", "an open escape",
-        "these flags", "this escape", "a repetition of nothing", "PostgreSQL has nothing for this comparison",
-    ]
-
-    @Test func everyReasonOfTheDialectIsListed() throws {
-        let section = try Self.section()
-        let listed = try (Self.rows(ofTable: "Refused") + Self.rows(ofTable: "Refused without ICU")).map(\.words)
-        let folder = Self.root.appendingPathComponent("Sources/CoreDataPostgreSQL/Dialect")
-        let literal = try NSRegularExpression(pattern: #"(?:Refusal\(reason: |refusal\(|lacksICU = )"((?:[^"\\]|\\.)*)""#)
-        var reasons = 0
-        for name in try FileManager.default.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
-            let source = try String(contentsOf: folder.appendingPathComponent(name), encoding: .utf8)
-            for match in literal.matches(in: source, range: NSRange(source.startIndex..., in: source)) {
-                guard let range = Range(match.range(at: 1), in: source) else { continue }
-                reasons += 1
-                // What stands between the parts that differ.
-                let words = source[range].replacingOccurrences(of: #"\\\([a-zA-Z]*\)"#, with: "\n", options: .regularExpression)
-                    .components(separatedBy: "\n").map { $0.trimmingCharacters(in: ["'", "\\", " "]) }.filter { $0.count > 3 }
-                for part in words where !Self.general.contains(part) {
-                    let isListed = section.contains(part) || listed.contains { part.contains($0) }
-                    #expect(isListed, "\(name): \(part)")
-                }
-            }
-        }
-        #expect(reasons > 20)
     }
 
     // MARK: What is otherwise

@@ -30,11 +30,13 @@ struct TextIndexTests {
         ]
         for (format, index) in used {
             let plan = try TextLibrary.plan(warehouse, format)
-            #expect(plan.contains(index) && !plan.contains("Seq Scan"), "\(format)\n\(plan)")
+            #expect(plan.contains(index), "\(format)\n\(plan)")
+            #expect(!plan.contains("Seq Scan"), "\(format)\n\(plan)")
         }
         for format in [used[0].0, used[3].0, used[5].0] {
             let plan = try TextLibrary.plan(warehouse, format, isGeneric: true)
-            #expect(plan.contains("book_by_title_cd") && !plan.contains("Seq Scan"), "\(format)\n\(plan)")
+            #expect(plan.contains("book_by_title_cd"), "\(format)\n\(plan)")
+            #expect(!plan.contains("Seq Scan"), "\(format)\n\(plan)")
         }
         // Other options, and the same texts without an index.
         for format in ["title ==[c] 'x'", "copy ==[cd] 'x'", "copy CONTAINS 'b92382'", "title CONTAINS 'b92382'"] {
@@ -47,7 +49,8 @@ struct TextIndexTests {
     @Test(arguments: [true, false]) func anOrderWithoutCaseUsesTheIndex(ascending: Bool) throws {
         let warehouse = try Warehouse(TextLibrary.model(.init(fold: "c, cd", order: "caseInsensitiveCompare:")))
         let indexes = TextLibrary.indexes(warehouse.url, warehouse.schema)
-        #expect(indexes.contains("book_by_title_c") && indexes.contains("book_by_title_c_parts"), "\(indexes)")
+        #expect(indexes.contains("book_by_title_c"), "\(indexes)")
+        #expect(indexes.contains("book_by_title_c_parts"), "\(indexes)")
         try TextLibrary.fill(warehouse, count: 20_000)
         let order = NSSortDescriptor(key: "title", ascending: ascending, selector: Selector("caseInsensitiveCompare:"))
         let plan = try TextLibrary.plan(warehouse, nil, by: [order], limit: 20)
@@ -62,7 +65,7 @@ struct TextIndexTests {
         "\u{345}", "İ", "i", "ŉ", "n", "\u{5b0}", "\u{5d0}", "\u{20dd}",
     ]
 
-    /// Whatever is asked: with an index the same is found as without, and as objects are told.
+    /// Random predicates find the same with an index, without one, and among objects in memory.
     @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 3)) func theSameIsFoundWithAnIndexAndWithout(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let indexOptions = TextLibrary.Wishes(fold: ["cd", "c d cd", "d"][seed % 3])
@@ -157,7 +160,8 @@ struct TextIndexTests {
         let (folded, parts) = (try file("book_by_title_cd"), try file("book_by_title_cd_parts"))
         try migrate(url, to: .init(order: nil, version: "3"))
         #expect(TextLibrary.indexes(url, schema) == Array(Self.all.dropLast()))
-        #expect(try file("book_by_title_cd") == folded && file("book_by_title_cd_parts") == parts)
+        #expect(try file("book_by_title_cd") == folded)
+        #expect(try file("book_by_title_cd_parts") == parts)
         try migrate(url, to: .init(fold: "c", version: "4", condition: "year > 50"))
         #expect(
             TextLibrary.indexes(url, schema) == [

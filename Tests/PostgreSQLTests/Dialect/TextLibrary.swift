@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Books whose titles have indexes of folded texts, parts and orders; `copy` is the same text without.
+/// Books whose titles have indexes of folded texts, parts and orders; `copy` is the same text
+/// without.
 enum TextLibrary {
     struct Wishes {
         var fold: String? = "cd"
@@ -57,7 +58,7 @@ enum TextLibrary {
             .compactMap { $0 }.filter { $0 != "book_pkey" }
     }
 
-    /// What the server will do for a fetch.
+    /// The server's plan of a fetch.
     static func plan(
         _ warehouse: Warehouse, _ format: String?, by order: [CoreData.NSSortDescriptor] = [], limit: Int = 0, isGeneric: Bool = false
     ) throws -> String {

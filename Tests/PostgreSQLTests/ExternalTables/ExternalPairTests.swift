@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What contexts and coordinators do, over tables that others have made.
+/// Features of contexts and coordinators, over external tables.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ExternalPairTests {
     private let shop: ExternalShop
@@ -31,7 +31,8 @@ struct ExternalPairTests {
 
     // MARK: Undo
 
-    /// A saved event is taken back, saved, done again and saved: rows that were deleted come back under their keys.
+    /// A saved event is taken back, saved, done again and saved: rows that were deleted come back
+    /// under their keys.
     @Test(arguments: [true, false]) func savedEventsAreTakenBack(inOneEvent: Bool) throws {
         let before = try products()
         let tags = try shop.texts("SELECT id || label FROM tags ORDER BY 1")
@@ -107,8 +108,7 @@ struct ExternalPairTests {
 
     /// A child's save is no conflict, its parent's is.
     @Test(arguments: [true, false]) func aParentMeetsTheConflictsOfItsChild(childWins: Bool) throws {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         try child.performAndWait {
             let anvil = try #require(try child.all("Product", "name == 'anvil'").first)
             let maker = try #require(anvil.value(forKey: "maker") as? NSManagedObject)

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What a store refuses whose tables others have made, and how it says so.
+/// Refusals of a store over external tables, and their errors.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ExternalRefusalTests {
     // MARK: Opening
@@ -74,7 +74,8 @@ struct ExternalRefusalTests {
             model.entities += [dear]
         }
         let without = try ExternalShop.refusal { add(nil, to: $0) }
-        #expect(without.localizedDescription.contains("'DearTag'") && without.localizedDescription.contains("ocd.entityNumber"))
+        #expect(without.localizedDescription.contains("'DearTag'"))
+        #expect(without.localizedDescription.contains("ocd.entityNumber"))
         let twice = try ExternalShop.refusal { add(["ocd.entityNumber": 1], to: $0) }
         #expect(twice.localizedDescription.contains("'Tag' and 'DearTag' have the same ocd.entityNumber, 1"))
         let noColumn = try ExternalShop.refusal { add(["ocd.entityNumber": 2], to: $0) }
@@ -83,7 +84,8 @@ struct ExternalRefusalTests {
 
     @Test func aSequenceThatIsNoneIsRefused() throws {
         let error = try ExternalShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.sequence": "nothing"] }
-        #expect(error.localizedDescription.contains("'nothing'") && error.localizedDescription.contains("'Tag'"))
+        #expect(error.localizedDescription.contains("'nothing'"))
+        #expect(error.localizedDescription.contains("'Tag'"))
     }
 
     // MARK: Working
@@ -121,9 +123,11 @@ struct ExternalRefusalTests {
         try shop.context.performAndWait {
             func labels(_ format: String?) throws -> [String?] { try shop.context.all("Tag", format, by: "label").map { $0.text("label") } }
             #expect(try labels(nil) == ["C", "a", "b"])
-            #expect(try labels("label == 'B'") == [] && labels("label == 'b'") == ["b"])
+            #expect(try labels("label == 'B'") == [])
+            #expect(try labels("label == 'b'") == ["b"])
             #expect(try labels("label IN {'A', 'b', 'c', 'C'}") == ["C", "b"])
-            #expect(try labels("label < 'a'") == ["C"] && labels("label BEGINSWITH 'c'") == [])
+            #expect(try labels("label < 'a'") == ["C"])
+            #expect(try labels("label BEGINSWITH 'c'") == [])
             #expect(try labels("label BETWEEN {'a', 'b'}") == ["a", "b"])
             _ = shop.context.insert("Tag", ["label": "d"])
             try shop.context.save()
@@ -134,7 +138,8 @@ struct ExternalRefusalTests {
         }
     }
 
-    /// A view shows the tables in another form; the transaction that has written a row can be one of its columns.
+    /// A view shows the tables in another form; the transaction that has written a row can be one
+    /// of its columns.
     @Test func aViewIsATable() throws {
         let shop = try ExternalShop(
             sql: ExternalShop.sql + "; ALTER TABLE tags RENAME TO all_tags; "
@@ -163,7 +168,8 @@ struct ExternalRefusalTests {
             try shop.context.save()
             _ = shop.context.insert("Tag", ["label": "new"])
             let error = try #require(throws: NSError.self) { try shop.context.save() }
-            #expect(error.localizedDescription.contains("'tags.id'") && error.localizedDescription.contains("no sequence"), "\(error)")
+            #expect(error.localizedDescription.contains("'tags.id'"), "\(error)")
+            #expect(error.localizedDescription.contains("no sequence"), "\(error)")
             #expect(error.localizedRecoverySuggestion?.contains("ocd.sequence") == true)
         }
     }
@@ -206,7 +212,7 @@ struct ExternalRefusalTests {
         #expect(Warnings.all.contains { $0.contains("not followed") })
     }
 
-    /// Who only reads needs no versions: views of any kind are tables then.
+    /// A store for reading needs no versions: views of any kind are tables then.
     @Test func anyViewIsReadByAStoreForReading() throws {
         let sql =
             ExternalShop.sql
@@ -219,7 +225,8 @@ struct ExternalRefusalTests {
             let tag = try shop.context.all("Tag")[0]
             try shop.run("UPDATE t SET label = 'c' WHERE label = 'b'")
             shop.context.refresh(tag, mergeChanges: false)
-            #expect(try shop.context.all("Tag", "label == 'C'") == [tag] && tag.text("label") == "C")
+            #expect(try shop.context.all("Tag", "label == 'C'") == [tag])
+            #expect(tag.text("label") == "C")
         }
     }
 

@@ -156,7 +156,8 @@ struct ExternalRelationshipTests {
         try other.performAndWait {
             let employee = try other.all("Employee", "name == '1'")[0]
             let car = try #require(employee.value(forKey: "car") as? NSManagedObject)
-            #expect(car.entity.name == "Lorry" && car.value(forKey: "load") as? Int == 7)
+            #expect(car.entity.name == "Lorry")
+            #expect(car.value(forKey: "load") as? Int == 7)
             #expect(try other.all("Employee", "car.plate == 'car' AND name == '0'").count == 1)
             car.setValue(8, forKey: "load")
             try other.save()
@@ -203,8 +204,7 @@ struct ExternalRelationshipTests {
     // MARK: What meets it
 
     @Test func aChildContextSavesThroughItsParent() throws {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         try child.performAndWait {
             let department = child.insert("Department", ["name": "child"])
             _ = child.insert("Employee", ["name": "new", "department": department])
@@ -246,11 +246,11 @@ struct ExternalRelationshipTests {
         let folder = try TemporaryFolder()
         let url = folder.url.appendingPathComponent("copy.sqlite")
         let copy = try firm.coordinator.migratePersistentStore(firm.store, to: url, options: nil, withType: NSSQLiteStoreType)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = firm.coordinator
+        let context = firm.coordinator.newContext()
         try context.performAndWait {
             let department = try context.all("Department")[0]
-            #expect(department.objectID.persistentStore === copy && department.text("head.name") == "a")
+            #expect(department.objectID.persistentStore === copy)
+            #expect(department.text("head.name") == "a")
             let names = (department.value(forKey: "staff") as? NSOrderedSet)?.compactMap { ($0 as? NSManagedObject)?.text("name") }
             #expect(names == ["a", "b"])
         }
@@ -263,8 +263,7 @@ struct ExternalRelationshipTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: firm.model)
         _ = try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema), options: ExternalShop.options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             for round in 0..<3 {
                 let department = context.insert("Department", ["name": "\(round)"])

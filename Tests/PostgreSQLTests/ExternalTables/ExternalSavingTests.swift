@@ -63,8 +63,8 @@ struct ExternalSavingTests {
         #expect(try shop.texts("SELECT count(DISTINCT product_id) FROM products") == ["203"])
     }
 
-    /// What triggers, types and defaults of the others make of values is what objects have, and no save after it takes that for a
-    /// change of somebody else.
+    /// Objects have the values that the tables' triggers, types and defaults make of theirs, and no
+    /// later save takes that for a change of another program.
     @Test func objectsHaveWhatTheTablesMakeOfTheirValues() throws {
         try context.performAndWait {
             let maker = context.insert("Maker", ["name": "New", "country": "F"])
@@ -82,7 +82,7 @@ struct ExternalSavingTests {
         #expect(try shop.texts("SELECT name || ' ' || lock_version FROM makers WHERE name LIKE 'New%'") == ["New 3 4"])
     }
 
-    /// What the others compute is a derived attribute, whatever it is derived from.
+    /// A column that the database computes is a derived attribute, whatever its expression.
     @Test func aDerivedAttributeIsReadAndNeverWritten() throws {
         let shop = try ExternalShop { model in
             let remarks = NSDerivedAttributeDescription("remarks", .stringAttributeType, from: "name")
@@ -214,8 +214,7 @@ struct ExternalSavingTests {
             try context.save()
             // Somebody uses the row of the earlier version.
             let others = (0..<2).map { _ in
-                let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-                context.persistentStoreCoordinator = shop.coordinator
+                let context = shop.coordinator.newContext()
                 return context
             }
             let held = try others[0].performAndWait { try others[0].all("Product", "sku == 'A1'") }
@@ -258,7 +257,8 @@ struct ExternalSavingTests {
         try context.performAndWait {
             _ = context.insert("Tag", ["label": "blue"])
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.localizedDescription.contains("'tags'") && error.localizedDescription.contains("'colour'"), "\(error)")
+            #expect(error.localizedDescription.contains("'tags'"), "\(error)")
+            #expect(error.localizedDescription.contains("'colour'"), "\(error)")
             // Rows that are there are read and changed all the same.
             context.rollback()
             try context.all("Tag")[0].setValue("fresh", forKey: "label")
@@ -338,7 +338,8 @@ struct ExternalSavingTests {
         #expect(try shop.texts("SELECT label FROM tags WHERE label = 'lost'") == [])
     }
 
-    /// Whatever byte the connection ends behind: what was reported as saved is there, once, and what was reported as failed is not.
+    /// The connection ends after any byte: a save that was reported as done is there, once, and one
+    /// that was reported as failed is not.
     @Test(arguments: 0..<3) func aSaveThatIsCutIsDoneOnceOrNotAtAll(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let proxy = try PostgreSQLProxy(WireConnection.server())

@@ -5,8 +5,9 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Tables that others have made: makers and tags as Rails makes them, products as somebody has written them by hand. A store has them as a
-/// role that may read and write their rows, and nothing else.
+/// Tables that others have made: makers and tags as Rails makes them, products as somebody has
+/// written them by hand. A store has them as a role that may read and write their rows, and nothing
+/// else.
 final class ExternalShop {
     let schema: String
     let url: URL
@@ -58,13 +59,12 @@ final class ExternalShop {
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.options.merging(options) { $1 })
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        context = coordinator.newContext()
     }
 
     static var options: [AnyHashable: Any] { [NSPostgreSQLGivenTablesOption: true] }
 
-    /// What opening a store says of tables that do not fit.
+    /// The error of opening a store over tables that do not fit.
     static func refusal(
         sql: String = ExternalShop.sql, options: [AnyHashable: Any] = [:], changing: (NSManagedObjectModel) -> Void = { _ in },
         sourceLocation: SourceLocation = #_sourceLocation
@@ -78,8 +78,7 @@ final class ExternalShop {
     func otherProgram() throws -> NSManagedObjectContext {
         let other = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try other.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = other
+        let context = other.newContext()
         kept.append(context)
         return context
     }

@@ -35,7 +35,8 @@ struct ExternalTableTests {
             #expect(anvil.value(forKey: "code") as? UUID == UUID(uuidString: "00000000-0000-0000-0000-00000000000A"))
             #expect(anvil.value(forKey: "picture") as? Data == Data([1, 2]))
             #expect(anvil.value(forKey: "weight") as? Double == 2.5)
-            // Rails keeps times in UTC, in columns that know no zone; a text of a fixed length ends where its blanks begin.
+            // Rails keeps times in UTC, in columns that know no zone; a text of a fixed length ends
+            // where its blanks begin.
             let maker = try #require(anvil.value(forKey: "maker") as? NSManagedObject)
             #expect(maker.value(forKey: "updatedAt") as? Date == Date(timeIntervalSince1970: 1_580_702_706.789))
             #expect(maker.text("country") == "DE")
@@ -67,7 +68,8 @@ struct ExternalTableTests {
         #expect(try names("maker.name <= 'Acme'", by: "maker.country").count == 2)
     }
 
-    /// Rails keeps times without a zone, which are those of UTC, whatever the server or the session has.
+    /// Rails keeps times without a zone, which are those of UTC, whatever the server or the session
+    /// has.
     @Test func timesWithoutAZoneAreThoseOfUTC() throws {
         let time = Date(timeIntervalSince1970: 1_580_702_706.789)
         try context.performAndWait {
@@ -105,14 +107,12 @@ struct ExternalTableTests {
     @Test func dictionariesAreFetched() throws {
         let request = NSFetchRequest<NSDictionary>(entityName: "Product")
         request.resultType = .dictionaryResultType
-        let total = NSExpressionDescription()
-        total.name = "total"
-        total.expression = NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "price")])
-        total.expressionResultType = .decimalAttributeType
-        let last = NSExpressionDescription()
-        last.name = "last"
-        last.expression = NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "name")])
-        last.expressionResultType = .stringAttributeType
+        let total = NSExpressionDescription(
+            "total", NSExpression(forFunction: "sum:", arguments: [NSExpression(forKeyPath: "price")]),
+            .decimalAttributeType)
+        let last = NSExpressionDescription(
+            "last", NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "name")]),
+            .stringAttributeType)
         request.propertiesToFetch = ["maker.country", total, last]
         request.propertiesToGroupBy = ["maker.country"]
         request.sortDescriptors = [NSSortDescriptor(key: "maker.country", ascending: true)]
@@ -130,7 +130,8 @@ struct ExternalTableTests {
         }
     }
 
-    /// The store is the same one whoever opens it, and object IDs that were kept lead to their rows.
+    /// The store is the same one whoever opens it, and object IDs that were kept lead to their
+    /// rows.
     @Test func theStoreHasALastingIdentity() throws {
         let uri = try context.performAndWait { try context.all("Product", "sku == 'B1'")[0].objectID.uriRepresentation() }
         let other = try shop.otherProgram()

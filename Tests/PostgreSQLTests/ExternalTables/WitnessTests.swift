@@ -5,8 +5,9 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Whether a save of tables of others was committed, as the server tells by the number of its transaction and by one of its rows: a server
-/// that has crashed may have lost the transaction and given the number to another one.
+/// Whether a save of tables of others was committed, as the server tells by the number of its
+/// transaction and by one of its rows: a server that has crashed may have lost the transaction and
+/// given the number to another one.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct WitnessTests {
     private let shop: ExternalShop
@@ -65,11 +66,14 @@ struct WitnessTests {
             let witness = try backend.pool.withWire { connection in
                 try PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection).witness()
             }
-            #expect(witness?.key == 2 && witness?.table == "\"tags\"" && witness?.keyColumn == "\"id\"")
+            #expect(witness?.key == 2)
+            #expect(witness?.table == "\"tags\"")
+            #expect(witness?.keyColumn == "\"id\"")
         }
     }
 
-    /// What a save asks for beside its commit is what the look-up compares: also where a savepoint gives its rows another number.
+    /// A save asks, beside its commit, for the values that the look-up compares: also where a
+    /// savepoint gives its rows another number.
     @Test(arguments: ["insert", "update", "delete", "pairs"]) func savesWhoseAnswerIsLostAreKnown(change: String) throws {
         let proxy = try PostgreSQLProxy(WireConnection.server())
         let shop = try ExternalShop(through: proxy)

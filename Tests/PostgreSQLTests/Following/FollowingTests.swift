@@ -6,7 +6,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What a store hears of what others commit.
+/// A store follows the commits of others.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct FollowingTests {
     private static let following = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
@@ -25,7 +25,7 @@ struct FollowingTests {
                 _ = other.insert("Tag", ["label": "new"])
                 try other.save()
             }
-            return told.withLock { $0 } > 0
+            return wait(upTo: 1) { told.withLock { $0 } > 0 }
         }
         #expect(isTold)
     }
@@ -52,8 +52,11 @@ struct FollowingTests {
                 _ = other.insert("Tag", ["label": "noise"])
                 try other.save()
             }
-            return context.performAndWait {
-                changed.value(forKey: "name") as? String == "after" && (deleted.isDeleted || deleted.managedObjectContext == nil)
+            return wait(upTo: 1) {
+                context.performAndWait {
+                    changed.value(forKey: "name") as? String == "after"
+                        && (deleted.isDeleted || deleted.managedObjectContext == nil)
+                }
             }
         }
         #expect(follows)
@@ -65,8 +68,7 @@ struct FollowingTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let url = try #require(URL(string: "\(made.url.absoluteString)&application_name=\(name.replacing(" ", with: "%20"))"))
         try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.following)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         context.automaticallyMergesChangesFromParent = true
         let item = try context.performAndWait {
             let item = context.insert("Item", ["name": "0"])
@@ -75,7 +77,8 @@ struct FollowingTests {
         }
         let other = try made.otherProgram()
         for round in 1...3 {
-            // The listener's and the others of this store only: other tests listen too. They come back when they are needed.
+            // The listener's and the others of this store only: other tests listen too. They come
+            // back when they are needed.
             let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(name)'"
             #expect(try made.texts(ended) != ["0"] || round > 1)
             try other.performAndWait {

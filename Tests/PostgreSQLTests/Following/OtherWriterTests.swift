@@ -32,7 +32,7 @@ struct OtherWriterTests {
         let follows = try wait(upTo: 20) {
             number += 1
             try warehouse.run("UPDATE item SET name = 'after', stock_count = \(number)")
-            return context.performAndWait { item.value(forKey: "name") as? String == "after" }
+            return wait(upTo: 1) { context.performAndWait { item.value(forKey: "name") as? String == "after" } }
         }
         #expect(follows)
     }

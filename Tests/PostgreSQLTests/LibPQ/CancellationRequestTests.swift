@@ -28,8 +28,7 @@ struct CancellationRequestTests {
     private func start(on connection: LibPQConnection) throws -> Running {
         nonisolated(unsafe) let running = connection
         let thread = OtherThread { #expect(throws: WireError.self) { try running.execute("SELECT pg_sleep(3600)") } }
-        let waits = "SELECT wait_event FROM pg_stat_activity WHERE pid = $1"
-        while try observer.texts(waits, [process(connection)]) != ["PgSleep"], !thread.isOver { usleep(2_000) }
+        #expect(try observer.sees(sleeping: connection))
         return Running(connection: connection, thread: thread)
     }
 
@@ -43,7 +42,7 @@ struct CancellationRequestTests {
             cancellation.cancel()
             hasReturned.signal()
         }
-        while proxy.cancellations == asked { Thread.sleep(forTimeInterval: 0.001) }
+        #expect(wait { proxy.cancellations != asked })
         guard hasReturned.wait(timeout: .now() + 60) == .success else {
             proxy.conduct.holdsCancellations = false
             try thread.value()
@@ -51,7 +50,7 @@ struct CancellationRequestTests {
         }
     }
 
-    /// Whoever cancels was kept until the request was answered.
+    /// Cancelling blocked until the request was answered.
     private struct Blocked: Error {}
 
     /// Ends the statement in another way.
@@ -92,7 +91,8 @@ struct CancellationRequestTests {
         try end(running)
         connection.longestSilence = 0.2
         let error = try connection.error { try $0.run("SELECT 7") }
-        #expect(error.isConnectionLost && !connection.isUsable)
+        #expect(error.isConnectionLost)
+        #expect(!connection.isUsable)
         #expect(error.message.contains("request"), "\(error)")
         #expect(error.statement == "SELECT 7")
     }

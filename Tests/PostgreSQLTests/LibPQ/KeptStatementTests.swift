@@ -64,7 +64,7 @@ struct KeptStatementTests {
         #expect(try keptCount(connection) == 1)
     }
 
-    /// What makes a kept statement unusable.
+    /// Statements that make a prepared statement unusable.
     private static let changes = ["ALTER TABLE t ALTER id TYPE int4", "ALTER TABLE t ADD name text", "DEALLOCATE ALL"]
 
     @Test(arguments: changes)

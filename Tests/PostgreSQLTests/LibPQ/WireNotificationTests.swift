@@ -81,8 +81,7 @@ struct WireNotificationTests {
                 }
             }
         }
-        let process = Argument.int8(Int64(connection.facts.backendProcessID))
-        while try other.texts("SELECT wait_event FROM pg_stat_activity WHERE pid = $1", [process]) != ["PgSleep"] { usleep(2_000) }
+        #expect(try other.sees(sleeping: connection))
         connection.cancel()
         let error = try #require(try thread.value())
         #expect(error.sqlState == "57014")

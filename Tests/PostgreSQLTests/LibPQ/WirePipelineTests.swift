@@ -53,7 +53,8 @@ struct WirePipelineTests {
         #expect(error.constraint == "t_key")
         #expect(error.statementIndex == 2)
         #expect(error.statement == insert)
-        #expect(!error.isConnectionLost && connection.isUsable)
+        #expect(!error.isConnectionLost)
+        #expect(connection.isUsable)
         if isWithinTransaction { try connection.run("ROLLBACK") }
         #expect(try connection.integers("SELECT count(*) FROM t") == [0])
         #expect(try connection.executeAll([WireStatement(insert, [.int8(9)], isKept: isKept)]) { _, _ in } == [1])
@@ -94,7 +95,8 @@ struct WirePipelineTests {
     func aHundredThousandStatementsGiveTheirRows(isKept: Bool) throws {
         let connection = try connection()
         let count = 100_000
-        // More than the ways there and back hold: each side would wait for the other if one of them only sent.
+        // More than the ways there and back hold: each side would wait for the other if one of them
+        // only sent.
         let filling = String(repeating: "x", count: 500)
         let statements = (0..<count).map { WireStatement("SELECT $1, $2", [.int8(Int64($0)), .text(filling)], isKept: isKept) }
         var next = 0
@@ -103,8 +105,10 @@ struct WirePipelineTests {
             if index != next || row.integer(0) != next || row.lengths[1] != 500 { isInOrder = false }
             next += 1
         }
-        #expect(next == count && isInOrder)
-        #expect(counts.allSatisfy { $0 == 1 } && counts.count == count)
+        #expect(next == count)
+        #expect(isInOrder)
+        #expect(counts.allSatisfy { $0 == 1 })
+        #expect(counts.count == count)
         #expect(try connection.integers("SELECT 7") == [7])
     }
 
@@ -132,6 +136,7 @@ struct WirePipelineTests {
             }
         }
         #expect(error.statementIndex == 1)
-        #expect(error.isConnectionLost && !connection.isUsable)
+        #expect(error.isConnectionLost)
+        #expect(!connection.isUsable)
     }
 }

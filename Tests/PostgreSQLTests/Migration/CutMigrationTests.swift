@@ -6,7 +6,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Migrations of stores in a database that end in the middle, wherever that is, and programs that migrate one store at the same time.
+/// Migrations of stores in a database that end in the middle, wherever that is, and programs that
+/// migrate one store at the same time.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct CutMigrationTests {
     private let proxy: PostgreSQLProxy
@@ -71,7 +72,6 @@ struct CutMigrationTests {
         try store.expectAllRows()
     }
 
-    /// It was committed, and nobody could say so.
     @Test(arguments: VersionedShelves.Change.allCases)
     func aMigrationWhoseCommitIsNotAnsweredIsDone(change: VersionedShelves.Change) throws {
         let store = try VersionedShelves(change)
@@ -157,7 +157,7 @@ struct CutMigrationTests {
                     SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted AND objsubid = 1 \
                     AND (classid::bigint << 32 | objid::bigint) = hashtextextended('OpenCoreData \(schema)', 0)
                     """
-                while tables.integer(count) == 0, !second.isOver { usleep(2_000) }
+                #expect(wait { tables.integer(count) != 0 || second.isOver })
                 VersionedShelves.endMigration(of: url)
             }
         }

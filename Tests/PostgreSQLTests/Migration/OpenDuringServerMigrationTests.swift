@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// A program that has a store in a database open with the former model while another one migrates it.
+/// A program that has a store in a database open with the former model while another one migrates
+/// it.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) struct OpenDuringServerMigrationTests {
     private let url: URL
     private let tables: PostgreSQLTables
@@ -52,7 +53,8 @@ import Testing
         return context
     }
 
-    /// Migrates the store in another coordinator: the model has one entity more, and nothing else changes.
+    /// Migrates the store in another coordinator: the model has one entity more, and nothing else
+    /// changes.
     private func migrate() throws { _ = try open(Self.model("Animal", "Book", "Car")) }
 
     /// A second later.
@@ -67,7 +69,7 @@ import Testing
             SELECT count(*) FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
             WHERE NOT l.granted AND c.relname = 'item' AND c.relnamespace = '\(tables.schema)'::regnamespace
             """
-        while tables.integer(waiting) ?? count < count, !other.isOver { usleep(5_000) }
+        #expect(wait { (tables.integer(waiting) ?? count) >= count || other.isOver })
     }
 
     private func expectRefusal(location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
@@ -149,7 +151,7 @@ import Testing
         expectRefusal { _ = try other.existingObject(with: object.objectID) }
     }
 
-    /// What the former model needs is no longer there: no second passes.
+    /// No second passes: the former model needs a table or column that is gone.
     @Test func aFetchThatFailsSaysThatTheStoreWasMigrated() throws {
         let context = try open(Self.model("Book", adding: "note"))
         _ = context.insert("Book", ["note": "n"])

@@ -6,7 +6,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Shelves and their books in a schema of their own on the tests' server: a store that goes from one version of its model to another.
+/// Shelves and their books in a schema of their own on the tests' server: a store that goes from
+/// one version of its model to another.
 final class VersionedShelves {
     /// How the later version differs.
     enum Change: String, CaseIterable, Sendable {
@@ -173,7 +174,8 @@ final class VersionedShelves {
         return true
     }
 
-    /// Opens the store with the later version, and looks whether it has what a migration without troubles leaves, and can be written.
+    /// Opens the store with the later version, and looks whether it has what a migration without
+    /// troubles leaves, and can be written.
     ///
     /// - Parameter other: what leads to the server, unless that is the store's own URL.
     func expectAllRows(through other: URL? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -8,7 +8,8 @@ import Testing
 /// Tasks that are cancelled while the server works for them.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct CancelledTaskTests {
-    /// A store whose items cannot be read while a connection holds their table, and which waits for it as long as it takes.
+    /// A store whose items cannot be read while a connection holds their table, and which waits for
+    /// it as long as it takes.
     private func blockedWarehouse() throws -> (Warehouse, LibPQConnection) {
         let warehouse = try Warehouse(options: [NSPersistentStoreTimeoutOption: 3600])
         try warehouse.context.performAndWait {
@@ -73,14 +74,14 @@ struct CancelledTaskTests {
         defer { blocker.close() }
         let context = warehouse.context
         let task = Task {
-            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            while !Task.isCancelled { await Task.yield() }
             return try await context.perform { try context.all("Item").count }
         }
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
     }
 
-    /// What is changed is not lost with the task that saves it, and neither are faults.
+    /// Neither saves nor faults are cancelled with their task.
     @Test func aSaveAndAFaultGoOnAlthoughTheirTaskWasCancelled() async throws {
         let warehouse = try Warehouse()
         let context = warehouse.context
@@ -91,7 +92,7 @@ struct CancelledTaskTests {
             return item
         }
         let task = Task {
-            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            while !Task.isCancelled { await Task.yield() }
             return try await context.perform {
                 let name = item.value.value(forKey: "name") as? String
                 _ = context.insert("Item", ["name": "of a cancelled task"])
@@ -109,7 +110,7 @@ struct CancelledTaskTests {
         let context = warehouse.context
         let other = try Unchecked(warehouse.otherProgram())
         let task = Task {
-            while !Task.isCancelled { try? await Task.sleep(for: .milliseconds(1)) }
+            while !Task.isCancelled { await Task.yield() }
             return await context.perform { Task { try other.value.performAndWait { try other.value.all("Item").count } } }
         }
         task.cancel()

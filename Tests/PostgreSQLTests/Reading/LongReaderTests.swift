@@ -8,7 +8,8 @@ import Testing
 /// A transaction that reads for long, as a dump does, beside saves.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct LongReaderTests {
-    /// The server keeps every version of a row that such a reader might see, and whoever looks for the row passes all of them.
+    /// The server keeps every version of a row that such a reader might see, and whoever looks for
+    /// the row passes all of them.
     @Test func savesLeaveNoVersionsOfTheStoresRow() throws {
         let warehouse = try Warehouse()
         let context = warehouse.context

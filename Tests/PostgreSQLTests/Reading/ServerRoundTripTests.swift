@@ -12,7 +12,8 @@ struct ServerRoundTripTests {
     private let warehouse: Warehouse
     private let context: NSManagedObjectContext
 
-    /// A connection is open, keys are at hand, and the statements that every request needs were run once.
+    /// A connection is open, keys are at hand, and the statements that every request needs were run
+    /// once.
     init() throws {
         proxy = try PostgreSQLProxy(WireConnection.server())
         warehouse = try Warehouse(through: proxy)
@@ -132,9 +133,10 @@ struct ServerRoundTripTests {
 
     /// Rows that lead to others, have a unique value, and of which triggers make another.
     ///
-    /// New ones take one for their keys, one for what begins the transaction, two for the copy, which the server has to allow, and one for
-    /// the commit, with which rows are read as triggers have left them. Where the server gives these before all has been sent, that counts
-    /// once more.
+    /// New ones take one for their keys, one for what begins the transaction, two for the copy,
+    /// which the server has to allow, and one for the commit, with which rows are read as triggers
+    /// have left them. Where the server gives these before all has been sent, that counts once
+    /// more.
     @Test func aLargeSaveOfRowsWithDerivedAndUniqueValuesTakesFew() throws {
         let count = LongTests.areEnabled ? 50_000 : 3_000
         let model = Warehouse.model()
@@ -174,8 +176,8 @@ struct ServerRoundTripTests {
         }
     }
 
-    /// What delete rules look at is read for all objects of a kind at once: the rows, a statement for each relationship, and for what goes
-    /// with them.
+    /// Delete rules read at once for all objects of an entity: the rows, a statement for each
+    /// relationship, and the same for the objects deleted with them.
     @Test func manyDeletionsTakeFew() throws {
         try context.performAndWait {
             for item in try context.all("Item") { item.setValue(context.insert("Maker", ["title": "of one"]), forKey: "maker") }

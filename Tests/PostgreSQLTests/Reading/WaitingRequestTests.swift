@@ -28,7 +28,8 @@ struct WaitingRequestTests {
     /// Tasks of one priority share threads, and tests hold those of theirs.
     private static let priority = TaskPriority.utility
 
-    /// Whether something comes to pass so often, of which somebody signals each time. Who waits for ever would say nothing.
+    /// Whether something comes to pass so often, of which somebody signals each time. Who waits for
+    /// ever would say nothing.
     private func happens(_ event: DispatchSemaphore, _ times: Int = 1) -> Bool {
         let deadline = DispatchTime.now() + .seconds(120)
         return (0..<times).allSatisfy { _ in event.wait(timeout: deadline) == .success }
@@ -61,7 +62,8 @@ struct WaitingRequestTests {
                 ended.increase()
             }
         }
-        // As many blocks run at once, each of which waits for the table or for a connection of the store.
+        // As many blocks run at once, each of which waits for the table or for a connection of the
+        // store.
         #expect(happens(begun, Self.count))
         let isServed = DispatchSemaphore(value: 0)
         Task.detached(priority: Self.priority) { isServed.signal() }

@@ -5,18 +5,21 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Rows of one entity of a hierarchy that policies and triggers leave out, and rows that go or change with others.
+/// Rows of one entity of a hierarchy that policies and triggers leave out, and rows that go or
+/// change with others.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ExcludedHierarchyTests {
     // MARK: Policies
 
-    /// A store of a role that policies are for, with two items and two kits, which lie in one table.
+    /// A store of a role that policies are for, with two items and two kits, which lie in one
+    /// table.
     private struct Guarded {
         let url: URL
         let tables: PostgreSQLTables
         let password: String
 
-        /// - Parameter policies: made when the rows are there; `KIT` stands for the number of the entity.
+        /// - Parameter policies: made when the rows are there; `KIT` stands for the number of the
+        ///   entity.
         init(_ policies: [String]) throws {
             let server = try WireConnection.server()
             let schema = server.newSchemaName()
@@ -140,7 +143,7 @@ struct ExcludedHierarchyTests {
 
     // MARK: Rows that go or change with others
 
-    /// What is done to items when their maker is deleted.
+    /// The delete rule from makers to items.
     enum Rule: CaseIterable, Sendable {
         case cascade, nullify
 

@@ -60,9 +60,8 @@ struct ExcludedLinkTests {
             change.make(context, item, tags)
             item.isDeleted ? () : item.setValue(5, forKey: "stockCount")
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(
-                error.localizedDescription.contains("In the table 'item_tags'") && error.localizedDescription.contains("'tags' of 'Item'"),
-                "\(error)")
+            #expect(error.localizedDescription.contains("In the table 'item_tags'"), "\(error)")
+            #expect(error.localizedDescription.contains("'tags' of 'Item'"), "\(error)")
             #expect(error.localizedDescription.contains("Nothing was saved"), "\(error)")
             #expect(try warehouse.texts(Self.pairs) == before)
             #expect(try warehouse.texts("SELECT stock_count || ' ' || count(*) OVER () FROM item") == ["0 1"])
@@ -126,9 +125,8 @@ struct ExcludedLinkTests {
             default: context.delete(box)
             }
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(
-                error.localizedDescription.contains("In the table 'thing'") && error.localizedDescription.contains("'things' of 'Box'"),
-                "\(error)")
+            #expect(error.localizedDescription.contains("In the table 'thing'"), "\(error)")
+            #expect(error.localizedDescription.contains("'things' of 'Box'"), "\(error)")
             #expect(try warehouse.texts(rows) == before)
             try warehouse.run("DROP TRIGGER keep_out ON thing")
             try context.save()
@@ -147,14 +145,14 @@ struct ExcludedLinkTests {
             let product = try context.all("Product", "sku == 'B1'")[0]
             product.setValue(Set(kind == "INSERT" ? try context.all("Tag") : []), forKey: "tags")
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(
-                error.localizedDescription.contains("1 row of the relationship 'tags' of 'Product'")
-                    && error.localizedDescription.contains("In the table 'products_tags'"), "\(error)")
+            #expect(error.localizedDescription.contains("1 row of the relationship 'tags' of 'Product'"), "\(error)")
+            #expect(error.localizedDescription.contains("In the table 'products_tags'"), "\(error)")
         }
         #expect(try shop.texts("SELECT product_id || ' ' || tag_id FROM products_tags ORDER BY 1") == ["1 1", "1 2", "2 1"])
     }
 
-    /// Pairs that others have written and removed in the meantime are as the save wants them, which is all that counts.
+    /// Pairs that others have written and removed in the meantime are as the save wants them, which
+    /// is all that counts.
     @Test func whatOthersHaveDoneAlreadyIsDone() throws {
         let shop = try ExternalShop()
         try shop.fill()
@@ -169,7 +167,8 @@ struct ExcludedLinkTests {
         #expect(try shop.texts("SELECT product_id || ' ' || tag_id FROM products_tags ORDER BY 1") == ["1 1", "1 2", "2 2"])
     }
 
-    /// An update that is left out is not taken for done because another statement of the save has written the row.
+    /// An update that is left out is not taken for done because another statement of the save has
+    /// written the row.
     @Test func aRowThatIsWrittenTwiceIsLookedAtTwice() throws {
         let model = Self.boxes(ordered: false)
         for name in ["Box", "Thing"] { model.entitiesByName[name]?.userInfo = ["ocd.table": name.lowercased()] }
@@ -216,7 +215,8 @@ struct ExcludedLinkTests {
         }
     }
 
-    /// A trigger in place of a change may say that nothing is left to do, which the server takes for a row left out.
+    /// A trigger in place of a change may say that nothing is left to do, which the server takes
+    /// for a row left out.
     @Test func aTriggerMayChangeAndDeleteRowsInItsOwnWay() throws {
         let shop = try shopWithView(
             """
@@ -243,7 +243,6 @@ struct ExcludedLinkTests {
             ])
     }
 
-    /// One that does nothing is found out.
     @Test(arguments: ["UPDATE", "DELETE"]) func aTriggerThatDoesNothingIsNoticed(kind: String) throws {
         let shop = try shopWithView(
             """

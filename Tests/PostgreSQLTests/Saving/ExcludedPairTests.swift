@@ -45,8 +45,7 @@ struct ExcludedPairTests {
                 try coordinator.addPersistentStore(
                     ofType: kind, configurationName: nil, at: kind == NSInMemoryStoreType ? nil : url, options: nil))
         }
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             context.assign(context.insert("Item", ["name": "kept out"]), to: stores[place])
             context.assign(context.insert("Item", ["name": "new"]), to: stores[1 - place])
@@ -60,7 +59,8 @@ struct ExcludedPairTests {
         #expect(try names(warehouse) == ["0", "1", "2", "3", "kept out"])
     }
 
-    /// A unique value that somebody has, and another row that is left out: nothing is saved before both are settled.
+    /// A unique value that somebody has, and another row that is left out: nothing is saved before
+    /// both are settled.
     @Test func aViolationMayStandInTheSameSave() throws {
         let context = try warehouse.otherProgram()
         try context.performAndWait {
@@ -101,8 +101,7 @@ struct ExcludedPairTests {
     @Test func aCopyThatIsNotWholeIsNone() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let source = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             for number in 0..<70 { _ = context.insert("Item", ["name": number == 30 ? "kept out" : "copy \(number)"]) }
             try context.save()
@@ -120,8 +119,7 @@ struct ExcludedPairTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         _ = try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema), options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             for item in try context.all("Item", nil, by: "name") { item.setValue(5, forKey: "stockCount") }
             try context.save()
@@ -139,8 +137,7 @@ struct ExcludedPairTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: proxy.url(schema: warehouse.schema), options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             let new = context.insert("Item", ["name": "new"])
             try context.obtainPermanentIDs(for: [new])

@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Rows that policies and triggers of the server leave out, of which it says nothing but how many it has written.
+/// Rows that policies and triggers of the server leave out, of which it says nothing but how many
+/// it has written.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ExcludedRowTests {
     /// Something to save, and what is then to be said.
@@ -99,7 +100,7 @@ struct ExcludedRowTests {
         }
     }
 
-    /// What was made after the store was opened is noticed behind the commit.
+    /// A row policy that was made after the store was opened is noticed after the commit.
     @Test func whatIsNoticedTooLateIsSaid() throws {
         let warehouse = try Warehouse()
         try fill(warehouse, 0)
@@ -176,7 +177,8 @@ struct ExcludedRowTests {
         #expect(try shop.texts("SELECT label FROM tags ORDER BY id") == ["new", "old"])
     }
 
-    /// A trigger that writes a row into another table of the same hierarchy, as partitions were made before PostgreSQL had them.
+    /// A trigger that writes a row into another table of the same hierarchy, as partitions were
+    /// made before PostgreSQL had them.
     @Test func aTriggerMayWriteRowsInItsOwnWay() throws {
         let shop = try ExternalShop()
         try shop.run(

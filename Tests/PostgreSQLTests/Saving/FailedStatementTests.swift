@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What the error of a statement says that the server has refused.
+/// The error of a statement that the server has refused.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct FailedStatementTests {
     // Values of rows, which stand in no statement.

@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// A store of a role whose rows policies hide or refuse, as the one who owns its tables is where policies are forced.
+/// A store of a role whose rows policies hide or refuse, as the one who owns its tables is where
+/// policies are forced.
 struct GuardedWarehouse {
     let url: URL
     let options: [AnyHashable: Any]
@@ -38,8 +39,7 @@ struct GuardedWarehouse {
     func program(_ model: NSManagedObjectModel) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return context
     }
 }

@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Values that have more bytes together than the server takes in one statement: here it takes a few, so that a test need not have gigabytes.
+/// Values that have more bytes together than the server takes in one statement: here it takes a
+/// few, so that a test need not have gigabytes.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct LargeStatementTests {
     private static let size = 10_000
@@ -83,7 +84,7 @@ struct LargeStatementTests {
         }
     }
 
-    /// What cannot be parted is refused by a sentence, and the connection stays.
+    /// A value that cannot be split is refused with an error, and the connection stays usable.
     @Test func aValueThatIsTooLargeIsRefused() throws {
         try context.performAndWait {
             _ = context.insert("Tag", ["label": "kept", "picture": data(0)])

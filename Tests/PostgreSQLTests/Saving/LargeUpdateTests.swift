@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Saves of so many updates that their rows are not locked first, and saves without a way back to before the first write.
+/// Saves of so many updates that their rows are not locked first, and saves without a way back to
+/// before the first write.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct LargeUpdateTests {
     private static let count = 1_200
@@ -62,33 +63,20 @@ struct LargeUpdateTests {
         #expect(try warehouse.texts("SELECT title || count(*) FROM maker GROUP BY title") == ["mine1199"])
     }
 
-    /// Whatever order the server meets the rows in: no update is lost.
+    /// No update is lost, whatever the order in which the server locks the rows.
     @Test func writersOfTheSameRowsCountExactly() throws {
         let (warehouse, objects) = try filled("Item", "name")
         let writers = try (0..<3).map { _ in try warehouse.otherProgram() }
         DispatchQueue.concurrentPerform(iterations: 3) { index in
             let context = writers[index]
-            context.performAndWait {
-                var left = 4
-                while left > 0 {
-                    do {
-                        for item in try context.all("Item", by: index == 1 ? "name" : "objectID") {
-                            item.setValue((item.value(forKey: "stockCount") as? Int ?? 0) + 1, forKey: "stockCount")
-                        }
-                        try context.save()
-                        left -= 1
-                    } catch {
-                        if (error as NSError).code != 133_020 { Issue.record(error) }
-                        context.reset()
-                    }
-                }
-            }
+            context.performAndWait { context.countItems(times: 4, by: index == 1 ? "name" : "objectID") }
         }
         #expect(try warehouse.texts("SELECT stock_count || ' ' || count(*) FROM item GROUP BY stock_count") == ["12 1200"])
         withExtendedLifetime(objects) {}
     }
 
-    /// An entity without constraints: what the violation means is found in a new transaction, and the object gets another key.
+    /// An entity without constraints: what the violation means is found in a new transaction, and
+    /// the object gets another key.
     @Test func aKeyThatSomebodyHasTakenIsReplaced() throws {
         let warehouse = try Warehouse()
         let context = warehouse.context
@@ -119,7 +107,8 @@ struct LargeUpdateTests {
         #expect(try warehouse.texts("SELECT maker_id FROM item") == [nil])
     }
 
-    /// Triggers write rows of one update again while another is made: their versions are nobody else's.
+    /// Triggers write rows of one update again while another is made: their versions are nobody
+    /// else's.
     @Test func updatesThatDeriveFromEachOtherMeetTheirVersions() throws {
         let total = NSDerivedAttributeDescription()
         total.name = "total"

@@ -55,7 +55,7 @@ struct LostAnswerTests {
         #expect(try warehouse.texts("SELECT count(*) FROM ocd_transaction") == ["2"])
     }
 
-    /// Who cannot ask says that the outcome is not known.
+    /// A look-up that fails is reported, with the outcome as unknown.
     @Test func whateverKeepsTheLookUpFromAskingIsToldWithWhatIsUnknown() throws {
         struct Expired: Error {}
         let isExpired = Counter()
@@ -87,8 +87,7 @@ struct LostAnswerTests {
         let warehouse = try Warehouse(through: proxy)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let source = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             for number in 0..<70 { _ = context.insert("Item", ["name": "\(number)"]) }
             try context.save()

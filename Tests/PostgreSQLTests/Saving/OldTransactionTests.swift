@@ -56,8 +56,7 @@ struct OldTransactionTests {
         let url = try #require(URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         try context.performAndWait {
             for number in 6997...7001 {
                 _ = context.insert("Item", ["name": "\(number)"])

@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Rows that a role may read, but neither change nor delete: the server leaves them out of statements without a word.
+/// Rows that a role may read, but neither change nor delete: the server leaves them out of
+/// statements without a word.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct RowPolicyTests {
     /// Items named "kept" are to be read and made only.
@@ -48,7 +49,8 @@ struct RowPolicyTests {
         try #require(try context.all("Item", "name == '\(name)'").first)
     }
 
-    /// What may not be changed is no conflict with anybody: it is told as what it is, whatever the policy of merging, and at once.
+    /// A row that may not be changed is no conflict: the save fails at once with an error of its
+    /// own, whatever the merge policy.
     @Test(arguments: [NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback])
     func aChangeIsRefusedByName(policy: NSMergePolicy) throws {
         try context.performAndWait {
@@ -74,7 +76,8 @@ struct RowPolicyTests {
     private func requireRefusal(_ participle: String) throws {
         let error = try #require(errorThrown { try context.save() })
         #expect(error.code == NSPersistentStoreOperationError, "\(error)")
-        #expect(error.userInfo["entity"] as? String == "Item" && error.userInfo["table"] as? String == "item")
+        #expect(error.userInfo["entity"] as? String == "Item")
+        #expect(error.userInfo["table"] as? String == "item")
         #expect(error.localizedDescription.contains("to be \(participle)"), "\(error)")
         #expect(state == Self.untouched)
     }
@@ -104,7 +107,8 @@ struct RowPolicyTests {
         switch outcome {
         case .failure: #expect(state == Self.untouched)
         case .success(let count):
-            #expect(entity == "Item" && count == 2)
+            #expect(entity == "Item")
+            #expect(count == 2)
             #expect(state == ["kept 0 maker 1"])
         }
         #expect(guarded.tables.value("SELECT count(*) FROM maker") == "1")
@@ -127,7 +131,8 @@ struct RowPolicyTests {
         }
     }
 
-    /// Rows that nobody sees are not there: fetches, relationships and deletions pass them by, and what leads to them reads as nil.
+    /// Rows that nobody sees are not there: fetches, relationships and deletions pass them by, and
+    /// what leads to them reads as nil.
     @Test func whatMayNotBeReadIsNotThere() throws {
         _ = try guarded.tables.result("ALTER POLICY policy0 ON item USING (name <> 'kept')")
         let other = try guarded.program(model)
@@ -140,7 +145,8 @@ struct RowPolicyTests {
             other.delete(maker)
             do {
                 try other.save()
-                // Not by this role, which may not see it; the server's own keys decide what becomes of it.
+                // Not by this role, which may not see it; the server's own keys decide what becomes
+                // of it.
                 #expect(state.contains { $0?.hasPrefix("kept") == true })
             } catch {
                 #expect(state == Self.untouched)

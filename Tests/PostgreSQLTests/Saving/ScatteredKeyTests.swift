@@ -31,8 +31,10 @@ struct ScatteredKeyTests {
                 let items = (0..<60).map { context.insert("Item", ["name": "\(round) \($0)", "stockCount": $0, "maker": maker]) }
                 try context.save()
                 let keys = keys(items).sorted()
-                #expect(keys.count == 60 && keys.last == keys[0] + 59)
-                #expect(keys[0] > 0 && keys[59] < 1 << 62)
+                try #require(keys.count == 60)
+                #expect(keys.last == keys[0] + 59)
+                #expect(keys[0] > 0)
+                #expect(keys[59] < 1 << 62)
                 starts.append(keys[0])
                 all.formUnion(keys)
             }
@@ -107,7 +109,8 @@ struct ScatteredKeyTests {
     @Test(arguments: [1, 2, 1000, Int.max]) func theyArePositiveAndLeaveRoom(count: Int) {
         for _ in 0..<100 {
             let first = PostgreSQLKeys.scattered(count)
-            #expect(first > 0 && first < 1 << 62)
+            #expect(first > 0)
+            #expect(first < 1 << 62)
         }
     }
 }

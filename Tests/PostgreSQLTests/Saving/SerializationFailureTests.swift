@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Transactions that the server ends because they meet others in a way that only trying again can solve.
+/// Transactions that the server ends because they meet others in a way that only trying again can
+/// solve.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct SerializationFailureTests {
     enum Writing: String, CaseIterable {
@@ -103,7 +104,8 @@ struct SerializationFailureTests {
         }
     }
 
-    /// Two stores of one coordinator: what the other one has written in the meantime is not written again.
+    /// Two stores of one coordinator: what the other one has written in the meantime is not written
+    /// again.
     @Test(arguments: [false, true]) func aSaveOfSeveralStoresIsDoneOnceOrNotAtAll(isSecond: Bool) throws {
         let other = try Warehouse()
         let store = try warehouse.coordinator.addPersistentStore(

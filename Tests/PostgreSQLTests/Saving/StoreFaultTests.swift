@@ -61,11 +61,13 @@ struct StoreFaultTests {
         }
     }
 
-    /// How many connections a run ends. Each spoils a save at most, and there are more saves than that.
+    /// How many connections a run ends. Each spoils a save at most, and there are more saves than
+    /// that.
     private static let wantedEnds = 8
     private static let fewestSaves = 25
 
-    /// Whatever moment the connection is lost at: what was reported as saved is there, once, and what was reported as failed is not.
+    /// The connection is lost at a random moment: a save that was reported as done is there, once,
+    /// and one that was reported as failed is not.
     @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 12)) func aSaveIsDoneOnceOrNotAtAll(seed: Int) throws {
         let warehouse = try Warehouse()
         let (isEnded, ends) = (Flag(), Counter())
@@ -75,7 +77,7 @@ struct StoreFaultTests {
             let connection = try WireConnection.open()
             defer { connection.close() }
             while !isEnded.isRaised, ends.value < Self.wantedEnds {
-                Thread.sleep(forTimeInterval: Double.random(in: 0...0.01, using: &generator))
+                _ = wait(upTo: Double.random(in: 0...0.01, using: &generator)) { isEnded.isRaised }
                 try ends.increase(by: Self.endConnections(schema, by: connection))
             }
         }
@@ -115,21 +117,7 @@ struct StoreFaultTests {
         let writers = try (0..<8).map { _ in try warehouse.otherProgram() }
         DispatchQueue.concurrentPerform(iterations: 8) { index in
             let context = writers[index]
-            context.performAndWait {
-                var left = 10
-                while left > 0 {
-                    do {
-                        for item in try context.all("Item") {
-                            item.setValue((item.value(forKey: "stockCount") as? Int ?? 0) + 1, forKey: "stockCount")
-                        }
-                        try context.save()
-                        left -= 1
-                    } catch {
-                        if (error as NSError).code != 133_020 { Issue.record(error) }
-                        context.reset()
-                    }
-                }
-            }
+            context.performAndWait { context.countItems(times: 10) }
         }
         #expect(try warehouse.texts("SELECT stock_count FROM item") == Array(repeating: "80", count: 5))
     }

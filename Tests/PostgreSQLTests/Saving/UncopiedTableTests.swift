@@ -5,7 +5,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Many new rows for what the server takes no copies into: views without triggers, and tables whose rows have policies.
+/// Many new rows for what the server takes no copies into: views without triggers, and tables whose
+/// rows have policies.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct UncopiedTableTests {
     /// More than a statement inserts.

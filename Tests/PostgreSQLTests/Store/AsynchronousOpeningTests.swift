@@ -7,7 +7,7 @@ import Testing
 /// Containers that add a store on a server in the background.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .timeLimit(.minutes(5)))
 struct AsynchronousOpeningTests {
-    /// What a container says of adding a store; nil where it was added.
+    /// The error of adding a store to a container; nil where it was added.
     private func errorOfLoading(_ container: NSPersistentContainer, _ url: URL) async -> String? {
         let description = NSPersistentStoreDescription(url: url)
         #expect(description.type == NSPostgreSQLStoreType)

@@ -7,7 +7,7 @@ import Testing
 
 /// A store that PostgreSQL's own programs have copied, as the article on stores in PostgreSQL says.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .needsICU) struct DumpTests {
-    /// What derives a value of other rows is a trigger.
+    /// A model whose derived attributes need triggers.
     private static func model() -> NSManagedObjectModel {
         let model = Warehouse.model()
         let count = NSDerivedAttributeDescription()
@@ -20,8 +20,7 @@ import Testing
     private func open(_ url: URL) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
         _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: nil)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return context
     }
 

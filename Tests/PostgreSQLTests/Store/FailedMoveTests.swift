@@ -5,12 +5,13 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// Stores that are to go elsewhere and cannot, beside what else goes on with them: following, metadata, generations, and other threads.
+/// Stores that are to go elsewhere and cannot, beside what else goes on with them: following,
+/// metadata, generations, and other threads.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct FailedMoveTests {
     private static let following = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
 
-    /// Where a store cannot go on.
+    /// Places to which a store cannot be moved.
     enum Place: CaseIterable, Sendable {
         case unknownParameter, emptySchema, unreachableServer, unknownDatabase, otherModel
     }
@@ -85,7 +86,7 @@ struct FailedMoveTests {
         #expect(follows)
     }
 
-    /// What other threads ask for is answered by the place where the store is still.
+    /// During the move, other threads read and write the store in its old place.
     @Test func aStoreIsReadAndWrittenDuringAMoveThatFails() throws {
         let warehouse = try Warehouse()
         let context = warehouse.context
@@ -104,7 +105,7 @@ struct FailedMoveTests {
                 }
             }
             // It may be kept waiting until the move has failed.
-            for _ in 0..<200 where !work.isOver { usleep(5_000) }
+            _ = work.ends(within: 1)
             return work
         }
         let count = try work.value()
@@ -112,7 +113,8 @@ struct FailedMoveTests {
         #expect(try warehouse.texts("SELECT name FROM item") == ["after"])
     }
 
-    /// Has a store be moved to another one that keeps it waiting and then goes away, and does something in between.
+    /// Has a store be moved to another one that keeps it waiting and then goes away, and does
+    /// something in between.
     private func duringAMoveThatFails<Value>(of warehouse: Warehouse, _ body: () throws -> Value) throws -> Value {
         let target = try Warehouse()
         let holder = PostgreSQLTables(target.url)
@@ -121,7 +123,7 @@ struct FailedMoveTests {
         let move = OtherThread { coordinator.setURL(place, for: store) }
         let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(target.schema).ocd_store'::regclass"
         let observer = PostgreSQLTables(target.url)
-        while observer.integer(waiting) == 0, !move.isOver { usleep(2_000) }
+        #expect(wait { observer.integer(waiting) != 0 || move.isOver })
         #expect(!move.isOver)
         let result = try body()
         #expect(holder.execute("DROP TABLE ocd_store; COMMIT"))
@@ -194,7 +196,7 @@ struct FailedMoveTests {
 
     // MARK: Copies
 
-    /// What a store cannot be copied to.
+    /// Places to which a store cannot be copied.
     enum Target: CaseIterable, Sendable {
         case unreachableServer, refusingTable
     }

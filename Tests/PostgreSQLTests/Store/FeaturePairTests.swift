@@ -13,7 +13,8 @@ struct FeaturePairTests {
 
     // MARK: Large updates
 
-    /// One store's rows are not locked first, and the other one is written in the same save.
+    /// The rows of the large update are not locked first; another store is written in the same
+    /// save.
     @Test(arguments: [true, false]) func aLargeUpdateIsMadeInAllStoresOrNone(conflictIsInTheFirst: Bool) throws {
         let (first, second) = (try Warehouse(), try Warehouse())
         let coordinator = first.coordinator
@@ -89,8 +90,7 @@ struct FeaturePairTests {
             try parent.save()
             _ = parent.insert("Item", ["name": "unsaved"])
         }
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
+        let child = parent.newChild()
         let blocker = try WireConnection.open()
         defer { blocker.close() }
         try blocker.run("BEGIN; LOCK TABLE \(warehouse.schema).item IN ACCESS EXCLUSIVE MODE")
@@ -141,18 +141,17 @@ struct FeaturePairTests {
         let context = try guarded.open(Warehouse.model())
         let other = try guarded.open(Warehouse.model())
         let told = [context, other].map { NotificationLog(.NSPersistentStoreRemoteChange, from: $0.persistentStoreCoordinator ?? $0) }
-        let deadline = Date(timeIntervalSinceNow: 60)
         // Who begins to listen late may not be told of a save before.
-        while told.contains(where: { $0.count == 0 }), Date() < deadline {
+        let areTold = try wait {
             for writer in [context, other] {
                 try writer.performAndWait {
                     _ = writer.insert("Tag", ["label": "new"])
                     try writer.save()
                 }
             }
-            Thread.sleep(forTimeInterval: 0.05)
+            return wait(upTo: 1) { told.allSatisfy { $0.count > 0 } }
         }
-        #expect(told.allSatisfy { $0.count > 0 })
+        #expect(areTold)
         // Each store has a connection and a listener.
         #expect(guarded.asked.value == 4)
     }

@@ -19,7 +19,6 @@ struct PostgreSQLOptionTests {
         #expect(error.localizedDescription.contains("NSPersistentStoreConnectionPoolMaxSizeKey"))
     }
 
-    /// What was read of a store is not written through a coordinator that opened it for reading.
     @Test func aStoreOpenedForReadingIsReadAndNotWritten() throws {
         let warehouse = try Warehouse()
         try warehouse.context.performAndWait {
@@ -59,7 +58,8 @@ struct PostgreSQLOptionTests {
 
     // MARK: Servers
 
-    /// A store that was made by a server without ICU has no functions that fold texts; everything else works in it.
+    /// A store that was made by a server without ICU has no functions that fold texts; everything
+    /// else works in it.
     @Test func whatNeedsFunctionsThatTheSchemaLacksIsRefused() throws {
         let warehouse = try Warehouse()
         try warehouse.context.performAndWait {
@@ -75,7 +75,8 @@ struct PostgreSQLOptionTests {
         }
     }
 
-    /// Statements on new tables look expensive, and would be compiled for longer than they run; who has asked for that gets it.
+    /// Statements on new tables look expensive, and would be compiled for longer than they run; who
+    /// has asked for that gets it.
     @Test(arguments: [nil, "on", "off"]) func statementsAreCompiledOnlyWhereThatIsAskedFor(asked: String?) throws {
         let server = try WireConnection.server()
         let text = server.url(schema: server.newSchemaName()).absoluteString

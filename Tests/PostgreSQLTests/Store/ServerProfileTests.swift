@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What a store takes its server for.
+/// The profile that a store chooses for its server.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ServerProfileTests {
     private func open(_ parameter: String) throws -> PostgreSQLStore {

@@ -23,8 +23,7 @@ struct StandbyTests {
         try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: url,
             options: [NSReadOnlyPersistentStoreOption: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         context.automaticallyMergesChangesFromParent = true
         let told = Mutex(0)
         let token = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
@@ -38,13 +37,12 @@ struct StandbyTests {
                 try warehouse.context.save()
             }
             func hasFollowed() -> Bool { context.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" } }
-            let deadline = Date(timeIntervalSinceNow: 30)
+            #expect(wait(upTo: 30) { hasFollowed() }, "round \(round)")
             // Observers hear of it after the context.
-            while !hasFollowed() || told.withLock({ $0 }) < round, Date() < deadline { Thread.sleep(forTimeInterval: 0.02) }
-            #expect(hasFollowed(), "round \(round)")
-            #expect(told.withLock { $0 } >= round)
+            #expect(wait(upTo: 30) { told.withLock { $0 } >= round })
         }
         let said = Warnings.all.filter { $0.contains(StoreName.path(url)) && $0.contains("every second") }
-        #expect(said.count == 1 && said.first?.contains("recovery") == true, "\(said)")
+        #expect(said.count == 1, "\(said)")
+        #expect(said.first?.contains("recovery") == true, "\(said)")
     }
 }

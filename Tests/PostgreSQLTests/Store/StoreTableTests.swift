@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What other programs see of a store.
+/// A store's tables as other programs see them.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct StoreTableTests {
     @Test func columnsAreOfNaturalTypes() throws {

@@ -28,9 +28,7 @@ struct PostgreSQLServerTests {
         #expect(folder.hasPrefix("/tmp/"))
         #expect(folder != server.socketFolder)
         // The program was killed, so somebody else has to remove it, who needs a moment.
-        let deadline = ContinuousClock.now + .seconds(60)
-        while FileManager.default.fileExists(atPath: folder), ContinuousClock.now < deadline { usleep(10_000) }
-        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(wait { !FileManager.default.fileExists(atPath: folder) })
         #expect(try WireConnection.open().isUsable)
     }
 }

@@ -36,16 +36,14 @@ final class Warehouse {
                     ofType: NSPostgreSQLStoreType, configurationName: nil, at: self.server.url(schema: schema), options: nil))
         }
         store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        context = coordinator.newContext()
     }
 
     /// A context of another coordinator on the same schema, as another program has it.
     func otherProgram(options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
         let other = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try other.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = other
+        let context = other.newContext()
         kept.append(context)
         return context
     }
@@ -65,16 +63,17 @@ final class Warehouse {
         try connection.run("SET search_path TO \(schema); \(sql)")
     }
 
-    /// What a task gives that is cancelled when a statement waits for the table of items.
+    /// The result of a task that is cancelled when a statement waits for the table of items.
     ///
-    /// It is looked for in a thread of its own: other tests may keep those that tasks share for longer than a statement waits.
+    /// It is looked for in a thread of its own: other tests may keep those that tasks share for
+    /// longer than a statement waits.
     func valueCancelledWhileItWaits<Value: Sendable>(of task: Task<Value, any Error>) async throws -> Value {
         let isOver = Counter()
         let observer = try WireConnection.open(server.connectionString())
         nonisolated(unsafe) let observing = observer
         let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(schema).item'::regclass"
         let cancellation = OtherThread {
-            while isOver.value == 0, try observing.integers(waiting) == [0] { usleep(2_000) }
+            _ = try wait { try isOver.value > 0 || observing.integers(waiting) != [0] }
             task.cancel()
         }
         let result = await task.result
@@ -84,7 +83,8 @@ final class Warehouse {
         return try result.get()
     }
 
-    /// Items with one attribute of each type, their makers and tags; kits are items with a discount.
+    /// Items with one attribute of each type, their makers and tags; kits are items with a
+    /// discount.
     static func model() -> NSManagedObjectModel {
         let price = NSAttributeDescription("unitPrice", .decimalAttributeType)
         let picture = NSAttributeDescription("pictureURL", .URIAttributeType)
@@ -117,6 +117,24 @@ extension NSManagedObjectContext {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: self)
         for (key, value) in values { object.setValue(value, forKey: key) }
         return object
+    }
+
+    /// Adds one to the stock of every item, a number of times; a save that meets a conflict is
+    /// tried again.
+    func countItems(times: Int, by key: String = "objectID") {
+        var left = times
+        while left > 0 {
+            do {
+                for item in try all("Item", by: key) {
+                    item.setValue((item.value(forKey: "stockCount") as? Int ?? 0) + 1, forKey: "stockCount")
+                }
+                try save()
+                left -= 1
+            } catch {
+                if (error as NSError).code != 133_020 { Issue.record(error) }
+                reset()
+            }
+        }
     }
 
     func all(_ entity: String, _ format: String? = nil, by key: String = "objectID") throws -> [NSManagedObject] {

@@ -186,10 +186,9 @@ struct JSONColumnTests {
             let request = NSFetchRequest<NSDictionary>(entityName: "Note")
             request.resultType = .dictionaryResultType
             request.returnsDistinctResults = true
-            let least = NSExpressionDescription()
-            least.name = "least"
-            least.expression = NSExpression(forFunction: "min:", arguments: [NSExpression(forKeyPath: "content")])
-            least.expressionResultType = .binaryDataAttributeType
+            let least = NSExpressionDescription(
+                "least", NSExpression(forFunction: "min:", arguments: [NSExpression(forKeyPath: "content")]),
+                .binaryDataAttributeType)
             request.propertiesToFetch = ["content"]
             let distinct = try context.fetch(request).map { text($0["content"]) }
             #expect(distinct == [#"{"a":2,"bb":1}"#])
@@ -242,8 +241,7 @@ struct JSONColumnTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: warehouse.url, options: Self.automatic)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return context
     }
 

@@ -46,7 +46,7 @@ struct WideVersionTests {
         }
     }
 
-    /// So many that each update looks at the version by itself.
+    /// The rows are so many that their update checks the versions itself, without locks before it.
     @Test(arguments: bases) func manyAreChangedWithoutLocks(base: Int64) throws {
         try shop.run("INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 1500) AS n")
         try context.performAndWait {
@@ -65,7 +65,8 @@ struct WideVersionTests {
         }
     }
 
-    /// What others have written last counts, though the last bits of its number are smaller.
+    /// The version that others have written last counts, though the last bits of its number are
+    /// smaller.
     @Test func whatWasReadLastCounts() throws {
         try shop.run("INSERT INTO makers (name, lock_version) VALUES ('old', \(UInt32.max))")
         try context.performAndWait {
@@ -115,8 +116,7 @@ struct WideVersionTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: shop.url, options: ExternalShop.options)
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try context.performAndWait {
             let objects = [["name": "m2", "country": "FR"], ["name": "new", "country": "IT"]]

@@ -32,7 +32,8 @@ struct WireValueTests {
         Sample(type: WireType.float8, bytes: [0x7F, 0xF0, 0, 0, 0, 0, 0, 0], text: "Infinity"),
         // Microseconds since 2000.
         Sample(type: WireType.timestamptz, bytes: [0, 0, 0, 0, 0, 0, 0, 1], text: "2000-01-01 00:00:00.000001+00"),
-        // Three digits of 10,000, the first times 10,000 to the power of 1, positive, three decimal places.
+        // Three digits of 10,000, the first times 10,000 to the power of 1, positive, three decimal
+        // places.
         Sample(type: WireType.numeric, bytes: [0, 3, 0, 1, 0, 0, 0, 3, 0, 1, 0x09, 0x29, 0x1A, 0x7C], text: "12345.678"),
         Sample(
             type: WireType.uuid, bytes: [0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255],
@@ -70,7 +71,8 @@ struct WireValueTests {
     @Test(arguments: samples)
     func anArrayIsTheSameOnTheServerAndAfterwards(sample: Sample) throws {
         let connection = try connection()
-        // One dimension, with nulls, of the type; three elements counted from 1; a value, NULL, the value.
+        // One dimension, with nulls, of the type; three elements counted from 1; a value, NULL, the
+        // value.
         var writer = WireBytes()
         for number in [1, 1, Int32(bitPattern: sample.type), 3, 1] { writer.append(number) }
         for isValue in [true, false, true] {

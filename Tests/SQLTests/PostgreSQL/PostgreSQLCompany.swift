@@ -53,7 +53,7 @@ struct PostgreSQLCompany {
         }
     }
 
-    /// What follows WHERE for a predicate.
+    /// The condition of a predicate, as it follows WHERE.
     func condition(_ question: Question) -> String {
         let sql = fetch(question.entity) { $0.predicate = question.predicate(objectID) }
         let start = "SELECT COUNT(*) FROM \"\(entity(question.entity).table.name)\" t0"

@@ -4,8 +4,8 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// What a second database needs is behind the dialect and the naming: the same requests in PostgreSQL's words, as the files in the folder
-/// `Expected` say them. No database runs them.
+/// The dialect and the naming contain all that differs between databases: the same requests as
+/// PostgreSQL's statements, as the files in the folder `Expected` have them. No database runs them.
 @Suite struct PostgreSQLStatementTests {
     /// Statements are in the files below their titles.
     private static func expect(_ statements: [(title: String, sql: String)], in name: String) throws {
@@ -96,7 +96,8 @@ import Testing
 
     // MARK: Saves
 
-    /// What a save of single rows says, and what the store says that writes many rows with one statement.
+    /// The statements of a save of single rows, and of a store that writes many rows with one
+    /// statement.
     @Test func savesAreInItsWords() throws {
         let company = try PostgreSQLCompany()
         let save = SaveStatements(mapping: company.mapping)
@@ -160,7 +161,8 @@ import Testing
         try Self.expect(statements, in: "schema")
     }
 
-    /// A server without ICU cannot keep what is made of folded texts: it is said before there is a table, and not by each save.
+    /// A server without ICU cannot keep what is made of folded texts: it is said before there is a
+    /// table, and not by each save.
     @Test func derivedTextsNeedICU() throws {
         let name = NSAttributeDescription("name", .stringAttributeType)
         let search = NSDerivedAttributeDescription()
@@ -175,7 +177,8 @@ import Testing
         for word in ["search", "Part", "ICU"] { #expect(error.localizedDescription.contains(word), "\(error)") }
     }
 
-    /// A kept statement binds other constants: what each argument is of comes from the generator for this dialect too.
+    /// A kept statement binds other constants: what each argument is of comes from the generator
+    /// for this dialect too.
     @Test func keptStatementsBindByRole() throws {
         let company = try PostgreSQLCompany()
         var fetch = StoreFetch(entity: company.entity("Employee").layout)

@@ -3,7 +3,8 @@ import TestSupport
 
 /// A model with one of everything that has its own SQL.
 enum Company {
-    /// Departments with employees, managers among them, who have tags, ordered tasks, projects, friends and an address.
+    /// Departments with employees, managers among them, who have tags, ordered tasks, projects,
+    /// friends and an address.
     static func model() -> NSManagedObjectModel {
         let department = NSEntityDescription(
             "Department", class: "NSManagedObject",
@@ -94,10 +95,7 @@ enum Company {
     }
 
     private static func path(_ name: String) -> NSExpressionDescription {
-        let description = NSExpressionDescription()
-        description.name = name.replacingOccurrences(of: ".", with: "_")
-        description.expression = NSExpression(forKeyPath: name)
-        return description
+        NSExpressionDescription(name.replacingOccurrences(of: ".", with: "_"), NSExpression(forKeyPath: name))
     }
 
     private static func partial(_ index: NSFetchIndexDescription, _ format: String) -> NSFetchIndexDescription {
@@ -105,7 +103,8 @@ enum Company {
         return index
     }
 
-    /// Names that are no plain identifiers, repeat within a hierarchy, or differ from others only in case.
+    /// Names that are no plain identifiers, repeat within a hierarchy, or differ from others only
+    /// in case.
     static func oddModel() -> NSManagedObjectModel {
         let thing = NSEntityDescription(
             "Thïng", class: "NSManagedObject",

@@ -2,7 +2,7 @@ import TestSupport
 
 @testable import CoreData
 
-/// What is done with stores while their statements are written down.
+/// Operations on stores whose statements are recorded.
 enum RecordedRuns {
     static let all: [(name: String, run: @Sendable () throws -> String)] =
         Question.all.map { part in ("predicates-" + part.name, { try predicates(part.questions) }) } + [

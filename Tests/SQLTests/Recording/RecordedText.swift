@@ -3,8 +3,8 @@ import Testing
 
 /// A text that a run makes, as a file beside the tests has it.
 ///
-/// With `RECORD_STATEMENTS` set in the environment the file is written instead, to look at what a change makes of it, and the test fails: it has
-/// compared nothing.
+/// With `RECORD_STATEMENTS` set in the environment the file is written instead, to look at what a
+/// change makes of it, and the test fails: it has compared nothing.
 struct RecordedText {
     private let file: URL
 

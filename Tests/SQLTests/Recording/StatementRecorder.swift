@@ -4,11 +4,13 @@ import Synchronization
 
 /// Writes down the statements that SQLite runs on one database file, whoever runs them.
 ///
-/// SQLite itself tells them: a hook that it calls for every connection of the process asks it for the statements of those to the file.
+/// SQLite itself tells them: a hook that it calls for every connection of the process asks it for
+/// the statements of those to the file.
 final class StatementRecorder: Sendable {
     private let lines = Mutex<[String]>([])
 
-    /// The recorders by the path of their file, which live as long as the process: SQLite refers to them.
+    /// The recorders by the path of their file, which live as long as the process: SQLite refers to
+    /// them.
     private static let recorders = Mutex<[String: StatementRecorder]>([:])
 
     private typealias Hook =
@@ -63,8 +65,8 @@ final class StatementRecorder: Sendable {
         }
     }
 
-    /// Whether a statement is one of several that run in no particular order: rows that triggers have changed are read, and the history is
-    /// changed at a migration, entity by entity.
+    /// Whether a statement is one of several that run in no particular order: rows that triggers
+    /// have changed are read, and the history is changed at a migration, entity by entity.
     private static func hasNoPlace(_ sql: String) -> Bool {
         sql.hasPrefix("SELECT") && sql.contains("Z_PK IN (SELECT value FROM json_each(?))") || sql.hasPrefix("UPDATE ACHANGE SET ZCOLUMNS")
     }

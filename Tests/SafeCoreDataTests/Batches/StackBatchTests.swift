@@ -70,7 +70,8 @@ final class TheatreSeat: NSManagedObject {
                 TheatreSeat(context: draft, row: seat.0, number: seat.1, guest: seat.2)
             }
         }
-        #expect(count.inserted == 2 && count.updated == 2)
+        #expect(count.inserted == 2)
+        #expect(count.updated == 2)
         let seats = try await stack.fetch(TheatreSeat.self, sortBy: [.ascending(\.row), .ascending(\.number)])
         #expect(seats.map { "\($0.row)\($0.number) \($0.guest ?? "")" } == ["A1 Ida", "A2 Eva", "B1 Ben", "B2 Eli"])
         let error = await #expect(throws: CocoaError.self) {
@@ -95,14 +96,16 @@ final class TheatreSeat: NSManagedObject {
                 Article(context: draft, name: row.name, unitPrice: row.price)
             }
         }
-        #expect(all.inserted == 1 && all.updated == 1)
+        #expect(all.inserted == 1)
+        #expect(all.updated == 1)
         #expect(try await articles(stack) == ["Bolt 7 1", "Nut 0 3", "Screw 0 4"])
         let price = try await stack.write { context in
             try context.upsert(Article.self, by: \.name, [Row(name: "Bolt", price: 9)], updating: [\.unitPrice]) { row, draft in
                 Article(context: draft, name: row.name, unitPrice: row.price)
             }
         }
-        #expect(price.inserted == 0 && price.updated == 1)
+        #expect(price.inserted == 0)
+        #expect(price.updated == 1)
         #expect(try await articles(stack) == ["Bolt 7 9", "Nut 0 3", "Screw 0 4"])
     }
 

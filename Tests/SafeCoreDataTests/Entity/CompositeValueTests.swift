@@ -63,10 +63,13 @@ final class Freight: NSManagedObject {
         #expect(elements("status") == ["status 700?"])
         #expect(elements("former") == ["former 700?"])
         #expect(elements("kind") == ["fresh 700?", "used 700?", "default 700?"])
-        #expect(attributes["kind"]?.userInfo?["EnumType"] as? Bool == true && attributes["kind"]?.isOptional == false)
+        #expect(attributes["kind"]?.userInfo?["EnumType"] as? Bool == true)
+        #expect(attributes["kind"]?.isOptional == false)
         #expect(attributes["kind"]?.userInfo?["enum"] as? [String] == ["fresh", "used", "default"])
-        #expect(attributes["status"]?.isOptional == false && attributes["status"]?.userInfo?.count == 1)
-        #expect(attributes["other"]?.isOptional == true && attributes["address"]?.userInfo?["EnumType"] == nil)
+        #expect(attributes["status"]?.isOptional == false)
+        #expect(attributes["status"]?.userInfo?.count == 1)
+        #expect(attributes["other"]?.isOptional == true)
+        #expect(attributes["address"]?.userInfo?["EnumType"] == nil)
     }
 
     @Test func valuesAreWrittenIntoColumnsAndReadBack() throws {
@@ -78,7 +81,11 @@ final class Freight: NSManagedObject {
         let columns = "SELECT ZCITY, ZZIP, ZFEE, CAST(ZMARKS AS TEXT), ZSTATUS, ZFORMER, ZFRESH, ZDEFAULT, ZCITY1 FROM ZFREIGHT"
         #expect(stack.file.rows(columns) == [["Vienna", "1010", "1.25", "[\"a\",\"b\"]", "open", nil, nil, "default", nil]])
         let read = try #require(try stack.newContext().fetch(Freight.fetchRequest()).first)
-        #expect(read.address == address && read.other == nil && read.status == .open && read.former == nil && read.kind == .default)
+        #expect(read.address == address)
+        #expect(read.other == nil)
+        #expect(read.status == .open)
+        #expect(read.former == nil)
+        #expect(read.kind == .default)
         read.address.city = "Graz"
         read.status = .closed
         read.former = .open
@@ -105,10 +112,14 @@ final class Freight: NSManagedObject {
         let parcel = Freight(context: stack.context, name: "first", address: address, former: .closed, kind: .used)
         try stack.context.save()
         let snapshot = parcel.snapshot()
-        #expect(snapshot.address == address && snapshot.other == nil && snapshot.former == .closed && snapshot.kind == .used)
+        #expect(snapshot.address == address)
+        #expect(snapshot.other == nil)
+        #expect(snapshot.former == .closed)
+        #expect(snapshot.kind == .used)
         let data = try JSONEncoder().encode(snapshot)
         let text = String(decoding: data, as: UTF8.self)
-        #expect(text.contains("\"city\":\"Vienna\"") && text.contains("\"former\":\"closed\""), "\(text)")
+        #expect(text.contains("\"city\":\"Vienna\""), "\(text)")
+        #expect(text.contains("\"former\":\"closed\""), "\(text)")
         #expect(try JSONDecoder().decode(Freight.Snapshot.self, from: data) == snapshot)
     }
 
@@ -120,13 +131,16 @@ final class Freight: NSManagedObject {
         try source.context.save()
         let copy = try EntityStack(Freight.self)
         let made = try copy.context.apply(parcel.snapshot())
-        #expect(made.address == address && made.other == address && made.kind == .used)
+        #expect(made.address == address)
+        #expect(made.other == address)
+        #expect(made.kind == .used)
         try copy.context.save()
         let columns = "SELECT ZNAME, ZCITY, ZZIP, CAST(ZMARKS AS TEXT), ZCITY1, ZSTATUS, ZFORMER, ZUSED FROM ZFREIGHT"
         #expect(copy.file.rows(columns) == [["first", "Vienna", "1", "[\"x\"]", "Vienna", "open", "closed", "used"]])
     }
 
-    /// A required element without a value stops the program only where it is read, whichever way the snapshot was made.
+    /// A required element without a value stops the program only where it is read, whichever way
+    /// the snapshot was made.
     @Test func elementsThatOthersHaveEmptiedAreShownByEachFormOfSnapshot() async throws {
         let stack = try EntityStack(Freight.self)
         for name in ["broken", "whole"] {
@@ -141,7 +155,9 @@ final class Freight: NSManagedObject {
         let objects = try context.fetch(request)
         #expect(objects.map { $0.snapshot() } == rows)
         #expect(objects.map(\.snapshotOfOwnClass.propertyNames) == rows.map(\.propertyNames))
-        #expect(rows.map(\.name) == ["broken", "whole"] && rows[0].status == .open && rows[1].address.city == "Vienna")
+        try #require(rows.map(\.name) == ["broken", "whole"])
+        #expect(rows[0].status == .open)
+        #expect(rows[1].address.city == "Vienna")
         #expect(throws: (any Error).self) { try JSONEncoder().encode(rows[0]) }
 
         let following = DataStack(entities: Freight.self, store: .file(stack.url))
@@ -150,11 +166,13 @@ final class Freight: NSManagedObject {
         let first = try await following.read { try $0.fetch(Freight.self, sortBy: [.ascending(\.name)])[0].objectID }
         var values = following.values(of: first, as: Freight.self).makeAsyncIterator()
         let value = try await values.next()
-        #expect(value?.name == "broken" && value?.status == .open)
+        #expect(value?.name == "broken")
+        #expect(value?.status == .open)
         try await following.close()
     }
 
-    /// Nothing is made up for a value that a snapshot does not have: the save says that it is required.
+    /// Nothing is made up for a value that a snapshot does not have: the save says that it is
+    /// required.
     @Test func aSnapshotWithoutARequiredCompositeIsNotSaved() throws {
         let stack = try EntityStack(Freight.self)
         _ = Freight(context: stack.context, name: "broken", address: .init(city: "Vienna"), kind: .used)
@@ -176,6 +194,7 @@ final class Freight: NSManagedObject {
         status.elements[0].name = "other"
         let error = #expect(throws: EntityMismatch.self) { try model.validate(entities: Freight.self) }
         let text = error.map { "\($0)" } ?? ""
-        #expect(text.contains("status") && text.contains("other (String, optional)"), "\(text)")
+        #expect(text.contains("status"), "\(text)")
+        #expect(text.contains("other (String, optional)"), "\(text)")
     }
 }

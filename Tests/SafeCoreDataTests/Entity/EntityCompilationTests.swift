@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// What the compiler refuses about `@Entity` classes, on the line of the mistake.
+/// The compiler's errors about `@Entity` classes, on the line of the mistake.
 struct EntityCompilationTests {
     private let texts = [
         "Initializers": """

@@ -5,7 +5,8 @@ import Testing
 struct EntityModelTests {
     private func expectEqual(_ model: NSManagedObjectModel, _ drawn: NSManagedObjectModel) {
         #expect(model.entityVersionHashesByName == drawn.entityVersionHashesByName)
-        // A drawn model also lists the index of an attribute that a fetch index has alone, as compiled models do.
+        // A drawn model also lists the index of an attribute that a fetch index has alone, as
+        // compiled models do.
         for entity in drawn.entities { entity.indexes.removeAll { entity.attributesByName[$0.name]?.isIndexed == true } }
         let (found, expected) = (ModelDescription(model).lines, ModelDescription(drawn).lines)
         #expect(found.filter { !expected.contains($0) } == [])

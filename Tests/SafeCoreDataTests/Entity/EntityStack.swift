@@ -20,7 +20,8 @@ final class EntityStack {
         context = Self.context(of: coordinator)
     }
 
-    /// The contexts made, which live as long as the stack: objects are of no use without their context.
+    /// The contexts made, which live as long as the stack: objects are of no use without their
+    /// context.
     private var contexts: [NSManagedObjectContext] = []
 
     /// A context that has seen nothing yet.
@@ -34,8 +35,7 @@ final class EntityStack {
     var file: SQLiteFile { SQLiteFile(url) }
 
     private static func context(of coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         return context
     }
 }

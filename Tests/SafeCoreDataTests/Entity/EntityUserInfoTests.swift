@@ -14,7 +14,7 @@ final class NotedWare: NSManagedObject {
     var wares: Set<NotedWare>
 }
 
-/// What classes say to programs and stores beside their model.
+/// User info that classes add to their entities and properties.
 @Suite struct EntityUserInfoTests {
     @Test func userInfoIsInTheModel() throws {
         let model = NSManagedObjectModel(entities: NotedWare.self, NotedShelf.self)

@@ -10,7 +10,8 @@ struct Dimensions: Codable, Hashable {
     var height: Double
 }
 
-/// Counts how often initial values are evaluated. Tests run at once: each looks at differences of its own objects only.
+/// Counts how often initial values are evaluated. Tests run at once: each looks at differences of
+/// its own objects only.
 enum SerialNumbers {
     private static let last = Counter()
     static func next() -> Int64 { Int64(last.increase()) }

@@ -21,7 +21,8 @@ struct SubclassSnapshotTests {
     private let books = NSFetchRequest<PaperBook>(entityName: "PaperBook")
     private let novels = NSFetchRequest<PaperNovel>(entityName: "PaperNovel")
 
-    /// A context whose requests are answered with rows, and one with unsaved changes, whose requests are answered with objects.
+    /// A context whose requests are answered with rows, and one with unsaved changes, whose
+    /// requests are answered with objects.
     private func contexts() -> [NSManagedObjectContext] {
         let changed = stack.freshContext()
         _ = PaperBook(context: changed, inheriting: .init(title: "New"), author: "Nobody")
@@ -179,7 +180,8 @@ struct SubclassSnapshotTests {
         let copy = try EntityStack(PaperNovel.self)
         #expect(throws: SnapshotError.self) { try copy.context.apply(media) }
         #expect(!copy.context.hasChanges)
-        // Together with the snapshots that have the rest it does no harm, nor does it for objects that are there.
+        // Together with the snapshots that have the rest it does no harm, nor does it for objects
+        // that are there.
         let all = try stack.freshContext().snapshotsOfOwnClasses(of: self.media)
         try copy.context.applyAll(all + media)
         try copy.context.save()

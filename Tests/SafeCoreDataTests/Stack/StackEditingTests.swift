@@ -139,12 +139,7 @@ import Testing
                 draft.stockCount = 1
             }
         }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                running.wait()
-                continuation.resume()
-            }
-        }
+        await running.arrive()
         _ = try await insert("Nut")
         written.signal()
         try await edit.value
@@ -159,15 +154,10 @@ import Testing
             try await stack.edit(id, as: Article.self) { draft in
                 draft.name = "Nut"
                 running.signal()
-                while !draft.context.isCancelled { usleep(1_000) }
+                #expect(wait { draft.context.isCancelled })
             }
         }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                running.wait()
-                continuation.resume()
-            }
-        }
+        await running.arrive()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(article("ZNAME") == ["Bolt"])

@@ -7,7 +7,7 @@ final class WeighedThing: NSManagedObject {
     @Managed var weight: IncidentWeight
 }
 
-/// What views read whose store is gone: an empty or the first value of a property's type.
+/// Views whose store is gone read an empty value, or the first one, of a property's type.
 @Suite struct StackEmptyViewTests {
     let folder: TemporaryFolder
     let stack: DataStack
@@ -31,7 +31,10 @@ final class WeighedThing: NSManagedObject {
         } else {
             try await stack.close()
         }
-        #expect(outage.text == "" && outage.tags == [] && outage.formerState == nil && outage.formerExtent == nil)
+        #expect(outage.text == "")
+        #expect(outage.tags == [])
+        #expect(outage.formerState == nil)
+        #expect(outage.formerExtent == nil)
         #expect(outage.state == .open)
         #expect(outage.weight == .light)
         #expect(outage.mark == TicketMark(rawValue: ""))

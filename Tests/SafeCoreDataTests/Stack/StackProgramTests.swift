@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs that use a stack in ways that a test cannot: without a run loop, and with a main thread that waits.
+/// Programs that use a stack in ways that a test cannot: without a run loop, and with a main thread
+/// that waits.
 @Suite(.serialized) struct StackProgramTests {
     private func run(_ arguments: [String]) throws -> ProgramRun {
         try ProgramRun(CompilerRun.productsFolder.appendingPathComponent("StackStress"), arguments)

@@ -66,7 +66,8 @@ struct StackServerFollowingTests: TwoStacks {
         #expect(before == [0, 0])
         // Each save raises one of them by 1 and the other by 2.
         let program = try ProgramRun(OtherProgram.url, ["count", place.url.absoluteString, "7", "3"])
-        #expect(program.status == 0 && program.output.hasPrefix("saved 3"), "\(program.output)")
+        #expect(program.status == 0, "\(program.output)")
+        #expect(program.output.hasPrefix("saved 3"), "\(program.output)")
         #expect(place.tables.integer("SELECT sum(stock_count) FROM item") == 9)
         let follow = await comesTrue { views.reduce(0) { $0 + ($1.object.value(forKey: "stockCount") as? Int ?? 0) } == 9 }
         #expect(follow)

@@ -141,7 +141,8 @@ struct StackServerLockTests {
         }
     }
 
-    /// Whether something comes to pass so often, of which somebody signals each time. Who waits for ever would say nothing.
+    /// Whether something comes to pass so often, of which somebody signals each time. Who waits for
+    /// ever would say nothing.
     private func happens(_ event: DispatchSemaphore, _ times: Int = 1) -> Bool {
         let deadline = DispatchTime.now() + .seconds(120)
         return (0..<times).allSatisfy { _ in event.wait(timeout: deadline) == .success }
@@ -174,7 +175,7 @@ struct StackServerLockTests {
 
     // MARK: Closing
 
-    /// What was asked for before is served.
+    /// Writes that were requested before the stack is closed are completed.
     @Test func closingWaitsForAWriteThatWaits() async throws {
         let id = try await stack.insertItem("Bolt")
         holdRows()
@@ -192,7 +193,7 @@ struct StackServerLockTests {
         try await stack.close()
     }
 
-    /// Nobody waits for what the other program holds once the write is cancelled.
+    /// A cancelled write no longer waits for the lock of the other program.
     @Test func closingEndsWhenTheWriteThatWaitsIsCancelled() async throws {
         try await stack.insertItem("Bolt")
         holdTable()

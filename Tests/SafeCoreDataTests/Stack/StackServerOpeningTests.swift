@@ -55,7 +55,7 @@ struct StackServerOpeningTests {
 
     // MARK: Passwords
 
-    /// What a wrong password leads to, wherever the stack has it from.
+    /// The errors after a wrong password, from each place where a stack may have it.
     @Test(arguments: [true, false]) func errorsOfAStackShowNoPassword(isInURL: Bool) async throws {
         let server = try #require(PostgreSQLServer.shared)
         let place = "/\(server.database)?host=\(server.socketFolder)&ocd.schema=\(shop.tables.schema)"

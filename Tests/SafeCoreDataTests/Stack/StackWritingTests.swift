@@ -185,15 +185,10 @@ import Testing
                 let item = ShopItem(context: context)
                 item.name = "Bolt"
                 running.signal()
-                while !context.isCancelled { usleep(1_000) }
+                #expect(wait { context.isCancelled })
             }
         }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                running.wait()
-                continuation.resume()
-            }
-        }
+        await running.arrive()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try await stack.itemNames() == [])

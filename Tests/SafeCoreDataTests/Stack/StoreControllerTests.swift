@@ -3,8 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-// How programs load their store without a stack of this package: a controller with a serial queue, and callbacks that get the
-// context when it is ready.
+// How programs load their store without a stack of this package: a controller with a serial queue,
+// and callbacks that get the context when it is ready.
 
 /// Loads a store once, on a serial queue, and hands the context to everybody who asks.
 final class StoreController: Sendable {

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CoreData
 
-/// What an event has changed, as undo is to know it, without any context or store.
+/// The changes of an event as undo needs them, without any context or store.
 struct ChangeJournalTests {
-    /// What a context is to its objects, of which only the lists and the journal are left.
+    /// A stand-in for a context that has only the lists of changes and the journal.
     private final class Registry: ObjectRegistry, @unchecked Sendable {
         // Sendable: each test uses its own, on one thread.
         let changes = ChangeTracker()
@@ -68,7 +68,8 @@ struct ChangeJournalTests {
         let undone = endEvent()
         #expect(undone.count == 1)
         #expect(undone.first?.object === author)
-        #expect(undone.first?.wasPresent == true && undone.first?.isPresent == true)
+        #expect(undone.first?.wasPresent == true)
+        #expect(undone.first?.isPresent == true)
         #expect(values(undone.first) == ["name": "Ann"])
     }
 
@@ -109,7 +110,8 @@ struct ChangeJournalTests {
         author.name = "Anna"
         registry.changes.delete(author)
         let undone = endEvent()
-        #expect(undone.map(\.wasPresent) == [true] && undone.map(\.isPresent) == [false])
+        #expect(undone.map(\.wasPresent) == [true])
+        #expect(undone.map(\.isPresent) == [false])
         #expect(values(undone.first) == ["name": "Ann"])
     }
 

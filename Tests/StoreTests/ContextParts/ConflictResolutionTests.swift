@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What becomes of objects in a conflict, by merge policy, with conflicts that a test has written.
+/// The resolution of conflicts that a test has written, by merge policy.
 struct ConflictResolutionTests {
     static let policies: [NSMergePolicy] = [
         .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
@@ -18,7 +18,8 @@ struct ConflictResolutionTests {
         try ConflictResolution(found, after: PastConflicts(drawnIn: []), in: stack.context).resolve()
     }
 
-    /// An author that the program has renamed, and whose name and year of birth others have changed meanwhile.
+    /// An author that the program has renamed, and whose name and year of birth others have changed
+    /// meanwhile.
     private func contested(_ stack: ScriptedStack, _ policy: NSMergePolicy) throws -> LibraryAuthor {
         let author = try stack.author(7, "Ann", born: 1971)
         author.name = "Anna"
@@ -37,7 +38,8 @@ struct ConflictResolutionTests {
         let author = try contested(stack, policy)
         #expect((author.name, author.born) == (name, born))
         #expect(author.hasPersistentChangedValues == isPending)
-        // In each case it rests on the row as others have left it, so that the next attempt meets no conflict.
+        // In each case it rests on the row as others have left it, so that the next attempt meets
+        // no conflict.
         #expect(author.committedRow?.rowVersion == 5)
     }
 
@@ -91,7 +93,8 @@ struct ConflictResolutionTests {
         if policy.mergeType == .overwriteMergePolicyType || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType {
             #expect(author.isDeleted)
         } else {
-            #expect(!author.isDeleted && !stack.context.hasChanges)
+            #expect(!author.isDeleted)
+            #expect(!stack.context.hasChanges)
             #expect((author.name, author.born) == ("Anne", 1972))
         }
     }
@@ -103,7 +106,8 @@ struct ConflictResolutionTests {
         let batch = ObjectBatch()
         batch.checked = [author]
         try resolve(SaveConflicts(rows: [.init(change: .check, index: 0, current: current)]), batch, stack, .mergeByPropertyObjectTrump)
-        #expect(author.name == "Anne" && !author.hasChanges)
+        #expect(author.name == "Anne")
+        #expect(!author.hasChanges)
     }
 
     @Test func aNewObjectWhoseKeyIsTakenGetsAnother() throws {
@@ -116,7 +120,8 @@ struct ConflictResolutionTests {
         batch.inserted = [author]
         // It is no conflict that a policy would have to settle.
         try resolve(SaveConflicts(rows: [.init(change: .insert, index: 0, current: current)]), batch, stack, .error)
-        #expect(author.isInserted && author.name == "Bob")
+        #expect(author.isInserted)
+        #expect(author.name == "Bob")
         try KeyAssignment(stack.coordinator, stack.context).assign(to: [author])
         #expect(author.key == 101)
     }
@@ -133,10 +138,12 @@ struct ConflictResolutionTests {
             constraint: ["name"], values: [.string("Ann")], layout: author.layout, existing: existing, inserts: [0], updates: [])
         try resolve(SaveConflicts(violations: [violation]), batch, stack, policy)
         if policy.mergeType == .overwriteMergePolicyType || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType {
-            #expect(author.isUpdated && !author.isInserted)
+            #expect(author.isUpdated)
+            #expect(!author.isInserted)
             #expect((author.key, author.born, author.committedRow?.rowVersion) == (7, 1971, 3))
         } else {
-            #expect(!author.isInserted && !stack.context.hasChangesToWrite)
+            #expect(!author.isInserted)
+            #expect(!stack.context.hasChangesToWrite)
         }
     }
 
@@ -154,6 +161,7 @@ struct ConflictResolutionTests {
         #expect(stack.rows.saves.count == 17)
         // Each attempt rested on the row that the one before had met.
         #expect(stack.rows.saves.map { $0.updates.first?.base?.version } == (1...17).map(Int64.init))
-        #expect(author.name == "Anna" && author.hasChanges)
+        #expect(author.name == "Anna")
+        #expect(author.hasChanges)
     }
 }

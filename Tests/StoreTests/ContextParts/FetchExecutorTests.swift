@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What a fetch asks stores for, and what it makes of their answers, with rows that a test has written.
+/// The requests of a fetch to stores, and its results, with rows that a test has written.
 struct FetchExecutorTests {
     private func request(_ resultType: NSFetchRequestResultType = .managedObjectResultType) -> NSFetchRequest<NSFetchRequestResult> {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Author")
@@ -107,7 +107,8 @@ struct FetchExecutorTests {
         let request = NSFetchRequest<LibraryBook>(entityName: "Author")
         let executor = try FetchExecutor(request, in: stack.context)
         let error = try #require(errorThrown { _ = try executor.results() })
-        #expect(error.localizedDescription.contains("LibraryAuthor") && error.localizedDescription.contains("LibraryBook"))
+        #expect(error.localizedDescription.contains("LibraryAuthor"))
+        #expect(error.localizedDescription.contains("LibraryBook"))
     }
 
     @Test func namesThatTheModelLacksAreFoundBeforeAStoreIsAsked() throws {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CoreData
 
-/// What an attempt to save hands to stores, and what its completion makes of what they have written.
+/// The batches that an attempt to save gives to stores, and the changes of its completion.
 struct SaveAttemptTests {
     private struct DiskFull: Error {}
 
@@ -30,10 +30,13 @@ struct SaveAttemptTests {
         let author = stack.context.author("Ann", born: 1971)
         _ = try attempt(stack)
         let batch = try #require(stack.rows.saves.last)
-        #expect(batch.inserts.count == 1 && batch.updates.isEmpty && batch.deletes.isEmpty)
+        #expect(batch.inserts.count == 1)
+        #expect(batch.updates.isEmpty)
+        #expect(batch.deletes.isEmpty)
         let change = batch.inserts[0]
         #expect((change.key, author.key) == (100, 100))
-        #expect(change.base == nil && change.insertedVersion == 1)
+        #expect(change.base == nil)
+        #expect(change.insertedVersion == 1)
         #expect(try value(change, "name") == "Ann")
         #expect(try value(change, "born") == "1971")
         // The attempt tells nobody: the object is new until the completion.
@@ -63,7 +66,8 @@ struct SaveAttemptTests {
         #expect(try value(change, "author") == "7")
         #expect(batch.relationshipChanges.count == 1)
         let pairs = try #require(batch.relationshipChanges.first)
-        #expect(Set(pairs.added.map(\.key)) == Set(book.tags.map(\.key)) && pairs.removed.isEmpty)
+        #expect(Set(pairs.added.map(\.key)) == Set(book.tags.map(\.key)))
+        #expect(pairs.removed.isEmpty)
         #expect(pairs.ownerKey == book.key)
         // Its books have changed, which is in no column of the author's.
         #expect(batch.updates.map(\.touchesVersionOnly) == [true])
@@ -76,7 +80,8 @@ struct SaveAttemptTests {
         stack.context.detectConflicts(for: bob)
         _ = try attempt(stack)
         let batch = try #require(stack.rows.saves.last)
-        #expect(batch.deletes.map(\.key) == [7] && batch.deletes.first?.base?.version == 1)
+        #expect(batch.deletes.map(\.key) == [7])
+        #expect(batch.deletes.first?.base?.version == 1)
         #expect(batch.versionChecks.map(\.key) == [8])
         #expect(batch.updates.isEmpty)
     }
@@ -87,7 +92,8 @@ struct SaveAttemptTests {
         old.name = "Anna"
         stack.rows.failures = [DiskFull()]
         #expect(throws: DiskFull.self) { try attempt(stack) }
-        #expect(new.isInserted && old.isUpdated)
+        #expect(new.isInserted)
+        #expect(old.isUpdated)
         #expect((old.name, new.name) == ("Anna", "Bob"))
         #expect(old.committedValues(forKeys: ["name"])["name"] as? String == "Ann")
         _ = try attempt(stack)
@@ -120,7 +126,9 @@ struct SaveAttemptTests {
         let log = NotificationLog([NSManagedObjectContext.didSaveObjectsNotification], from: stack.context)
         SaveCompletion(stack.context).finish(written)
         #expect(!stack.context.hasChanges)
-        #expect(!new.isInserted && !new.objectID.isTemporaryID && new.objectID != temporary)
+        #expect(!new.isInserted)
+        #expect(!new.objectID.isTemporaryID)
+        #expect(new.objectID != temporary)
         #expect(stack.context.registeredObject(for: new.objectID) === new)
         #expect(old.committedValues(forKeys: ["name"])["name"] as? String == "Anna")
         #expect(old.committedRow?.rowVersion == 2)

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// A store whose answers a test writes, in place of every database: what the parts of a context are tried with, one by one.
+/// A store whose answers a test writes, in place of every database: what the parts of a context are
+/// tried with, one by one.
 final class ScriptedStore: NSPersistentStore, @unchecked Sendable {
     // Sendable: each test uses its own, on one thread.
 
@@ -26,15 +27,15 @@ final class ScriptedRows: SnapshotStore, @unchecked Sendable {
     let rowCaches: [RowCache]
     private let layouts: ModelLayout
 
-    /// What fetches find, in this order, whatever they ask for, and what is read by key.
+    /// The rows of every fetch, in this order, and of reads by key.
     var rows: [Snapshot] = []
-    /// What saves throw, one after the other; the next save succeeds.
+    /// The errors of the next saves, one after the other; later saves succeed.
     var failures: [any Error] = []
     /// The next key that is handed out.
     var nextKey: Int64 = 100
 
     private(set) var fetches: [StoreFetch] = []
-    /// What stores were given to write, whatever became of it.
+    /// The batches that saves were to write, whether they failed or not.
     private(set) var saves: [SaveBatch] = []
     private(set) var commits = 0
 
@@ -104,7 +105,8 @@ final class ScriptedRows: SnapshotStore, @unchecked Sendable {
 }
 
 extension StoredValue {
-    /// The value to compare it with what is expected; a reference as its key. The values of these tests are of no other kinds.
+    /// The value to compare it with what is expected; a reference as its key. The values of these
+    /// tests are of no other kinds.
     var text: String? {
         switch self {
         case .string(let text): text

@@ -56,7 +56,8 @@ struct ContainerTests {
     }
 
     final class AuditedContainer: NSPersistentContainer, @unchecked Sendable {
-        // Sendable: the context is made when it is first used, by the only test that has the container.
+        // Sendable: the context is made when it is first used, by the only test that has the
+        // container.
         private lazy var main = audited(.mainQueueConcurrencyType)
 
         override var viewContext: NSManagedObjectContext { main }

@@ -3,12 +3,13 @@ import Testing
 
 @testable import CoreData
 
-/// Options that are about files, given to stores of all kinds: those that files have, and those that have none.
+/// Options that are about files, given to stores of all kinds: those that files have, and those
+/// that have none.
 @Suite struct FileOptionTests {
     /// Whether a sentence was said that has all of some parts. Each is said once by a process.
     private static func isSaid(_ parts: String...) -> Bool { Warnings.all.contains { text in parts.allSatisfy { text.contains($0) } } }
 
-    /// What Core Data knows for files, and what means nothing here.
+    /// Core Data's options for files, which have no meaning here.
     private static var options: [AnyHashable: Any] {
         [
             NSPersistentStoreFileProtectionKey: FileProtectionType.complete, NSValidateXMLStoreOption: true,
@@ -49,7 +50,7 @@ import Testing
         #expect(try library.newContext().names() == (kind == .inMemory ? [] : ["Ada", "Bob"]))
     }
 
-    /// What only SQLite understands is not looked at by others, whatever it is.
+    /// Other stores ignore options for SQLite, whatever their values.
     @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func pragmasThatMeanNothingDisturbNoOtherStore(kind: StoreKind) throws {
         let library = try Library(kind, options: [NSSQLitePragmasOption: ["no such; DROP": [7]], NSSQLiteAnalyzeOption: "many"])
         library.context.author("Ada")
@@ -88,10 +89,12 @@ import Testing
         return try #require(added as? any RecordKeeping)
     }
 
-    /// They get all options, and read for themselves what they understand; the line comes for them, too.
+    /// Custom stores get all options, and read those that they understand; the line about ignored
+    /// options is printed for them, too.
     @Test(arguments: [true, false]) func aStoreOfTheProgramsOwnGetsTheOptions(isIncremental: Bool) throws {
         let store = try custom(isIncremental ? RecordStore.storeType : NodeStore.storeType, Self.options)
-        #expect(store.lines == ["Tag new"] && store.saves == 1)
+        #expect(store.lines == ["Tag new"])
+        #expect(store.saves == 1)
         let protection = store.options?[NSPersistentStoreFileProtectionKey] as? FileProtectionType
         #expect(protection?.rawValue == FileProtectionType.complete.rawValue)
         #expect(store.options?[NSSQLitePragmasOption] as? [String: String] == ["synchronous": "FULL"])

@@ -2,26 +2,26 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Stores that are removed, and coordinators that go, while other threads look up object IDs, read objects and save.
+/// Stores that are removed, and coordinators that go, while other threads look up object IDs, read
+/// objects and save.
 @Suite struct RemovalDuringLookUpTests {
-    /// Does something in threads of its own, again and again for as long as something else is done here.
+    /// Does something in threads of its own, again and again for as long as something else is done
+    /// here.
     private func repeating(_ body: @escaping @Sendable () -> Void, during change: () throws -> Void) rethrows {
         let (isOver, rounds, group) = (Counter(), Counter(), DispatchGroup())
         for _ in 0..<3 {
-            group.enter()
-            Thread.detachNewThread {
+            group.detach {
                 while isOver.value == 0 {
                     body()
                     rounds.increase()
                 }
-                group.leave()
             }
         }
         defer {
             isOver.increase()
             group.wait()
         }
-        while rounds.value == 0 { usleep(500) }
+        #expect(wait { rounds.value > 0 })
         try change()
     }
 
@@ -98,7 +98,8 @@ import Testing
         #expect(names == (kind == .inMemory ? [] : ["Ada"]))
     }
 
-    /// What was reported as saved is there, once, and what was reported as failed is not.
+    /// A save that was reported as done is in the store, once, and one that was reported as failed
+    /// is not.
     @Test(arguments: StoreKind.persistent) func aSaveIsMadeOrNotWhileItsStoreComesAndGoes(kind: StoreKind) throws {
         let (library, _) = try filledLibrary(kind)
         let coordinator = library.coordinator

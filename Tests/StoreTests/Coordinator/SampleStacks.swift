@@ -33,7 +33,8 @@ enum SampleStacks {
         other.properties += [second]
     }
 
-    /// Departments with employees (and managers among them), employees with tags (many to many) and ordered tasks.
+    /// Departments with employees (and managers among them), employees with tags (many to many) and
+    /// ordered tasks.
     static func company(salary: NSAttributeType = .integer64AttributeType) -> NSManagedObjectModel {
         let department = entity("Department", [attribute("name", .stringAttributeType)])
         let employee = entity(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What everybody may see of the URLs of stores on servers.
+/// The parts of a server store's URL that may be shown to everybody.
 struct ShownURLTests {
     @Test(arguments: [
         ("postgresql://app:secret@db.example/shop", "postgresql://app@db.example/shop"),

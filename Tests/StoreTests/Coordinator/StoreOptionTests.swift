@@ -61,7 +61,8 @@ struct StoreOptionTests {
             ])
     }
 
-    /// Notifications of a coordinator as lines, in order, with the number of its stores at the time.
+    /// Notifications of a coordinator as lines, in order, with the number of its stores at the
+    /// time.
     private final class AnnouncementLog: @unchecked Sendable {
         // Sendable: used by one thread.
         private(set) var lines: [String] = []

@@ -46,7 +46,8 @@ private final class FullDiskStore: NSAtomicStore, @unchecked Sendable {
 
 @Suite("Saves that an atomic store refuses")
 struct AtomicStoreRefusalTests {
-    /// Ann works in sales and is about to be called Eve and to move to research, with Ben, who is new.
+    /// Ann works in sales and is about to be called Eve and to move to research, with Ben, who is
+    /// new.
     @Test(arguments: [false, true]) func whatWasNotSavedIsNotInTheNextFile(usesPlainNodes: Bool) throws {
         NSPersistentStoreCoordinator.registerStoreClass(FullDiskStore.self, type: FullDiskStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())

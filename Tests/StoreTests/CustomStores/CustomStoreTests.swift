@@ -10,7 +10,7 @@ final class TagListStore: NSAtomicStore, @unchecked Sendable {
     private let lock = NSLock()
     private var calls: [String] = []
 
-    /// What the framework asked for since the last look.
+    /// The calls of the framework since the last look.
     func takeCalls() -> [String] {
         lock.withLock {
             defer { calls = [] }

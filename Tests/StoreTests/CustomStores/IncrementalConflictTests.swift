@@ -27,7 +27,8 @@ private final class SharedRecords: Sendable {
     }
 }
 
-/// The store of one coordinator over shared records. It writes whole objects, as most such stores do.
+/// The store of one coordinator over shared records. It writes whole objects, as most such stores
+/// do.
 private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
     // Sendable: the records are guarded by locks.
     static let storeType = NSPersistentStore.StoreType(rawValue: "SharedRecords")
@@ -144,7 +145,8 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
         theirs.setValue("mine", forKey: "note")
         if merges { desk.second.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
         let error = errorThrown { try desk.second.save() }
-        // A store that gives all states one version knows no conflicts but those that the coordinator has seen.
+        // A store that gives all states one version knows no conflicts but those that the
+        // coordinator has seen.
         let isKnown = place.isShared || place.countsVersions
         if merges || !isKnown {
             #expect(error == nil)

@@ -3,8 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Authors, books, chapters, tags, shelves and passports, each with a value that may lie in a file: a store in which every kind of
-/// relationship meets external storage.
+/// Authors, books, chapters, tags, shelves and passports, each with a value that may lie in a file:
+/// a store in which every kind of relationship meets external storage.
 final class Archive {
     let folder: TemporaryFolder
     let url: URL
@@ -86,7 +86,8 @@ final class Archive {
 
     // MARK: What is in the file
 
-    /// What a column's value stands for, as the sqlite3 library and the folder say; nil for NULL and for a missing file.
+    /// The data of a column's value, read with the sqlite3 library and from the folder; nil for
+    /// NULL and for a missing file.
     func storedValue(_ entity: String, _ name: String, _ column: String) -> Data? {
         let text = raw.value("SELECT Z\(column.uppercased()) FROM Z\(entity.uppercased()) WHERE ZNAME = '\(name)'")
         guard let bytes = text.map(Self.bytes(hexadecimal:)) else { return nil }

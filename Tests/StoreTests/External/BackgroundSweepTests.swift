@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Stores with too many rows to look at when they are opened: files that no row names go while the store is used.
+/// Stores with too many rows to look at when they are opened: files that no row names go while the
+/// store is used.
 struct BackgroundSweepTests {
     let folder: TemporaryFolder
     let url: URL
@@ -51,7 +52,8 @@ struct BackgroundSweepTests {
     }
 
     @Test func manyRowsWithExternalValuesKeepTheirFiles() throws {
-        // The same file for thousands of rows, as no program would write it, and a hundred files behind them.
+        // The same file for thousands of rows, as no program would write it, and a hundred files
+        // behind them.
         let file = SQLiteFile(url)
         let one = try #require(Gallery.filesNamed(file).first)
         let bytes = "CAST(X'02' || '\(one)' || X'00' AS BLOB)"

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What opening a store collects: files that no row names.
+/// Opening a store deletes files that no row names.
 struct LeftOverFileTests {
     let folder: TemporaryFolder
     let url: URL

@@ -11,7 +11,7 @@ import Testing
         return try FileManager.default.contentsOfDirectory(atPath: folder.path).count
     }
 
-    /// What is deleted in one store leaves rows of the same keys in the other one alone.
+    /// Deletions in one store do not touch rows of the same keys in the other one.
     @Test(arguments: [true, false]) func filesGoWithTheirRowsInEachStore(asFaults: Bool) throws {
         let archive = try Archive()
         let secondURL = archive.folder.file("second.sqlite")

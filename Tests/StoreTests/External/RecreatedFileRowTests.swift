@@ -3,11 +3,13 @@ import Testing
 
 @testable import CoreData
 
-/// Rows with files and places in an order that one context deletes and another, which had changed them, saves again.
+/// Rows with files and places in an order that one context deletes and another, which had changed
+/// them, saves again.
 struct RecreatedFileRowTests {
     private static let policies = [NSMergePolicy.mergeByPropertyObjectTrump, NSMergePolicy.overwrite]
 
-    /// The names of a book's chapters in order, as a coordinator reads them that knows nothing else.
+    /// The names of a book's chapters in order, as a coordinator reads them that knows nothing
+    /// else.
     private func chapters(_ archive: Archive, _ book: String) throws -> [String] {
         let coordinator = try Archive.open(archive.url, archive.options)
         defer { for store in coordinator.persistentStores { try? coordinator.remove(store) } }

@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Updates of rows with external files that a uniqueness constraint holds up until other rows of the save have made room.
+/// Updates of rows with external files that a uniqueness constraint holds up until other rows of
+/// the save have made room.
 struct RepeatedUpdateTests {
     @Test func rowsThatExchangeUniqueValuesLeaveNoFileThatNobodyNames() throws {
         let photo = NSAttributeDescription("photo", .binaryDataAttributeType)

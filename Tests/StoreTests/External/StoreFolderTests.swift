@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// Where external files are, who may read them, and what becomes of them when whole stores are moved about.
+/// The folder of external files: its place, its permissions, and its moves with the store.
 struct StoreFolderTests {
     let folder: TemporaryFolder
     let url: URL
@@ -54,7 +54,8 @@ struct StoreFolderTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: elsewhere.path) == ["link.sqlite"])
     }
 
-    /// So that one is not left to its owner alone where the program is killed before it can set the mode.
+    /// The mode is set as the folder is made, so that a program killed in between leaves none with
+    /// another.
     @Test(arguments: [0o600, 0o640, 0o644]) func aFolderIsMadeWithTheStoresMode(wanted: Int) throws {
         try Gallery.create(url)
         try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: url.path)
@@ -86,7 +87,8 @@ struct StoreFolderTests {
         try coordinator.replacePersistentStore(at: backup, withPersistentStoreFrom: url, type: .sqlite)
         let open = try Gallery.open(url)
         let context = open.newContext()
-        // Somebody still reads the rows that name the former files, so that the open store has yet to remove them.
+        // Somebody still reads the rows that name the former files, so that the open store has yet
+        // to remove them.
         let reader = SQLiteFile(url)
         reader.execute("BEGIN")
         _ = reader.value("SELECT count(*) FROM ZPERSON")
@@ -164,7 +166,8 @@ struct StoreFolderTests {
             try coordinator.destroyPersistentStore(at: URL(fileURLWithPath: "/dev/null"), type: type)
         }
         var information = stat()
-        #expect(stat("/dev/null", &information) == 0 && information.st_mode & S_IFMT == S_IFCHR)
+        #expect(stat("/dev/null", &information) == 0)
+        #expect(information.st_mode & S_IFMT == S_IFCHR)
     }
 
     @Test func onlyRegularFilesOfAKnownStoreAreDestroyedOrReplaced() throws {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// When external files go, and what must not go with them.
+/// The deletion of external files, and the files that must stay.
 struct SupersededFileTests {
     let folder: TemporaryFolder
     let url: URL

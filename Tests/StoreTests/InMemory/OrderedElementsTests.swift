@@ -16,7 +16,8 @@ struct OrderedElementsTests {
         #expect(texts(elements) == ["3", "one", "2"])
         #expect(elements[1] == "one")
         #expect(elements[4] == nil)
-        #expect(elements.contains(2) && !elements.contains(4))
+        #expect(elements.contains(2))
+        #expect(!elements.contains(4))
     }
 
     @Test(arguments: 0..<20) func randomChangesAreThoseOfAnArray(seed: UInt64) {

@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Whose the members of an ordered relationship are, their rows say, in memory as in a file, whatever else a save says of the relationship.
+/// Whose the members of an ordered relationship are, their rows say, in memory as in a file,
+/// whatever else a save says of the relationship.
 struct OrderedMemberTests {
     private let folder: TemporaryFolder
     private let file: OpenStore
@@ -36,7 +37,7 @@ struct OrderedMemberTests {
         }
     }
 
-    /// What one save says.
+    /// A change of one save.
     private struct Change {
         /// New owners by task, 0 for none.
         var owners: [Int64: Int64] = [:]

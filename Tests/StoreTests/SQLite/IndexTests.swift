@@ -71,9 +71,7 @@ struct IndexTests {
     }
 
     @Test func anElementOnTheObjectItselfIsTheKey() throws {
-        let itself = NSExpressionDescription()
-        itself.name = "self"
-        itself.expression = NSExpression.expressionForEvaluatedObject()
+        let itself = NSExpressionDescription("self", NSExpression.expressionForEvaluatedObject())
         let made = try statements { note in
             let stars = NSFetchIndexElementDescription(property: note.propertiesByName["stars"]!, collationType: .binary)
             let object = NSFetchIndexElementDescription(property: itself, collationType: .binary)

@@ -2,10 +2,11 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Key paths over more tables than SQLite joins, in requests that change rows, in subqueries and in orders: SQLite refuses them and changes
-/// nothing, other stores follow them.
+/// Key paths over more tables than SQLite joins, in requests that change rows, in subqueries and in
+/// orders: SQLite refuses them and changes nothing, other stores follow them.
 @Suite struct JoinedChangeTests {
-    /// SQLite joins 64 tables, of which a request leaves three for what else it may need; the first is that of its own rows.
+    /// SQLite joins 64 tables, of which a request leaves three for what else it may need; the first
+    /// is that of its own rows.
     private static let mostJoins = 60
 
     /// Persons in a line: each is the boss and the mentor of the next one.
@@ -94,7 +95,7 @@ import Testing
         #expect(leaderless == (isRefused ? ["0"] : ["0", "\(4 + joins)"]))
     }
 
-    /// What is looked for and what is written go over different tables.
+    /// The condition and the new values go over different tables.
     @Test(arguments: StoreKind.allCases, [20, 30, 40]) func aBatchUpdateReadsItsValuesOverManyTables(kind: StoreKind, joins: Int) throws {
         let stack = try line(kind)
         let value = NSExpression(format: Self.path("mentor", joins))
@@ -106,7 +107,7 @@ import Testing
         #expect(try names(stack, "mark != nil").count == found.count)
     }
 
-    /// What is looked for and the order go over different tables.
+    /// The condition and the order go over different tables.
     @Test(arguments: StoreKind.allCases, [20, 30, 40]) func anOrderGoesOverManyTables(kind: StoreKind, joins: Int) throws {
         let stack = try line(kind)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
@@ -140,12 +141,14 @@ import Testing
         let deleted = try result(kind, joins: joins) { try delete(stack, both) }
         #expect(deleted == (isRefused ? nil : 1))
         let left = try names(stack, "TRUEPREDICATE")
-        #expect(left.count == (isRefused ? 101 : 100) && left.contains("\(2 + joins)") == isRefused)
+        #expect(left.count == (isRefused ? 101 : 100))
+        #expect(left.contains("\(2 + joins)") == isRefused)
     }
 
     // MARK: Many relationships
 
-    /// Hubs with a relationship to each of seventy spokes; in one of the hubs all lead to the first.
+    /// Hubs with a relationship to each of seventy spokes; in one of the hubs all lead to the
+    /// first.
     @Test(arguments: StoreKind.allCases, [60, 61, 70]) func aPredicateNamesManyRelationships(kind: StoreKind, joins: Int) throws {
         let name = NSAttributeDescription("name", .stringAttributeType)
         let spoke = NSEntityDescription("Spoke", class: "NSManagedObject", [name])

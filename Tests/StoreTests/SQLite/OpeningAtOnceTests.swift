@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// A new store that several open, and so make, at once: each finds it made, by itself or by another.
+/// A new store that several open, and so make, at once: each finds it made, by itself or by
+/// another.
 struct OpeningAtOnceTests {
     @Test(arguments: 0..<30)
     func everyoneOpensAStoreThatAllMakeAtOnce(round: Int) throws {
@@ -29,7 +30,8 @@ struct OpeningAtOnceTests {
         #expect(file.value("SELECT count(*) FROM Z_METADATA") == "1")
     }
 
-    /// SQLite refuses at once to change the journal mode of a database that somebody is about to write.
+    /// SQLite refuses at once to change the journal mode of a database that somebody is about to
+    /// write.
     @Test func openingWaitsForSomebodyWhoIsMakingTheFile() throws {
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")

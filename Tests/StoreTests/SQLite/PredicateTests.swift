@@ -178,14 +178,12 @@ struct PredicateTests {
     @Test func dictionariesHoldAttributesAndAggregates() throws {
         var plan = StoreFetch(entity: open.layout("Employee"))
         plan.shape = .dictionaries
-        let count = NSExpressionDescription()
-        count.name = "n"
-        count.expression = NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "name")])
-        count.expressionResultType = .integer64AttributeType
-        let oldest = NSExpressionDescription()
-        oldest.name = "oldest"
-        oldest.expression = NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "age")])
-        oldest.expressionResultType = .integer64AttributeType
+        let count = NSExpressionDescription(
+            "n", NSExpression(forFunction: "count:", arguments: [NSExpression(forKeyPath: "name")]),
+            .integer64AttributeType)
+        let oldest = NSExpressionDescription(
+            "oldest", NSExpression(forFunction: "max:", arguments: [NSExpression(forKeyPath: "age")]),
+            .integer64AttributeType)
         plan.predicate = NSPredicate(format: "department != nil")
         plan.sortDescriptors = [NSSortDescriptor(key: "department.name", ascending: true)]
         plan.columns = .init(properties: ["department.name", count, oldest], groupBy: ["department.name"])

@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// Keys in stores that were edited by hand, whose `Z_MAX` lies below real keys, after a transaction that was rolled back.
+/// Keys in stores that were edited by hand, whose `Z_MAX` lies below real keys, after a transaction
+/// that was rolled back.
 struct RolledBackKeyTests {
     private let folder: TemporaryFolder
     private let url: URL

@@ -5,7 +5,7 @@ import Testing
 
 @testable import CoreData
 
-/// What it costs a store to notice that others change its schema.
+/// The cost for a store of noticing that others change its schema.
 struct SchemaWatchTests {
     let folder: TemporaryFolder
     let open: OpenStore

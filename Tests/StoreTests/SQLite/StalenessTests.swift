@@ -15,8 +15,7 @@ struct StalenessTests {
         url = folder.file("store.sqlite")
         open = try OpenStore(model: TestModel.company(), url: url)
         try open.insert("Tag", ["name": .string("red")])
-        context = NSManagedObjectContext(.privateQueue)
-        context.persistentStoreCoordinator = open.coordinator
+        context = open.coordinator.newContext()
         context.currentTime = { 1_000_000_000_000_000_000 }
     }
 
@@ -46,8 +45,7 @@ struct StalenessTests {
     }
 
     @Test func aCachedRowOfAnotherContextGrowsOldToo() throws {
-        let other = NSManagedObjectContext(.privateQueue)
-        other.persistentStoreCoordinator = open.coordinator
+        let other = open.coordinator.newContext()
         let cached = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).first)
         SQLiteFile(url).execute("UPDATE ZTAG SET ZNAME = 'blue'")
         context.stalenessInterval = 60

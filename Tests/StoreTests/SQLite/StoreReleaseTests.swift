@@ -3,7 +3,7 @@ import Testing
 
 @testable import CoreData
 
-/// What stays in memory of a store that was removed.
+/// Memory of a store that was removed.
 struct StoreReleaseTests {
     private final class Watch {
         private var objects: [(name: String, object: () -> AnyObject?)] = []

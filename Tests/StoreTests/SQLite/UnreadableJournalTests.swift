@@ -3,12 +3,14 @@ import Testing
 
 @testable import CoreData
 
-/// Stores whose journal holds committed rows, in places where SQLite cannot make the files that it needs to read it.
+/// Stores whose journal holds committed rows, in places where SQLite cannot make the files that it
+/// needs to read it.
 struct UnreadableJournalTests {
     let folder: TemporaryFolder
     let url: URL
 
-    /// A copy of a store as another program left it while it was running: its only row is in the WAL.
+    /// A copy of a store as another program left it while it was running: its only row is in the
+    /// WAL.
     init() throws {
         folder = try TemporaryFolder()
         url = folder.file("store.sqlite")
@@ -69,7 +71,8 @@ struct UnreadableJournalTests {
     }
 
     @Test func aFolderInPlaceOfTheSharedMemoryHidesNoCommittedRows() throws {
-        // SQLite indexes the journal in memory where the shared memory can be opened but not written.
+        // SQLite indexes the journal in memory where the shared memory can be opened but not
+        // written.
         try FileManager.default.createDirectory(atPath: url.path + "-shm", withIntermediateDirectories: false)
         let open = try OpenStore(
             model: TestModel.company(), url: url, options: [NSReadOnlyPersistentStoreOption: true])

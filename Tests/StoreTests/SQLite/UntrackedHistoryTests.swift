@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// A store once opened with history must go on being opened with it (258): otherwise its history would get a gap.
+/// A store once opened with history must go on being opened with it (258): otherwise its history
+/// would get a gap.
 @Suite struct UntrackedHistoryTests {
     private let directory: TemporaryFolder
     private var url: URL { directory.file("notes.sqlite") }

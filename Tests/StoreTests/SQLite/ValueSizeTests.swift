@@ -4,7 +4,8 @@ import Testing
 
 @testable import CoreData
 
-/// Values that are larger than SQLite, or a page of rows, takes: an error, and never nil or other bytes.
+/// Values that are larger than SQLite, or a page of rows, takes: an error, and never nil or other
+/// bytes.
 struct ValueSizeTests {
     private let folder: TemporaryFolder
     private let open: OpenStore
@@ -53,7 +54,8 @@ struct ValueSizeTests {
         large.setValue(Self.value(key), forKey: key)
         expectTooLarge(errorThrown { try context.save() })
         #expect(raw.value("SELECT count(*) FROM ZNOTE") == "0")
-        #expect(small.isInserted && large.isInserted)
+        #expect(small.isInserted)
+        #expect(large.isInserted)
         // What was refused leaves nothing behind in the statement.
         large.setValue(nil, forKey: key)
         try context.save()

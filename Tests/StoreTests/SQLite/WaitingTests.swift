@@ -3,7 +3,8 @@ import Testing
 
 @testable import CoreData
 
-/// How long a store waits for others: as long as was asked for, and not at all where nothing depends on it.
+/// How long a store waits for others: as long as was asked for, and not at all where nothing
+/// depends on it.
 struct WaitingTests {
     private let folder: TemporaryFolder
     private let url: URL
@@ -35,7 +36,8 @@ struct WaitingTests {
 
     enum LastStep: CaseIterable { case removal, release, newMetadata, destruction }
 
-    /// Were the reader waited for, this would take longer than the test may, which has time enough on a busy machine.
+    /// Were the reader waited for, this would take longer than the test may, which has time enough
+    /// on a busy machine.
     @Test(.timeLimit(.minutes(10)), arguments: LastStep.allCases) func whoClosesAStoreDoesNotWaitForOneWhoReadsIt(step: LastStep) throws {
         let options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 1000]
         let reader = SQLiteFile(url)

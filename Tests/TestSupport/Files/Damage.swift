@@ -2,7 +2,8 @@ import Foundation
 
 /// Ways to damage a file.
 public enum Damage {
-    /// The bytes with some random damage: bits turned, bytes changed, removed, doubled or swapped, or the end cut off.
+    /// The bytes with some random damage: bits turned, bytes changed, removed, doubled or swapped,
+    /// or the end cut off.
     public static func some(to data: Data, _ generator: inout SeededGenerator) -> Data {
         var bytes = [UInt8](data)
         for _ in 0..<Int.random(in: 1...4, using: &generator) {

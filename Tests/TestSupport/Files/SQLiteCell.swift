@@ -10,7 +10,8 @@ public enum SQLiteCell: Equatable {
     case blob(Data)
 
     init(_ statement: OpaquePointer?, _ column: Int32) {
-        // In this order: asking for the text converts the value, and the number of bytes is that of what was asked for last.
+        // In this order: asking for the text converts the value, and the number of bytes is that of
+        // what was asked for last.
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: self = .integer(sqlite3_column_int64(statement, column))
         case SQLITE_FLOAT: self = .real(sqlite3_column_double(statement, column))

@@ -1,9 +1,11 @@
 import CSQLite
 import Foundation
 
-/// The sqlite3 library itself: the second path by which tests check what a store wrote, and by which they disturb one.
+/// The sqlite3 library itself: the second path by which tests check what a store wrote, and by
+/// which they disturb one.
 ///
-/// Values are read as texts, which is short where a test compares them with literals, or as they are (`cells` and what stands on it).
+/// Values are read as texts, which is short where a test compares them with literals, or as they
+/// are (`cells` and what stands on it).
 public final class SQLiteFile {
     /// A statement that failed.
     public struct Failure: Error {
@@ -13,8 +15,8 @@ public final class SQLiteFile {
     public let url: URL
     private var handle: OpaquePointer?
 
-    /// Opens a file, which is made where there is none, unless other flags of `sqlite3_open_v2` are given. Whether that went well the first
-    /// statement tells.
+    /// Opens a file, which is made where there is none, unless other flags of `sqlite3_open_v2` are
+    /// given. Whether that went well the first statement tells.
     public init(_ url: URL, flags: Int32 = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE) {
         self.url = url
         sqlite3_open_v2(url.path, &handle, flags, nil)
@@ -27,8 +29,8 @@ public final class SQLiteFile {
 
     // MARK: Texts
 
-    /// All rows, every value as text; NULL as nil, bytes as upper case hexadecimal digits. A statement that fails gives one row with the
-    /// message.
+    /// All rows, every value as text; NULL as nil, bytes as upper case hexadecimal digits. A
+    /// statement that fails gives one row with the message.
     public func rows(_ sql: String) -> [[String?]] {
         do {
             return try rows(sql) { statement, column in
@@ -99,7 +101,8 @@ public final class SQLiteFile {
 
     // MARK: Functions
 
-    /// Defines a SQL function that gives NULL, for triggers that call what this connection does not have.
+    /// Defines a SQL function that gives NULL, for triggers that call what this connection does not
+    /// have.
     public func defineFunction(_ name: String, arguments: Int32) {
         sqlite3_create_function_v2(
             handle, name, arguments, SQLITE_UTF8, nil, { context, _, _ in sqlite3_result_null(context) }, nil, nil, nil)

@@ -3,7 +3,8 @@ import Foundation
 /// A file system of limited size that one program alone sees, and that goes with it.
 public enum SmallFileSystem {
     private static let shell = URL(fileURLWithPath: "/bin/sh")
-    /// Mounts memory over a folder in a namespace of its own, where the user may do so, and becomes the program.
+    /// Mounts memory over a folder in a namespace of its own, where the user may do so, and becomes
+    /// the program.
     private static let script = #"mount -t tmpfs -o size="$0"k none "$1" && shift && exec "$@""#
 
     /// The command that runs a program for which a folder is an empty file system of that size.

@@ -1,10 +1,11 @@
 import Foundation
 
-/// The tables of a store as the client library of its own database sees them, whichever that is: the second path by which tests check what
-/// a store wrote, and by which they disturb one.
+/// The tables of a store as the client library of its own database sees them, whichever that is:
+/// the second path by which tests check what a store wrote, and by which they disturb one.
 ///
-/// Statements have the names of tables and columns as PostgreSQL has them, in braces: `SELECT {name}, {author_id} FROM {book}` is
-/// `SELECT name, author_id FROM book` there and `SELECT ZNAME, ZAUTHOR FROM ZBOOK` in a file.
+/// Statements have the names of tables and columns as PostgreSQL has them, in braces: `SELECT
+/// {name}, {author_id} FROM {book}` is `SELECT name, author_id FROM book` there and `SELECT ZNAME,
+/// ZAUTHOR FROM ZBOOK` in a file.
 public final class StoreTables {
     private enum Database {
         case file(SQLiteFile)
@@ -26,7 +27,8 @@ public final class StoreTables {
         }
     }
 
-    /// All rows, every value as the database's text of it; a statement that fails gives one row with the message.
+    /// All rows, every value as the database's text of it; a statement that fails gives one row
+    /// with the message.
     public func rows(_ sql: String) -> [[String?]] {
         switch database {
         case .file(let file): file.rows(Self.translated(sql, Self.nameInFile))

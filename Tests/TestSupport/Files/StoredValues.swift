@@ -1,6 +1,6 @@
 import CoreData
 
-/// What has one store: a stack, or a library.
+/// A fixture with one store: a stack, or a library.
 public protocol StoreOwner {
     var coordinator: NSPersistentStoreCoordinator { get }
     /// The store as its database sees it; nil for a store in memory, which no second path leads to.
@@ -15,19 +15,23 @@ extension Library: StoreOwner {
     public var secondPath: StoreTables? { kind == .inMemory ? nil : tables }
 }
 
-// What the store has, by the second path where one leads there, and otherwise as a fresh context reads it.
+// What the store has, by the second path where one leads there, and otherwise as a fresh context
+// reads it.
 extension StoreOwner {
     /// The values of a property of all objects of an entity, in ascending order, with nil first.
     ///
-    /// Values are texts, of which those of Boolean values, dates, bytes and numbers with fractions differ from kind to kind; that of a
-    /// destination is its key. A request that fails gives one value with the message.
+    /// Values are texts, of which those of Boolean values, dates, bytes and numbers with fractions
+    /// differ from kind to kind; that of a destination is its key. A request that fails gives one
+    /// value with the message.
     ///
     /// - Parameters:
-    ///   - property: an attribute or a relationship to one object, whose name is no reserved word of SQL.
+    ///   - property: an attribute or a relationship to one object, whose name is no reserved word
+    ///     of SQL.
     ///   - entity: one without a superentity.
     public func stored(_ property: String, of entity: String) -> [String?] { stored([property], of: entity).map { $0.first ?? nil } }
 
-    /// The values of some properties of all objects of an entity, in ascending order of the first, then of the second, and so on.
+    /// The values of some properties of all objects of an entity, in ascending order of the first,
+    /// then of the second, and so on.
     public func stored(_ properties: [String], of entity: String) -> [[String?]] {
         let rows = secondPath.map { tableRows($0, properties, entity) } ?? contextRows(properties, entity)
         return rows.sorted { $0.lexicographicallyPrecedes($1, by: precedes) }

@@ -1,8 +1,10 @@
 import CoreData
 
-/// A store of persons with photos, for tests that kill, starve and race the programs that save to it.
+/// A store of persons with photos, for tests that kill, starve and race the programs that save to
+/// it.
 ///
-/// A photo says whose it is and which number the person had: one that is lost, or that belongs to another save, is noticed.
+/// A photo says whose it is and which number the person had: one that is lost, or that belongs to
+/// another save, is noticed.
 public enum Gallery {
     public static let names = (1...8).map { "person \($0)" }
 
@@ -27,7 +29,7 @@ public enum Gallery {
         return NSManagedObjectModel([person, album, note])
     }
 
-    /// What a person's photo is at a number: two of three are large enough for a file.
+    /// The photo of a person with a number: two of three are large enough for a file.
     public static func photo(_ name: String, _ number: Int64) -> Data {
         let text = Data("\(name) \(number);".utf8)
         var data = Data()
@@ -65,7 +67,8 @@ public enum Gallery {
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
 
-    /// One save: a person gets the next number and its photo, and perhaps another album, a note, or loses one.
+    /// One save: a person gets the next number and its photo, and perhaps another album, a note, or
+    /// loses one.
     ///
     /// - Returns: the person and its number.
     public static func step(
@@ -132,8 +135,8 @@ public enum Gallery {
         return wrong
     }
 
-    /// Opens and closes the store as a program would, and tells what is wrong with it then: with its values by the engine, with its
-    /// tables and files by the sqlite3 library and the folder.
+    /// Opens and closes the store as a program would, and tells what is wrong with it then: with
+    /// its values by the engine, with its tables and files by the sqlite3 library and the folder.
     public static func problems(_ url: URL, model: NSManagedObjectModel = model()) throws -> [String] {
         let coordinator = try open(url, model: model, options: [HistoryTracking.continuingOption: true])
         var problems = try wrongPhotos(coordinator.newContext())

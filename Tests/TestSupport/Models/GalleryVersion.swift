@@ -47,7 +47,8 @@ public enum GalleryVersion: Int, CaseIterable, Sendable {
         return coordinator
     }
 
-    /// A line for each object with what both versions say of it, and with its sketch, which only the first one has.
+    /// A line for each object with what both versions say of it, and with its sketch, which only
+    /// the first one has.
     public func lines(_ context: NSManagedObjectContext) throws -> (common: [String], sketches: [String]) {
         func name(_ object: Any?, _ key: String) -> String { (object as? NSManagedObject)?.value(forKey: key) as? String ?? "none" }
         var (common, sketches): ([String], [String]) = ([], [])

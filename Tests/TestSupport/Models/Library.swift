@@ -58,7 +58,8 @@ public final class Library {
     /// The store as its database sees it, which a store in memory does not have.
     public var tables: StoreTables { StoreTables(kind, url) }
 
-    /// The contexts made, which live as long as the library: objects are of no use without their context.
+    /// The contexts made, which live as long as the library: objects are of no use without their
+    /// context.
     private var contexts: [NSManagedObjectContext] = []
 
     /// Another context on the same coordinator.
@@ -120,6 +121,13 @@ extension NSPersistentStoreCoordinator {
 }
 
 extension NSManagedObjectContext {
+    /// A private-queue context below this one.
+    public func newChild() -> NSManagedObjectContext {
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = self
+        return child
+    }
+
     @discardableResult
     public func author(_ name: String?, born: Int16 = 0) -> LibraryAuthor {
         let author = LibraryAuthor(context: self)

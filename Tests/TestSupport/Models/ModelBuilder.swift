@@ -41,6 +41,18 @@ extension NSDerivedAttributeDescription {
     }
 }
 
+extension NSExpressionDescription {
+    /// A column of a dictionary result.
+    public convenience init(
+        _ name: String, _ expression: NSExpression, _ type: NSAttributeType = .undefinedAttributeType
+    ) {
+        self.init()
+        self.name = name
+        self.expression = expression
+        expressionResultType = type
+    }
+}
+
 /// Adds a relationship and its inverse to two entities.
 public func relate(
     _ source: NSEntityDescription, _ name: String, toMany: Bool = false, ordered: Bool = false, optional: Bool = true,
@@ -92,12 +104,23 @@ extension NSManagedObjectModel {
     }
 }
 
+extension NSPersistentStoreCoordinator {
+    /// Adds a store of each kind; those of SQLite are files of a folder.
+    @discardableResult
+    public func addStores(_ kinds: [StoreKind], in folder: TemporaryFolder) throws -> [NSPersistentStore] {
+        try kinds.enumerated().map { number, kind in
+            try addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store\(number).sqlite")))
+        }
+    }
+}
+
 /// A coordinator with one store, and contexts on it.
 public final class TestStack {
     public let coordinator: NSPersistentStoreCoordinator
     public let context: NSManagedObjectContext
     public let kind: StoreKind
-    /// Where the store is.
+    /// The place of the store.
     public let url: URL
     /// Where it would be if it were one of SQLite.
     private let place: URL
@@ -119,8 +142,7 @@ public final class TestStack {
         url = location ?? place
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: location)
-        context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        context = coordinator.newContext()
     }
 
     /// The store as its database sees it; nil for a store in memory, which no second path leads to.
@@ -131,8 +153,7 @@ public final class TestStack {
 
     /// Another context on the same coordinator, which lives as long as the stack.
     public func newContext() -> NSManagedObjectContext {
-        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        context.persistentStoreCoordinator = coordinator
+        let context = coordinator.newContext()
         contexts.append(context)
         return context
     }

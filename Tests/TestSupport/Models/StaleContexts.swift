@@ -1,7 +1,8 @@
 import CoreData
 
-/// A random program of a few contexts that know little of each other: they change, save, merge, refresh and delete objects of a random
-/// model, with all merge policies. After each save both ends of every relationship have to agree in the store.
+/// A random program of a few contexts that know little of each other: they change, save, merge,
+/// refresh and delete objects of a random model, with all merge policies. After each save both ends
+/// of every relationship have to agree in the store.
 public final class StaleContexts {
     /// One step: what it does, and the numbers by which it chooses among what there is.
     public struct Step: CustomStringConvertible, Sendable {
@@ -43,7 +44,7 @@ public final class StaleContexts {
     private var serial = 0
     /// The IDs of what was saved last.
     private var saved: [AnyHashable: Any] = [:]
-    /// What the steps came to, for who reads a failure.
+    /// The outcomes of the steps, for readers of a failure.
     private var log: [String] = []
 
     /// - Parameter seed: chooses the model, the contexts and their policies.
@@ -252,7 +253,8 @@ public final class StaleContexts {
         if !problems.isEmpty { throw Problem(description: problems.joined(separator: "\n")) }
     }
 
-    /// What goes wrong in a random program, with the fewest steps that show it; nil where nothing does.
+    /// The failure of a random program, with the fewest steps that show it; nil where there is
+    /// none.
     public static func problem(ofProgram seed: UInt64, _ kind: StoreKind) -> String? {
         var random = SeededGenerator(seed: seed &* 7919)
         let steps = (0..<30).map { _ in Step(using: &random) }
@@ -261,7 +263,7 @@ public final class StaleContexts {
         return problem(of: fewest, kind, seed: seed)
     }
 
-    /// What goes wrong when a program takes some steps; nil where nothing does.
+    /// The failure of a program of some steps; nil where there is none.
     static func problem(of steps: [Step], _ kind: StoreKind, seed: UInt64) -> String? {
         do {
             let program = try StaleContexts(kind, seed: seed)

@@ -1,9 +1,10 @@
 import CoreData
 
-/// A model as Apple's framework archives it where entities inherit: properties that an entity inherits are listed again as stand-ins.
+/// A model as Apple's framework archives it where entities inherit: properties that an entity
+/// inherits are listed again as stand-ins.
 public enum StandInModel {
-    /// A model with a root entity `Note` (title, owner), its subentity `Memo` (urgent) and `Owner` (notes), in which `Memo` lists what it
-    /// inherits as stand-ins.
+    /// A model with a root entity `Note` (title, owner), its subentity `Memo` (urgent) and `Owner`
+    /// (notes), in which `Memo` lists what it inherits as stand-ins.
     public static func archive(
         propertyClass: String = "NSAttributeDescription", indexes: (inout KeyedArchiveBuilder) -> [ListPart] = { _ in [] }
     ) -> Data {

@@ -1,8 +1,8 @@
 import CZlib
 import CoreData
 
-/// Writes a model as Apple's framework archives it in a store, from what the descriptions say: the form that the engine has to read,
-/// made without it.
+/// Writes a model as Apple's framework archives it in a store, from what the descriptions say: the
+/// form that the engine has to read, made without it.
 public struct ArchivedModel {
     private var builder = KeyedArchiveBuilder()
     private let root: ListPart

@@ -1,10 +1,11 @@
 import CoreData
 import Foundation
 
-/// A store in the form in which Apple's framework writes it, made of SQL that was written by hand from the rules of the file format: no
-/// line of it comes from the engine.
+/// A store in the form in which Apple's framework writes it, made of SQL that was written by hand
+/// from the rules of the file format: no line of it comes from the engine.
 ///
-/// The texts lie in `Texts`, one for each store, named after it and the framework whose stores it is like.
+/// The texts lie in `Texts`, one for each store, named after it and the framework whose stores it
+/// is like.
 public struct OwnStore: Sendable, CustomStringConvertible {
     public let name: String
     public let framework: Int

@@ -2,9 +2,9 @@ import Foundation
 
 /// A program made of sources that use SafeCoreData, compiled and run beside the tests.
 public struct CompiledProgram {
-    /// What the program printed; empty when it was not built.
+    /// The output of the program; empty when it was not built.
     public let output: String
-    /// What the compiler said; empty when it accepted everything without a word.
+    /// The output of the compiler; empty when it accepted everything without a word.
     public let complaints: String
 
     /// - Parameters:

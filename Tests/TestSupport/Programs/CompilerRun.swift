@@ -2,8 +2,9 @@ import Foundation
 
 /// The compiler's verdict on texts that use the project's modules: what it refuses, line by line.
 ///
-/// A text says itself what it expects: `// error: part of the message` at the end of a line. All texts are checked in one
-/// run, as files of one module; names at file level must differ between them.
+/// A text says itself what it expects: `// error: part of the message` at the end of a line. All
+/// texts are checked in one run, as files of one module; names at file level must differ between
+/// them.
 public struct CompilerRun {
     public struct Problem: Hashable, CustomStringConvertible {
         public let file: String
@@ -12,7 +13,8 @@ public struct CompilerRun {
         public var description: String { "\(file):\(line): \(message)" }
     }
 
-    /// Errors the compiler gave on lines where no text expects any, and expected ones that it did not give.
+    /// Errors the compiler gave on lines where no text expects any, and expected ones that it did
+    /// not give.
     public let unexpected: [Problem]
     public let missing: [Problem]
     /// How many errors the texts expect.
@@ -28,7 +30,8 @@ public struct CompilerRun {
 
     /// - Parameters:
     ///   - texts: the texts by the name of their file, without its extension.
-    ///   - analysesFlow: whether to go beyond type checking to the analysis that finds values which cross tasks.
+    ///   - analysesFlow: whether to go beyond type checking to the analysis that finds values which
+    ///     cross tasks.
     ///   - options: further arguments of the compiler.
     public init(
         _ texts: [String: String], languageMode: String = "6", analysesFlow: Bool = false, options: [String] = []
@@ -89,7 +92,8 @@ public struct CompilerRun {
 
     // MARK: Its output
 
-    /// The errors, each at the line that a person wrote: one in the expansion of a macro belongs to where the macro stands.
+    /// The errors, each at the line that a person wrote: one in the expansion of a macro belongs to
+    /// where the macro stands.
     private static func problems(in output: String) -> [Problem] {
         var problems: [Problem] = []
         var waiting: [String] = []

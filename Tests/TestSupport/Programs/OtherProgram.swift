@@ -11,7 +11,8 @@ public enum OtherProgram {
 public enum OrdinaryUser {
     private static let someone = "65534"
 
-    /// Whether programs of the tests can be run as such a user. Tests that run as one themselves need no other.
+    /// Whether programs of the tests can be run as such a user. Tests that run as one themselves
+    /// need no other.
     public static let isAvailable: Bool = {
         if geteuid() != 0 { return true }
         let program = OtherProgram.url

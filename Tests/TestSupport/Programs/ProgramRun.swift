@@ -2,7 +2,7 @@ import Foundation
 
 /// A program that ran to its end.
 public struct ProgramRun {
-    /// What it printed, on standard output and standard error.
+    /// Standard output and standard error.
     public let output: String
     public let status: Int32
 

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A certificate for the name `localhost`, and the authority that has signed it: made by the program `openssl`, gone with this process.
+/// A certificate for the name `localhost`, and the authority that has signed it: made by the
+/// program `openssl`, gone with this process.
 ///
 /// Tests that need it say so, and are skipped where it cannot be had.
 public struct Certificates: Sendable {

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Stands between clients and a PostgreSQL server, on a port of 127.0.0.1: speaks TLS, in records as large as there are, as servers do that
-/// gather more than PostgreSQL's 8 KiB.
+/// Stands between clients and a PostgreSQL server, on a port of 127.0.0.1: speaks TLS, in records
+/// as large as there are, as servers do that gather more than PostgreSQL's 8 KiB.
 public final class EncryptingProxy: Sendable {
     public let port: Int
     private let listener: Int32
@@ -107,7 +107,8 @@ private final class EncryptedConnection {
         return true
     }
 
-    /// Reads what the server says until it says no more, or that is as much as is passed on at once.
+    /// Reads what the server says until it says no more, or that is as much as is passed on at
+    /// once.
     private func gather() -> Int {
         var count = 0
         while count < bytes.count {
@@ -121,7 +122,8 @@ private final class EncryptedConnection {
     }
 }
 
-/// What a server needs of OpenSSL, which PostgreSQL's client library has loaded with itself.
+/// The functions of OpenSSL that a server needs; PostgreSQL's client library has loaded them with
+/// itself.
 private struct OpenSSL: Sendable {
     typealias Bytes = UnsafeMutableRawPointer
     let serverMethod: @Sendable @convention(c) () -> OpaquePointer?

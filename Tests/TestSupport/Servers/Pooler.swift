@@ -1,13 +1,15 @@
 import CPostgreSQL
 import Foundation
 
-/// PgBouncer in transaction mode in front of a server of the tests: each transaction may go to another process of the server. It goes with
-/// the object, and with this process.
+/// PgBouncer in transaction mode in front of a server of the tests: each transaction may go to
+/// another process of the server. It goes with the object, and with this process.
 public final class Pooler: Sendable {
-    /// The one that stores of a run go through which is to be behind a pooler, started by the first that asks; nil where it cannot be had.
+    /// The one that stores of a run go through which is to be behind a pooler, started by the first
+    /// that asks; nil where it cannot be had.
     public static var shared: Pooler? { try? attempt.get() }
 
-    /// Whether the stores of this run are to be reached through a pooler: `OPENCOREDATA_POOLER=1` in the environment.
+    /// Whether the stores of this run are to be reached through a pooler: `OPENCOREDATA_POOLER=1`
+    /// in the environment.
     public static let isWanted = ProcessInfo.processInfo.environment["OPENCOREDATA_POOLER"] == "1"
 
     /// Why there is no pooler for the run; nil where there is one.
@@ -40,7 +42,8 @@ public final class Pooler: Sendable {
         guard let program = Self.program else { throw PostgreSQLServer.Reason(description: "PgBouncer is not installed") }
         self.server = server
         folder = try PostgreSQLServer.makeFolder()
-        // Its connections to the server are used in turn: what a transaction leaves behind is not there for the next.
+        // Its connections to the server are used in turn: what a transaction leaves behind is not
+        // there for the next.
         let settings = """
             [databases]
             \(server.database) = host=\(server.socketFolder) dbname=\(server.database) user=\(server.user)
@@ -60,18 +63,16 @@ public final class Pooler: Sendable {
         try settings.write(toFile: "\(folder)/pgbouncer.ini", atomically: false, encoding: .utf8)
         lifeline = try PostgreSQLServer.startWatchdog(Self.watch, program, folder)
         // The socket is there before anybody listens on it.
-        for _ in 0..<1000 {
-            if Self.opens("host=\(folder) port=\(Self.port) dbname=\(server.database) user=\(server.user)") { return }
-            Thread.sleep(forTimeInterval: 0.01)
-        }
+        let place = "host=\(folder) port=\(Self.port) dbname=\(server.database) user=\(server.user)"
+        guard !wait(upTo: 10, { Self.opens(place) }) else { return }
         let messages = (try? String(contentsOfFile: "\(folder)/messages", encoding: .utf8)) ?? ""
         throw PostgreSQLServer.Reason(description: "PgBouncer takes no connections: \(messages)")
     }
 
     deinit { try? lifeline.fileHandleForWriting.close() }
 
-    /// Runs the program until the reading of its input ends. The arguments are the program and the folder. Some versions wait for their
-    /// clients when they are asked to end.
+    /// Runs the program until the reading of its input ends. The arguments are the program and the
+    /// folder. Some versions wait for their clients when they are asked to end.
     private static let watch = #"""
         "$1" "$2/pgbouncer.ini" >"$2/messages" 2>&1 &
         trap '' HUP INT TERM
@@ -106,7 +107,8 @@ public final class Pooler: Sendable {
         return PQstatus(connection) == CONNECTION_OK
     }
 
-    /// Whether a pooler answers at the URL of a store: the process that it names is not the one that does the work.
+    /// Whether a pooler answers at the URL of a store: the process that it names is not the one
+    /// that does the work.
     public static func answers(at url: URL) -> Bool {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: false)
         components?.queryItems?.removeAll { $0.name.hasPrefix("ocd.") }

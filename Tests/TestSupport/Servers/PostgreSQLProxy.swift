@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// Stands between clients and a PostgreSQL server, on a socket of its own: counts round trips, and passes on what both say late, in
-/// pieces, or not to the end.
+/// Stands between clients and a PostgreSQL server, on a socket of its own: counts round trips, and
+/// passes on what both say late, in pieces, or not to the end.
 public final class PostgreSQLProxy: Sendable {
     /// How it passes on what it gets.
     public struct Conduct: Sendable {
@@ -12,17 +12,21 @@ public final class PostgreSQLProxy: Sendable {
         public var largestPiece: Int?
         /// How many bytes of both sides pass until the connection is cut, anywhere in a message.
         public var bytesUntilCut: Int?
-        /// Whether the connection is cut in the place of the next answer that a transaction was committed.
+        /// Whether the connection is cut in the place of the next answer that a transaction was
+        /// committed.
         public var losesCommit = false
-        /// Whether the connection is cut in the place of the next request to commit, which never arrives.
+        /// Whether the connection is cut in the place of the next request to commit, which never
+        /// arrives.
         public var dropsCommit = false
         /// How many of what one of the two concerns arrive before.
         public var commitsThatArrive = 0
-        /// A text in a request: the connection is cut in the place of the next answer to one that has it.
+        /// A text in a request: the connection is cut in the place of the next answer to one that
+        /// has it.
         public var losesAnswerTo: String?
         /// Whether nothing that the server says arrives.
         public var isMute = false
-        /// Whether requests to end a statement are held back, without an answer, for as long as this is so.
+        /// Whether requests to end a statement are held back, without an answer, for as long as
+        /// this is so.
         public var holdsCancellations = false
 
         public init() {}
@@ -85,7 +89,8 @@ public final class PostgreSQLProxy: Sendable {
         }
     }
 
-    /// From now on nothing arrives that the server says on the connections that are open. Those that come later are not concerned.
+    /// From now on nothing arrives that the server says on the connections that are open. Those
+    /// that come later are not concerned.
     public func muteConnections() { state.values.withLock { $0.mutedConnections = $0.connections } }
 
     /// How often clients have sent something behind an answer of the server, since this was set.
@@ -145,7 +150,7 @@ public final class PostgreSQLProxy: Sendable {
     }
 }
 
-/// What a proxy and its threads share.
+/// The state that a proxy shares with its threads.
 private final class ProxyState: Sendable {
     struct Values {
         var conduct = PostgreSQLProxy.Conduct()
@@ -172,7 +177,7 @@ private final class ProxyState: Sendable {
 private final class ProxiedConnection {
     private struct Side {
         let descriptor: Int32
-        /// What was read from the other side and not passed on yet.
+        /// Bytes that were read from the other side and not passed on yet.
         var waiting: ArraySlice<UInt8> = []
         var isClosed = false
     }
@@ -250,10 +255,11 @@ private final class ProxiedConnection {
         }
     }
 
-    /// What a statement that commits is, and what the server says of it.
+    /// The statement that commits, which is also the server's answer to it.
     private static let commit = Array("COMMIT\0".utf8)
 
-    /// What stands, behind its length, in the one message of a connection that asks to end a statement of another.
+    /// The code, behind its length, of the only message of a connection that cancels a statement of
+    /// another.
     private static let cancellation: ArraySlice<UInt8> = [4, 210, 22, 46]
 
     private func noteRequest(_ request: ArraySlice<UInt8>) {

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL server of this process's own: in a folder in `/tmp`, without network unless it is asked for, empty at first, gone with the
-/// process.
+/// A PostgreSQL server of this process's own: in a folder in `/tmp`, without network unless it is
+/// asked for, empty at first, gone with the process.
 ///
 /// Tests that need it say so, and are skipped where it cannot be had:
 ///
@@ -20,7 +20,8 @@ public final class PostgreSQLServer: Sendable {
     public let md5User = "md5_user"
     public let password = "a secret pass/word"
 
-    /// Keeps the other end of what the watchdog reads: the system closes it when this process ends, in whatever way.
+    /// Keeps the other end of what the watchdog reads: the system closes it when this process ends,
+    /// in whatever way.
     private let lifeline: Pipe
     private let schemas = Atomic<Int>(0)
 
@@ -47,7 +48,8 @@ public final class PostgreSQLServer: Sendable {
     /// Where the programs are that this server was started with.
     public let programs: String
 
-    /// A URL of the database, with a schema where a store wants one; by TCP where the server has a port.
+    /// A URL of the database, with a schema where a store wants one; by TCP where the server has a
+    /// port.
     public func url(schema: String? = nil) -> URL {
         var components = URLComponents()
         components.scheme = "postgresql"
@@ -139,7 +141,7 @@ public final class PostgreSQLServer: Sendable {
         if !output.isEmpty { throw Reason(description: "it cannot \(command.rawValue): \(output)") }
     }
 
-    /// What stands before a command that must not run as root.
+    /// The prefix of a command that must not run as root.
     private static var account: [String] { geteuid() == 0 ? ["runuser", "-u", "postgres", "--"] : [] }
 
     /// Makes the folder of a server, which goes with this process.
@@ -148,7 +150,8 @@ public final class PostgreSQLServer: Sendable {
         return (path, try startWatchdog(watch, programs, path))
     }
 
-    /// Makes a folder of the account that runs the server; its path is short, as those of sockets are.
+    /// Makes a folder of the account that runs the server; its path is short, as those of sockets
+    /// are.
     static func makeFolder() throws -> String {
         var template = Array("/tmp/ocd-pg-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw Reason(description: "no folder can be made in /tmp") }
@@ -168,13 +171,15 @@ public final class PostgreSQLServer: Sendable {
         case stop
     }
 
-    /// Keeps servers from being started while a pipe is made that they must not hold: what waits for its end would wait for theirs.
+    /// Keeps servers from being started while a pipe is made that they must not hold: what waits
+    /// for its end would wait for theirs.
     private static let spawning = Mutex(())
 
-    /// What a command prints that leaves a server behind.
+    /// The output of a command that leaves a server behind.
     ///
-    /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a process has ended, so that the command
-    /// is never reaped, and tests that wait for processes of their own wait for ever.
+    /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a
+    /// process has ended, so that the command is never reaped, and tests that wait for processes of
+    /// their own wait for ever.
     private static func output(of command: [String]) throws -> String {
         let pipe = spawning.withLock { _ in
             let pipe = Pipe()
@@ -188,7 +193,8 @@ public final class PostgreSQLServer: Sendable {
         for descriptor: Int32 in [1, 2] {
             posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
         }
-        // What other threads open at this moment would stay open in the server: whoever waits for its end would wait for the server's.
+        // What other threads open at this moment would stay open in the server: whoever waits for
+        // its end would wait for the server's.
         var limit = rlimit()
         getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
         for descriptor in 3..<Int32(min(limit.rlim_cur, 4096)) { posix_spawn_file_actions_addclose(&actions, descriptor) }
@@ -204,11 +210,11 @@ public final class PostgreSQLServer: Sendable {
         return String(decoding: output, as: UTF8.self)
     }
 
-    /// What `start` prints at last.
+    /// The last line that `start` prints.
     private static let started = "started\n"
 
-    /// The arguments are the folders of programs and server, two roles and their password, a port or nothing, and the file of a certificate and
-    /// its key.
+    /// The arguments are the folders of programs and server, two roles and their password, a port
+    /// or nothing, and the file of a certificate and its key.
     private static let start = #"""
         set -e
         cd "$2"
@@ -259,7 +265,8 @@ public final class PostgreSQLServer: Sendable {
         echo started
         """#
 
-    /// Ends the server and removes its folder when the reading of its input ends, which is when this process does.
+    /// Ends the server and removes its folder when the reading of its input ends, which is when
+    /// this process does.
     private static let watch = #"""
         trap '' HUP INT TERM
         read -r nothing
@@ -268,7 +275,8 @@ public final class PostgreSQLServer: Sendable {
         rm -rf "$2"
         """#
 
-    /// Runs a shell's script that reads its input, which ends when this process does, and then ends what it watches.
+    /// Runs a shell's script that reads its input, which ends when this process does, and then ends
+    /// what it watches.
     static func startWatchdog(_ script: String, _ arguments: String...) throws -> Pipe {
         let watchdog = Process()
         let lifeline = Pipe()

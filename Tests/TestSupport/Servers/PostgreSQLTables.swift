@@ -1,8 +1,8 @@
 import CPostgreSQL
 import Foundation
 
-/// A schema as PostgreSQL's own client library sees it: the second path by which tests check what a store wrote, and by which they disturb
-/// one. Every value is the server's text of it.
+/// A schema as PostgreSQL's own client library sees it: the second path by which tests check what a
+/// store wrote, and by which they disturb one. Every value is the server's text of it.
 public final class PostgreSQLTables {
     /// A statement that failed.
     public struct Failure: Error, CustomStringConvertible {

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Objects that enter a context otherwise than by being made there: made without one, or new when they were deleted.
+/// Objects that enter a context otherwise than by being made there: made without one, or new when
+/// they were deleted.
 @Suite struct EnteringObjectTests {
     /// An author that belongs to no context.
     private func looseAuthor(_ name: String, _ library: Library) throws -> LibraryAuthor {
@@ -10,12 +11,6 @@ import Testing
         let author = LibraryAuthor(entity: entity, insertInto: nil)
         author.name = name
         return author
-    }
-
-    private func child(of parent: NSManagedObjectContext) -> NSManagedObjectContext {
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = parent
-        return child
     }
 
     /// Checks that an author was saved under a permanent ID, by whose URI another context finds it.
@@ -79,7 +74,7 @@ import Testing
     @Test("A child saves objects that were asked for their IDs before they were inserted, each as itself", arguments: StoreKind.allCases)
     func aChildSavesEachObjectAsItself(kind: StoreKind) throws {
         let library = try Library(kind)
-        let child = child(of: library.context)
+        let child = library.context.newChild()
         let authors = try ["Ada", "Ben"].map { try looseAuthor($0, library) }
         let temporary = authors.map(\.objectID)
         for author in authors { child.insert(author) }
@@ -101,7 +96,7 @@ import Testing
     @Test("A sibling takes over what was saved to the parent under an ID that was asked for before")
     func aSiblingTakesOverWhatWasSavedToTheParent() throws {
         let library = try Library()
-        let (child, sibling) = (child(of: library.context), child(of: library.context))
+        let (child, sibling) = (library.context.newChild(), library.context.newChild())
         let stranger = library.newContext()
         let ada = try looseAuthor("Ada", library)
         let temporary = ada.objectID
@@ -124,7 +119,7 @@ import Testing
     @Test("An object that has left one context may be inserted into another", arguments: [false, true], [false, true])
     func anObjectThatHasLeftOneContextMayBeInsertedIntoAnother(obtainsID: Bool, fromChild: Bool) throws {
         let library = try Library()
-        let first = fromChild ? child(of: library.newContext()) : library.newContext()
+        let first = fromChild ? library.newContext().newChild() : library.newContext()
         let ada = first.author("Ada")
         if obtainsID { try first.obtainPermanentIDs(for: [ada]) }
         let former = ada.objectID

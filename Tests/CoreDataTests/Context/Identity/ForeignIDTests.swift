@@ -4,7 +4,8 @@ import Testing
 
 /// IDs, objects and stores of one coordinator that are given to a context of another one.
 @Suite struct ForeignIDTests {
-    /// Contexts of two coordinators on the same two stores, which were added in different orders and so have different numbers.
+    /// Contexts of two coordinators on the same two stores, which were added in different orders
+    /// and so have different numbers.
     private final class Twins {
         let folder: TemporaryFolder
         let first: NSManagedObjectContext
@@ -45,8 +46,7 @@ import Testing
         #expect(author.objectID.persistentStore?.persistentStoreCoordinator === twins.second.persistentStoreCoordinator)
         #expect(twins.second.registeredObject(for: twins.ada.objectID) === author)
         #expect(try twins.second.existingObject(with: twins.red.objectID).value(forKey: "label") as? String == "red")
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = twins.second
+        let child = twins.second.newChild()
         #expect(child.object(with: twins.ada.objectID).value(forKey: "name") as? String == "Ada")
         author.name = "Ida"
         try twins.second.save()

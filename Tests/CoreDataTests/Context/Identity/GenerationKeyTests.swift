@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// The token of the query generation in what contexts post: `NSManagedObjectContextQueryGenerationKey`.
+/// The token of the query generation in what contexts post:
+/// `NSManagedObjectContextQueryGenerationKey`.
 @Suite struct GenerationKeyTests {
     private static let names = [
         NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.willSaveObjectsNotification,
@@ -116,8 +117,7 @@ import Testing
     @Test("158: a child of a pinned context posts no token, and its parent's save does") func aChildPostsNoToken() throws {
         try context.setQueryGenerationFrom(.current)
         #expect(try context.names() == ["Ada"])
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = context
+        let child = context.newChild()
         let below = NotificationLog(Self.names, from: child)
         child.author("Bob")
         try child.save()

@@ -2,7 +2,8 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Objects that enter and leave contexts in random ways, compared with a plain list of what is to be in the stores.
+/// Objects that enter and leave contexts in random ways, compared with a plain list of what is to
+/// be in the stores.
 @Suite struct RandomEntryTests {
     enum Arena: CaseIterable {
         case file, memory, files
@@ -48,9 +49,9 @@ private final class EntryRun {
     /// A root, its child, and another root.
     private let contexts: [NSManagedObjectContext]
     private var serial = 0
-    /// Those that are in no store.
+    /// Entries that are in no store.
     private var entries: [Entry] = []
-    /// Those that the child has saved and its parent has not.
+    /// Entries that the child has saved and its parent has not.
     private var passedOn: [Entry] = []
     private var saved: [Entry] = []
 
@@ -61,8 +62,7 @@ private final class EntryRun {
             arena == .files
             ? try library.coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: library.folder.file("second.sqlite")) : nil
-        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
-        child.parent = library.context
+        let child = library.context.newChild()
         contexts = [library.context, child, library.newContext()]
         let taken = Entry(library.context.author("taken"), "taken", home: 0)
         try library.context.save()

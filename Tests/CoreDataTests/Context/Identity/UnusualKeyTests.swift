@@ -4,7 +4,8 @@ import Testing
 
 /// Rows whose keys somebody has made zero, negative or as large as they can be.
 @Suite struct UnusualKeyTests {
-    /// A library with one author and one book, the keys of which are changed in the file, opened anew.
+    /// A library with one author and one book, the keys of which are changed in the file, opened
+    /// anew.
     private func open(_ authorKey: Int64, _ bookKey: Int64) throws -> (library: Library, context: NSManagedObjectContext) {
         let library = try Library()
         library.context.book("Notes", by: library.context.author("Ada"))
