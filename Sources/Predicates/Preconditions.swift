@@ -4,8 +4,6 @@
 // the standard ones in all modules that import this one.
 
 /// Stops the program with a message, in every build, unless a condition holds.
-///
-/// The message is made only if the condition does not hold. Costs one test and a branch.
 @inlinable
 @inline(__always)
 package func precondition(

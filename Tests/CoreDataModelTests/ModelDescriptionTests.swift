@@ -24,13 +24,13 @@ struct ModelDescriptionTests {
     @Test func aModelIsEditableUntilItIsInUse() throws {
         let model = try SampleModels.inventory()
         let item = try #require(model.entitiesByName["Item"])
-        #expect(model.isEditable)
-        #expect(item.isEditable)
+        #expect(model.tables == nil)
+        #expect(item.tables == nil)
         item.isAbstract = true
         model.freeze()
-        #expect(!model.isEditable)
-        #expect(!item.isEditable)
-        #expect(item.properties.allSatisfy { !$0.isEditable })
+        #expect(model.tables != nil)
+        #expect(item.tables != nil)
+        #expect(item.properties.allSatisfy(\.isFrozen))
         #expect(item.indexes.allSatisfy { $0.isFrozen && $0.elements.allSatisfy(\.isFrozen) })
     }
 
@@ -98,7 +98,7 @@ struct ModelDescriptionTests {
         let model = try SampleModels.inventory()
         model.freeze()
         let copy = try #require(model.copy() as? NSManagedObjectModel)
-        #expect(copy.isEditable)
+        #expect(copy.tables == nil)
         #expect(ModelText.lines(of: copy) == ModelText.lines(of: model))
         for entity in copy.entities {
             #expect(entity.managedObjectModel === copy)

@@ -25,7 +25,6 @@ package enum ArchivedDecimal {
         return NSDecimalNumber(decimal: isNegative ? -scaled : scaled)
     }
 
-    /// Returns the entries of a number's archived object.
     static func entries(of number: NSDecimalNumber) -> [String: PropertyListValue] {
         let decimal = number.decimalValue
         let isNegative = decimal < 0

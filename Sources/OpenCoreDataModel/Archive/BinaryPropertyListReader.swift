@@ -30,8 +30,6 @@ struct BinaryPropertyListReader {
     private var remainingBytes: Int
     private let countLimit: Int
 
-    /// Reads a whole list.
-    ///
     /// - Throws: `ModelReadingError` of kind `damaged`.
     static func read(_ data: Data) throws -> PropertyListValue {
         var reader = try BinaryPropertyListReader(data)
@@ -73,7 +71,6 @@ struct BinaryPropertyListReader {
         return Int(exactly: value)
     }
 
-    /// Returns an object and the number of values that it unfolds to.
     private mutating func value(at index: Int, depth: Int) throws -> (value: PropertyListValue, count: Int) {
         guard offsets.indices.contains(index), depth < Self.depthLimit else {
             throw ModelReadingError.damagedArchive("The property list's objects refer to each other in a wrong way.")
@@ -90,7 +87,6 @@ struct BinaryPropertyListReader {
         return (value, count)
     }
 
-    /// Returns an element of a collection, and adds its number of values to that of the collection.
     private mutating func element(at index: Int, depth: Int, count: inout Int) throws -> PropertyListValue {
         let element = try value(at: index, depth: depth)
         count += element.count
@@ -168,9 +164,8 @@ struct BinaryPropertyListReader {
         return bytes[position..<position + size].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
     }
 
-    /// Reads an integer: 1, 2 and 4 bytes are unsigned, 8 bytes are signed.
-    ///
-    /// 16 bytes hold a number beyond that range in their lower half.
+    /// Reads an integer: 1, 2 and 4 bytes are unsigned, 8 bytes are signed. 16 bytes hold a number
+    /// beyond that range in their lower half.
     private func integer(at position: Int, exponent: Int) throws -> PropertyListValue {
         guard exponent <= 4 else { throw cutOff() }
         if exponent == 4 {
@@ -195,7 +190,6 @@ struct BinaryPropertyListReader {
         return Int(value)
     }
 
-    /// Returns the bytes of an object that is `count` units long.
     private mutating func span(_ position: inout Int, low: Int, unit: Int) throws -> Range<Int> {
         let count = try length(&position, low: low)
         guard position <= objectsEnd, count <= (objectsEnd - position) / unit else { throw cutOff() }

@@ -1,12 +1,10 @@
 import Foundation
 
-/// Writes a binary property list ("bplist00") that stores equal texts and numbers once.
-///
-/// Cost: O(number of values).
+/// Writes a binary property list ("bplist00") that stores equal texts and numbers once. Cost:
+/// O(number of values).
 struct BinaryPropertyListWriter {
-    /// The objects in order of their numbers, as bytes.
-    ///
-    /// Containers hold references that are still to be written.
+    /// The objects in order of their numbers, as bytes. Containers hold references that are still
+    /// to be written.
     private enum Object {
         case bytes([UInt8])
         case container(marker: UInt8, count: Int, references: [Int])
@@ -15,7 +13,6 @@ struct BinaryPropertyListWriter {
     private var objects: [Object] = []
     private var numbers: [[UInt8]: Int] = [:]
 
-    /// Returns the bytes of a list.
     static func data(of value: PropertyListValue) -> Data {
         var writer = BinaryPropertyListWriter()
         let root = writer.add(value)

@@ -29,14 +29,12 @@ enum ModelArchiveKeys {
         static let ordered = 1024
     }
 
-    /// Returns the flags of a fetch request.
     static func fetchFlags(of template: FetchRequestTemplate) -> Int {
         (template.returnsDistinctResults ? 1 : 0) | (template.includesSubentities ? 2 : 0)
             | (template.includesPropertyValues ? 4 : 0) | (template.returnsObjectsAsFaults ? 8 : 0)
             | (template.includesPendingChanges ? 16 : 0)
     }
 
-    /// Sets the properties of a fetch request from its flags.
     static func setFetchFlags(_ flags: Int, on template: inout FetchRequestTemplate) {
         template.returnsDistinctResults = flags & 1 != 0
         template.includesSubentities = flags & 2 != 0

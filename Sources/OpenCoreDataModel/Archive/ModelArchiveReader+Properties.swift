@@ -1,6 +1,5 @@
 import Predicates
 
-/// Reading properties and fetch requests.
 extension ModelArchiveReader {
     func property(
         _ object: ObjectArchive.Object, name key: String, entity: String, depth: Int

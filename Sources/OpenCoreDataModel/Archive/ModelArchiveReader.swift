@@ -16,8 +16,6 @@ struct ModelArchiveReader {
     /// Properties in the list of an entity that another entity declares.
     var standIns: [(entity: NSEntityDescription, name: String, number: Int)] = []
 
-    /// Reads a model.
-    ///
     /// - Throws: `ModelReadingError` when the archive is damaged or does not describe a model.
     static func model(from data: Data) throws -> NSManagedObjectModel {
         let archive = try ObjectArchive(data)
@@ -190,9 +188,7 @@ struct ModelArchiveReader {
             let destination =
                 try archive.reference("NSDestinationEntity", of: object).flatMap { entities[$0] }
                 ?? destinationName.flatMap { byName[$0] }
-            guard let destination else {
-                throw dangling(relationship, "destination", named: destinationName)
-            }
+            guard let destination else { throw dangling(relationship, "destination", named: destinationName) }
             relationship.destinationEntity = destination
         }
         for (relationship, object) in relationships {
@@ -207,16 +203,14 @@ struct ModelArchiveReader {
         }
     }
 
-    func dangling(
-        _ relationship: NSRelationshipDescription, _ role: String, named name: String?
-    ) -> ModelReadingError {
+    func dangling(_ relationship: NSRelationshipDescription, _ role: String, named name: String?) -> ModelReadingError {
         ModelReadingError(
             .inconsistent, "The relationship's \(role)\(name.map { " '\($0)'" } ?? "") is not in the model.",
             advice: "Set the \(role) in the model and compile it again.", entity: relationship.owningEntity?.name,
             property: relationship.name)
     }
 
-    /// Removes properties that are equal to an inherited one from subentities, superentities first.
+    /// Removes properties that are equal to an inherited one, superentities first.
     func leaveOutInheritedCopies() {
         var replacements: [ObjectIdentifier: NSPropertyDescription] = [:]
         var skipped: [NSPropertyDescription] = []
@@ -245,10 +239,8 @@ struct ModelArchiveReader {
         withExtendedLifetime(skipped) {}
     }
 
-    /// Reads an entity's indexes.
-    ///
-    /// Indexes do not change the meaning of the model. An index that is listed twice, names missing
-    /// properties or is otherwise impossible is ignored.
+    /// Reads an entity's indexes. Indexes do not change the meaning of the model. An index that is
+    /// listed twice, names missing properties or is otherwise impossible is ignored.
     func readIndexes(of object: ObjectArchive.Object, into entity: NSEntityDescription) throws {
         let properties = entity.propertiesByName
         var names: Set<String> = []
@@ -298,6 +290,5 @@ struct ModelArchiveReader {
 }
 
 extension NSEntityDescription {
-    /// The number of superentities that the entity has.
     fileprivate var depth: Int { sequence(first: self) { $0.superentity }.reduce(-1) { count, _ in count + 1 } }
 }

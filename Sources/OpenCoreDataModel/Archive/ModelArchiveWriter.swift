@@ -12,7 +12,6 @@ final class ModelArchiveWriter {
     private let model: NSManagedObjectModel
 
     /// Returns the archive of a model. Cost: O(size of the model).
-    ///
     /// - Throws: `ModelReadingError` when a predicate holds a closure, which cannot be archived.
     static func data(of model: NSManagedObjectModel) throws -> Data {
         try ObjectArchiveWriter.data { writer in
@@ -95,8 +94,7 @@ final class ModelArchiveWriter {
         writer.shared(index, ["NSFetchIndexDescription"]) { [self] in
             [
                 "NSIndexName": writer.text(index.name), "NSEntity": reference(to: index.entity),
-                "NSPartialIndexPredicate": try index.partialIndexPredicate.map { try predicates.reference(to: $0) }
-                    ?? ObjectArchiveWriter.null,
+                "NSPartialIndexPredicate": try reference(to: index.partialIndexPredicate),
                 "NSIndexElements": writer.array(index.elements.map { reference(to: $0, in: index) }),
             ]
         }
@@ -141,17 +139,12 @@ final class ModelArchiveWriter {
     }
 
     private static func classNames(of property: NSPropertyDescription) -> [String] {
-        switch property {
-        case is NSDerivedAttributeDescription:
-            ["NSDerivedAttributeDescription", "NSAttributeDescription", "NSPropertyDescription"]
-        case is NSCompositeAttributeDescription:
-            ["NSCompositeAttributeDescription", "NSAttributeDescription", "NSPropertyDescription"]
-        case is NSAttributeDescription: ["NSAttributeDescription", "NSPropertyDescription"]
-        case is NSRelationshipDescription: ["NSRelationshipDescription", "NSPropertyDescription"]
-        case is NSFetchedPropertyDescription: ["NSFetchedPropertyDescription", "NSPropertyDescription"]
-        case is NSExpressionDescription: ["NSExpressionDescription", "NSPropertyDescription"]
-        default: ["NSPropertyDescription"]
-        }
+        let classes: [NSPropertyDescription.Type] = [
+            NSDerivedAttributeDescription.self, NSCompositeAttributeDescription.self, NSAttributeDescription.self,
+            NSRelationshipDescription.self, NSFetchedPropertyDescription.self, NSExpressionDescription.self,
+            NSPropertyDescription.self,
+        ]
+        return classes.filter { ClassLookup.inherits(type(of: property), from: $0) }.map { "\($0)" }
     }
 
     private func common(_ property: NSPropertyDescription) throws -> ObjectArchiveWriter.Entries {
@@ -233,6 +226,10 @@ final class ModelArchiveWriter {
         try expression.map { try predicates.reference(to: $0) } ?? ObjectArchiveWriter.null
     }
 
+    private func reference(to predicate: NSPredicate?) throws -> PropertyListValue {
+        try predicate.map { try predicates.reference(to: $0) } ?? ObjectArchiveWriter.null
+    }
+
     // MARK: Fetch requests
 
     private func reference(to template: FetchRequestTemplate) -> PropertyListValue {
@@ -245,8 +242,7 @@ final class ModelArchiveWriter {
                 "NSFetchLimit": .integer(Int64(template.fetchLimit)),
                 "NSFetchOffset": .integer(Int64(template.fetchOffset)),
                 "NSBatchSize": .integer(Int64(template.fetchBatchSize)), "NSAllocationType": .integer(0),
-                "NSPredicate": try template.predicate.map { try predicates.reference(to: $0) }
-                    ?? ObjectArchiveWriter.null,
+                "NSPredicate": try reference(to: template.predicate),
                 "NSSortDescriptors": template.sortDescriptors.isEmpty
                     ? ObjectArchiveWriter.null
                     : writer.array(try template.sortDescriptors.map { try predicates.reference(to: $0) }),

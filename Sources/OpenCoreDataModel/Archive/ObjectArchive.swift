@@ -1,9 +1,7 @@
 import Foundation
 
-/// A parsed keyed archive: a table of objects that refer to each other by number.
-///
-/// Nothing is instantiated by class name. The caller asks each object for its class and for entries
-/// of known types.
+/// A parsed keyed archive: a table of objects that refer to each other by number. Nothing is
+/// instantiated by class name.
 package struct ObjectArchive {
     /// An object of the table with a class.
     package struct Object {
@@ -13,26 +11,17 @@ package struct ObjectArchive {
         fileprivate let entries: [String: PropertyListValue]
     }
 
-    /// The number of objects and elements that may still be read.
-    ///
-    /// Without this limit, objects that refer to each other many times over would take endless
-    /// time.
+    /// The number of objects and elements that may still be read: objects may refer to each other
+    /// many times over.
     private final class Budget {
         var remaining: Int
         init(_ limit: Int) { remaining = limit }
     }
 
-    /// The object table.
     private let objects: [PropertyListValue]
     private let budget: Budget
-    /// The number of the archive's root object.
     package let root: Int
 
-    /// The number of objects.
-    var count: Int { objects.count }
-
-    /// Parses an archive.
-    ///
     /// - Throws: `ModelReadingError` when the data is not a keyed archive.
     package init(_ data: Data) throws {
         guard case .dictionary(let archive) = try BinaryPropertyListReader.read(data),
@@ -62,19 +51,13 @@ package struct ObjectArchive {
         return objects[number]
     }
 
-    /// Returns an object of the table.
     package func object(_ number: Int) throws -> Object? {
-        switch try value(number) {
-        case nil: return nil
-        case .dictionary(let entries)?:
-            return try object(number, entries)
-        default: throw ModelReadingError.damagedArchive("The archive's object \(number) is not of the expected kind.")
+        guard let value = try value(number) else { return nil }
+        guard case .dictionary(let entries) = value else {
+            throw ModelReadingError.damagedArchive("The archive's object \(number) is not of the expected kind.")
         }
-    }
-
-    private func object(_ number: Int, _ entries: [String: PropertyListValue]) throws -> Object {
         guard case .uid(let classNumber)? = entries["$class"],
-            case .dictionary(let description)? = try value(classNumber),
+            case .dictionary(let description)? = try self.value(classNumber),
             case .string(let className)? = description["$classname"]
         else { throw ModelReadingError.damagedArchive("The archive's object \(number) has no class.") }
         return Object(number: number, className: className, entries: entries)
@@ -92,12 +75,10 @@ package struct ObjectArchive {
         }
     }
 
-    /// Returns the object that an entry refers to.
     func object(_ key: String, of object: Object) throws -> Object? {
         try reference(key, of: object).flatMap { try self.object($0) }
     }
 
-    /// Returns the text that an entry refers to.
     package func text(_ key: String, of object: Object) throws -> String? {
         try reference(key, of: object).flatMap { try text($0) }
     }
@@ -109,9 +90,7 @@ package struct ObjectArchive {
         case .string(let text)?: return text
         case .dictionary?:
             guard let object = try self.object(number), ["NSString", "NSMutableString"].contains(object.className)
-            else {
-                throw ModelReadingError.damagedArchive("The archive's object \(number) is not a text.")
-            }
+            else { throw notText(number) }
             switch object.entries["NS.string"] {
             case .string(let text)?: return text
             case .uid(let inner)? where inner != number:
@@ -119,7 +98,7 @@ package struct ObjectArchive {
                 return text
             default: return nil
             }
-        default: throw ModelReadingError.damagedArchive("The archive's object \(number) is not a text.")
+        default: throw notText(number)
         }
     }
 
@@ -140,14 +119,11 @@ package struct ObjectArchive {
         try integer(key, of: object) ?? 0 != 0
     }
 
-    /// Returns the numbers of the elements of a list or set that an entry refers to.
-    ///
-    /// nil when there is no such entry.
+    /// Returns the numbers of the elements of a list or set; nil when there is no such entry.
     func elements(_ key: String, of object: Object) throws -> [Int]? {
         try self.object(key, of: object).map { try elements(of: $0) }
     }
 
-    /// Returns the numbers of the elements of a list or set.
     func elements(of object: Object) throws -> [Int] {
         guard Self.listClasses.contains(object.className) else {
             throw ModelReadingError.damagedArchive("The archive has a \(object.className) where it should have a list.")
@@ -159,16 +135,10 @@ package struct ObjectArchive {
         "NSArray", "NSMutableArray", "NSSet", "NSMutableSet", "NSOrderedSet", "NSMutableOrderedSet",
     ]
 
-    /// Returns the keys of a dictionary that an entry refers to, and the numbers of its values.
-    ///
-    /// The order is that of the archive.
+    /// Returns the keys of a dictionary and the numbers of its values, in the order of the archive.
     func dictionary(_ key: String, of object: Object) throws -> [(key: String, value: Int)]? {
-        try self.object(key, of: object).map { try dictionary($0) }
-    }
-
-    /// Returns the keys of a dictionary, and the numbers of its values.
-    func dictionary(_ object: Object) throws -> [(key: String, value: Int)] {
-        try entries(of: object).map { key, value in
+        guard let dictionary = try self.object(key, of: object) else { return nil }
+        return try entries(of: dictionary).map { key, value in
             guard let text = try text(key) else {
                 throw ModelReadingError.damagedArchive("The archive has a dictionary with a key that is not a text.")
             }
@@ -176,7 +146,6 @@ package struct ObjectArchive {
         }
     }
 
-    /// Returns the numbers of the keys and values of a dictionary.
     private func entries(of object: Object) throws -> [(key: Int, value: Int)] {
         let keys: [Int]
         let values: [Int]
@@ -201,24 +170,18 @@ package struct ObjectArchive {
         return zip(keys, values).filter { .uid($0.1) != emptySlot }.map { (key: $0.0, value: $0.1) }
     }
 
-    /// Returns the value at a number as a Foundation value.
+    /// Returns the value at a number as Foundation has it: text, number, date, data, identifier,
+    /// address or collection.
     ///
-    /// The value is a text, number, date, data, identifier, address or collection. An object of any
-    /// other class gives nil: an archive cannot make the reader instantiate anything. Collections
-    /// leave such objects out. With `isWhole`, a collection that contains one is nil instead, null
-    /// counts as a value, and numbers may be keys.
+    /// An object of any other class gives nil, and collections leave it out. With `isWhole`, a
+    /// collection that contains one is nil instead, null counts as a value, and numbers may be
+    /// keys.
     package func plainValue(_ number: Int, depth: Int = 0, isWhole: Bool = false) throws -> Any? {
         guard depth < 16 else { throw ModelReadingError.damagedArchive("The archive's values are nested too deeply.") }
         switch try value(number) {
         case nil, .null?, .uid?, .array?: return nil
-        case .boolean(let value)?: return NSNumber(value: value)
-        case .integer(let value)?: return NSNumber(value: value)
-        case .unsignedInteger(let value)?: return NSNumber(value: value)
-        case .real(let value)?: return NSNumber(value: value)
-        case .date(let seconds)?: return Date(timeIntervalSinceReferenceDate: seconds)
-        case .data(let data)?: return data
-        case .string(let text)?: return text
         case .dictionary?: return try object(number).flatMap { try plainValue($0, depth: depth, isWhole) }
+        case let value?: return value.foundationValue
         }
     }
 
@@ -269,7 +232,6 @@ package struct ObjectArchive {
         return key as? String
     }
 
-    /// Returns the bytes of an entry.
     package func data(_ key: String, of object: Object) throws -> Data? {
         guard case .data(let data)? = object.entries[key] else { return nil }
         return data
@@ -282,6 +244,10 @@ package struct ObjectArchive {
             guard case .uid(let number) = value else { throw wrongEntry(key, of: object) }
             return number
         }
+    }
+
+    private func notText(_ number: Int) -> ModelReadingError {
+        ModelReadingError.damagedArchive("The archive's object \(number) is not a text.")
     }
 
     private func wrongEntry(_ key: String, of object: Object) -> ModelReadingError {

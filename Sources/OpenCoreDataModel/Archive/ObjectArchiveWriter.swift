@@ -1,12 +1,8 @@
 import Foundation
 
-/// Builds a keyed archive as Apple's archiver would: a table of objects that refer to each other by
-/// number.
-///
-/// Objects are queued until the objects before them are written, so that the object graph may be of
-/// any depth.
+/// Builds a keyed archive as Apple's archiver would. Objects are queued, so that the object graph
+/// may be of any depth.
 package final class ObjectArchiveWriter {
-    /// The entries of an object's archived form.
     typealias Entries = [String: PropertyListValue]
 
     private var objects: [PropertyListValue] = [.string("$null")]
@@ -16,7 +12,6 @@ package final class ObjectArchiveWriter {
     private var kept: [AnyObject] = []
     private var waiting: [(number: Int, classNames: [String], entries: () throws -> Entries)] = []
 
-    /// A reference to nothing.
     static let null = PropertyListValue.uid(0)
 
     /// Writes an archive; its root is the reference that `root` returns.
@@ -48,7 +43,6 @@ package final class ObjectArchiveWriter {
     }
 
     /// Returns a reference to an object that is written once, however often it is referred to.
-    ///
     /// - Parameter classNames: The object's class and its superclasses, without `NSObject`.
     func shared(
         _ object: AnyObject, _ classNames: [String], _ entries: @escaping () throws -> Entries
@@ -67,7 +61,6 @@ package final class ObjectArchiveWriter {
         return .uid(number)
     }
 
-    /// Returns a reference to a list.
     func array(_ elements: [PropertyListValue], className: String = "NSArray") -> PropertyListValue {
         let classNames = className == "NSMutableArray" ? ["NSMutableArray", "NSArray"] : [className]
         return object(classNames) { ["NS.objects": .array(elements)] }
@@ -148,7 +141,6 @@ extension NSNumber {
         case boolean, integer, real
     }
 
-    /// The kind of value that this number was created from, according to its encoding.
     package var kind: Kind {
         switch objCType.pointee {
         case 0x42: .boolean

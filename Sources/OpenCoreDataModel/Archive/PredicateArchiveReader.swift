@@ -1,15 +1,13 @@
 import Predicates
 
-/// Creates predicates, expressions and sort descriptors from their archived forms.
-///
-/// Everything is checked before it is created: depth, operators, functions and the number of their
-/// arguments, key paths.
+/// Creates predicates, expressions and sort descriptors from their archived forms. Everything is
+/// checked before it is created: depth, operators, functions and the number of their arguments, key
+/// paths.
 struct PredicateArchiveReader {
     let archive: ObjectArchive
 
     private static let depthLimit = 64
 
-    /// Reads a predicate.
     func predicate(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSPredicate {
         try check(depth)
         switch object.className {
@@ -47,7 +45,6 @@ struct PredicateArchiveReader {
             options: NSComparisonPredicate.Options(rawValue: UInt(clamping: options) & 15))
     }
 
-    /// Reads an expression.
     func expression(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSExpression {
         try check(depth)
         switch object.className {
@@ -123,7 +120,7 @@ struct PredicateArchiveReader {
         let arguments = try expressions("NSArguments", of: object, depth: depth)
         if try archive.text("NSConstantValueClassName", of: operandObject) == "_NSPredicateUtilities" {
             let parameters = name.filter { $0 == ":" }.count
-            guard PredicateArchiveNames.functions.contains(name), parameters == arguments.count else {
+            guard NSExpression.isBuiltInFunction(name), parameters == arguments.count else {
                 throw ModelReadingError.unknownPart("The archive calls the unknown function '\(name)'.")
             }
             return NSExpression(forFunction: name, arguments: arguments)
@@ -132,7 +129,6 @@ struct PredicateArchiveReader {
             forFunction: try expression(operandObject, depth: depth + 1), selectorName: name, arguments: arguments)
     }
 
-    /// Reads a sort descriptor.
     func sortDescriptor(_ object: ObjectArchive.Object) throws -> NSSortDescriptor {
         guard object.className == "NSSortDescriptor" else {
             throw ModelReadingError.unknownPart(
@@ -142,7 +138,7 @@ struct PredicateArchiveReader {
         let isAscending = try archive.boolean("NSAscending", of: object)
         let selector = try archive.text("NSSelector", of: object) ?? "compare:"
         if selector == "compare:" { return NSSortDescriptor(key: key, ascending: isAscending) }
-        guard PredicateArchiveNames.sortSelectors.contains(selector) else {
+        guard Selector.comparisons.contains(Selector(selector)) else {
             throw ModelReadingError.unknownPart("The archive sorts with the unknown selector '\(selector)'.")
         }
         return NSSortDescriptor(key: key, ascending: isAscending, selector: Selector(selector))
@@ -155,9 +151,8 @@ struct PredicateArchiveReader {
         return path
     }
 
-    /// Whether a name may be used in the text form of an expression.
-    ///
-    /// A property's own name may be any text.
+    /// Whether a name may be used in the text form of an expression. A property's own name may be
+    /// any text.
     private static func isIdentifier(_ text: some StringProtocol) -> Bool {
         let name = text.first == "@" ? text.dropFirst() : text[...]
         return !name.isEmpty && name.first?.isNumber == false

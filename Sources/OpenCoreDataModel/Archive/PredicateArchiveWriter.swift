@@ -4,8 +4,6 @@ import Predicates
 struct PredicateArchiveWriter {
     let writer: ObjectArchiveWriter
 
-    /// Returns a reference to an archived predicate.
-    ///
     /// - Throws: `ModelReadingError` for a predicate that is a closure.
     func reference(to predicate: NSPredicate) throws -> PropertyListValue {
         switch predicate {
@@ -70,10 +68,7 @@ struct PredicateArchiveWriter {
         return writer.object([className, "NSPredicateOperator"]) { entries }
     }
 
-    /// Returns a reference to an archived expression.
-    ///
-    /// - Throws: `ModelReadingError` for an expression that is a closure or holds a constant of an
-    ///   unknown class.
+    /// - Throws: `ModelReadingError` for a closure or a constant of an unknown class.
     func reference(to expression: NSExpression) throws -> PropertyListValue {
         switch expression.expressionType {
         case .evaluatedObject: return object("NSSelfExpression", 1) { [:] }
@@ -126,8 +121,7 @@ struct PredicateArchiveWriter {
 
     private func function(_ expression: NSExpression) throws -> PropertyListValue {
         let isBuiltIn =
-            expression.operand.expressionType == .evaluatedObject
-            && PredicateArchiveNames.functions.contains(expression.function)
+            expression.operand.expressionType == .evaluatedObject && NSExpression.isBuiltInFunction(expression.function)
         return object("NSFunctionExpression", 4) {
             let utilities = object("NSConstantValueExpression", 0) {
                 ["NSConstantValueClassName": writer.text("_NSPredicateUtilities")]
@@ -154,7 +148,6 @@ struct PredicateArchiveWriter {
         }
     }
 
-    /// Returns a reference to an archived sort descriptor.
     func reference(to descriptor: NSSortDescriptor) throws -> PropertyListValue {
         let selector = descriptor.selector.map { NSStringFromSelector($0) } ?? "compare:"
         return writer.object(["NSSortDescriptor"]) {

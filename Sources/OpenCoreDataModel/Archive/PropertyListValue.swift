@@ -19,10 +19,8 @@ package enum PropertyListValue: Equatable, Sendable {
 }
 
 extension PropertyListValue {
-    /// The value as Foundation's own reader returns it: text, number, date, data, array or
-    /// dictionary.
-    ///
-    /// nil where it contains a null or a reference, which no property list of values contains.
+    /// The value as Foundation's own reader returns it; nil where it contains a null or a
+    /// reference.
     package var foundationValue: Any? {
         switch self {
         case .null, .uid: return nil
@@ -34,20 +32,11 @@ extension PropertyListValue {
         case .data(let value): return value
         case .string(let value): return value
         case .array(let values):
-            var result: [Any] = []
-            result.reserveCapacity(values.count)
-            for value in values {
-                guard let value = value.foundationValue else { return nil }
-                result.append(value)
-            }
-            return result
+            let result = values.compactMap(\.foundationValue)
+            return result.count == values.count ? result : nil
         case .dictionary(let entries):
-            var result: [String: Any] = [:]
-            for (key, value) in entries {
-                guard let value = value.foundationValue else { return nil }
-                result[key] = value
-            }
-            return result
+            let result = entries.compactMapValues(\.foundationValue)
+            return result.count == entries.count ? result : nil
         }
     }
 }

@@ -4,14 +4,10 @@ import Foundation
 /// The compression that stores use for their model: DEFLATE without zlib's header (window bits
 /// -15).
 enum RawDeflate {
-    /// The largest result that `inflate` produces: far more than any model needs, far less than
-    /// memory.
+    /// Far more than any model needs, far less than memory.
     static let sizeLimit = 64 << 20
 
-    /// Decompresses data.
-    ///
-    /// - Throws: `ModelReadingError` when the data is damaged, cut off or unfolds to more than
-    ///   `sizeLimit`.
+    /// - Throws: `ModelReadingError` when the data is damaged or unfolds to more than `sizeLimit`.
     static func inflate(_ data: Data) throws -> Data {
         var stream = z_stream()
         guard inflateInit2_(&stream, -15, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -40,8 +36,6 @@ enum RawDeflate {
         }
     }
 
-    /// Compresses data.
-    ///
     /// - Throws: `ModelReadingError` when there is not enough memory.
     static func deflate(_ data: Data) throws -> Data {
         var stream = z_stream()

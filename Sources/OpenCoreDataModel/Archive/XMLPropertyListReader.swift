@@ -6,7 +6,6 @@ import Foundation
 /// to Property Lists")
 enum XMLPropertyListReader {
     /// Reads a whole list. Cost: O(number of bytes); the parser limits the depth.
-    ///
     /// - Throws: `ModelReadingError` of kind `damaged`.
     static func read(_ data: Data) throws -> PropertyListValue {
         let root = try ModelElementParser.parse(data, file: nil)

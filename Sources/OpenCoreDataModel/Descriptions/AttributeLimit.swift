@@ -8,14 +8,11 @@ package struct AttributeLimit {
 
     /// Numbers from `least` to `greatest`, either of which may be missing.
     package static func numbers(from least: NSNumber?, to greatest: NSNumber?) -> [AttributeLimit] {
-        range(
-            .expressionForEvaluatedObject(), least, greatest, below: ValidationCode.numberTooSmall,
-            above: ValidationCode.numberTooLarge)
+        range(subject, least, greatest, below: ValidationCode.numberTooSmall, above: ValidationCode.numberTooLarge)
     }
 
-    /// Dates from `least` to `greatest`, either of which may be missing.
-    ///
-    /// Their seconds are compared, as in the models that Xcode compiles.
+    /// Dates from `least` to `greatest`, either of which may be missing. Their seconds are
+    /// compared, as in the models that Xcode compiles.
     package static func dates(from least: Date?, to greatest: Date?) -> [AttributeLimit] {
         func seconds(_ date: Date?) -> NSNumber? { date.map { NSNumber(value: $0.timeIntervalSinceReferenceDate) } }
         return range(
@@ -35,38 +32,23 @@ package struct AttributeLimit {
 
     /// Texts that a regular expression matches.
     package static func pattern(_ pattern: String) -> AttributeLimit {
-        let predicate = NSComparisonPredicate(
-            leftExpression: .expressionForEvaluatedObject(), rightExpression: NSExpression(forConstantValue: pattern),
-            modifier: .direct, type: .matches)
-        return AttributeLimit(predicate: predicate, code: ValidationCode.patternMatching)
+        AttributeLimit(predicate: subject.compared(.matches, pattern), code: ValidationCode.patternMatching)
     }
+
+    private static var subject: NSExpression { .expressionForEvaluatedObject() }
 
     private static func range(
         _ subject: NSExpression, _ least: Any?, _ greatest: Any?, below: Int, above: Int
     ) -> [AttributeLimit] {
-        var limits: [AttributeLimit] = []
-        if let least {
-            limits.append(AttributeLimit(predicate: compare(subject, .greaterThanOrEqualTo, least), code: below))
-        }
-        if let greatest {
-            limits.append(AttributeLimit(predicate: compare(subject, .lessThanOrEqualTo, greatest), code: above))
-        }
-        return limits
-    }
-
-    private static func compare(
-        _ subject: NSExpression, _ type: NSComparisonPredicate.Operator, _ limit: Any
-    ) -> NSPredicate {
-        NSComparisonPredicate(
-            leftExpression: subject, rightExpression: NSExpression(forConstantValue: limit), modifier: .direct, type: type)
+        let low = least.map { AttributeLimit(predicate: subject.compared(.greaterThanOrEqualTo, $0), code: below) }
+        let high = greatest.map { AttributeLimit(predicate: subject.compared(.lessThanOrEqualTo, $0), code: above) }
+        return [low, high].compactMap(\.self)
     }
 }
 
 extension NSComparisonPredicate {
-    /// The date of a date limit; nil for any other comparison.
-    ///
-    /// The limit compares a date's seconds, as in the models that Xcode compiles, or the date
-    /// itself.
+    /// The date of a date limit, which compares the date itself or its seconds; nil for any other
+    /// comparison.
     package var limitingDate: Date? {
         guard comparisonPredicateModifier == .direct, options.isEmpty, rightExpression.expressionType == .constantValue else {
             return nil
@@ -77,14 +59,94 @@ extension NSComparisonPredicate {
         return leftExpression.expressionType == .evaluatedObject ? rightExpression.constantValue as? Date : nil
     }
 
-    /// A date limit as a comparison of the date itself; nil for any other predicate.
-    ///
-    /// This form needs no look-up by name and reads well in messages.
+    /// A date limit as a comparison of the date itself; nil for any other predicate. This form
+    /// needs no look-up by name and reads well in messages.
     package var comparingDates: NSComparisonPredicate? {
         let orders: [Operator] = [.lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo]
         guard orders.contains(predicateOperatorType), let date = limitingDate else { return nil }
-        return NSComparisonPredicate(
-            leftExpression: .expressionForEvaluatedObject(), rightExpression: NSExpression(forConstantValue: date), modifier: .direct,
-            type: predicateOperatorType)
+        return NSExpression.expressionForEvaluatedObject().compared(predicateOperatorType, date)
     }
+}
+
+/// The limits of an attribute's values, recovered from its validation predicates.
+package struct AttributeLimits {
+    /// The least and greatest number (`NSNumber`) or date (`Date`).
+    package private(set) var least: Any?
+    package private(set) var greatest: Any?
+    package private(set) var shortest: Int?
+    package private(set) var longest: Int?
+    package private(set) var pattern: String?
+    /// The validation predicates that are not such limits, as text.
+    package private(set) var others: [String] = []
+
+    package init(of attribute: NSAttributeDescription) {
+        for (predicate, warning) in zip(attribute.validationPredicates, attribute.validationWarnings)
+        where !take(predicate, code: (warning as? NSNumber)?.intValue ?? 0, type: attribute.attributeType) {
+            others.append(predicate.predicateFormat)
+        }
+    }
+
+    private mutating func take(_ predicate: NSPredicate, code: Int, type: NSAttributeType) -> Bool {
+        guard let comparison = predicate as? NSComparisonPredicate,
+            comparison.rightExpression.expressionType == .constantValue,
+            let value = comparison.rightExpression.constantValue
+        else { return false }
+        let number = value as? NSNumber
+        let length = number.flatMap { $0.intValue >= 0 ? $0.intValue : nil }
+        let date = comparison.limitingDate
+        let text = value as? String ?? ""
+        func isLimit(_ limits: [AttributeLimit]) -> Bool {
+            limits.first?.predicate.predicateFormat == predicate.predicateFormat
+        }
+        func isDateLimit(_ type: NSComparisonPredicate.Operator) -> Bool {
+            date != nil && comparison.predicateOperatorType == type
+        }
+        switch (code, type) {
+        case (ValidationCode.numberTooSmall, _)
+        where type.isNumeric && least == nil && isLimit(AttributeLimit.numbers(from: number, to: nil)):
+            least = number
+        case (ValidationCode.numberTooLarge, _)
+        where type.isNumeric && greatest == nil && isLimit(AttributeLimit.numbers(from: nil, to: number)):
+            greatest = number
+        case (ValidationCode.dateTooSoon, .dateAttributeType)
+        where least == nil && isDateLimit(.greaterThanOrEqualTo):
+            least = date
+        case (ValidationCode.dateTooLate, .dateAttributeType)
+        where greatest == nil && isDateLimit(.lessThanOrEqualTo):
+            greatest = date
+        case (ValidationCode.stringTooShort, .stringAttributeType)
+        where shortest == nil && length != nil && isLimit(AttributeLimit.lengths(from: number, to: nil)):
+            shortest = length
+        case (ValidationCode.stringTooLong, .stringAttributeType)
+        where longest == nil && length != nil && isLimit(AttributeLimit.lengths(from: nil, to: number)):
+            longest = length
+        case (ValidationCode.patternMatching, .stringAttributeType)
+        where pattern == nil && !text.isEmpty && isLimit([AttributeLimit.pattern(text)]):
+            pattern = text
+        default: return false
+        }
+        return true
+    }
+}
+
+extension NSAttributeType {
+    package var isNumeric: Bool {
+        switch self {
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
+            .doubleAttributeType, .floatAttributeType:
+            true
+        default: false
+        }
+    }
+}
+
+/// The codes of errors, in `NSCocoaErrorDomain`, for values beyond the limits of a model.
+package enum ValidationCode {
+    package static let numberTooLarge = 1610
+    package static let numberTooSmall = 1620
+    package static let dateTooLate = 1630
+    package static let dateTooSoon = 1640
+    package static let stringTooLong = 1660
+    package static let stringTooShort = 1670
+    package static let patternMatching = 1680
 }

@@ -2,11 +2,8 @@ import Foundation
 
 /// The forms of attribute values at the untyped edge of the interface.
 enum AttributeValue {
-    /// Returns a value in the form that attributes of a type have.
-    ///
-    /// Numbers become `NSNumber` (`NSDecimalNumber` for a decimal attribute), Foundation's
-    /// immutable classes become Swift's values. Mutable objects and everything unknown stay as they
-    /// are.
+    /// Returns a value in the form that attributes of a type have: `NSNumber`, and Swift's values
+    /// for Foundation's immutable classes. Everything else stays as it is.
     static func normalized(_ value: Any, for type: NSAttributeType) -> Any {
         switch value {
         case let value as NSNumber: return number(value, for: type)

@@ -3,9 +3,8 @@ import Foundation
 // The elements of composite attributes by path: `address.city`.
 
 extension NSCompositeAttributeDescription {
-    /// Returns the elements that have values, with their paths, in declared order.
-    ///
-    /// The elements of composite elements are included.
+    /// Returns the elements that have values, with their paths, in declared order. The elements of
+    /// composite elements are included.
     package func elements(under path: String) -> [(path: String, attribute: NSAttributeDescription)] {
         elements.flatMap { element -> [(path: String, attribute: NSAttributeDescription)] in
             let elementPath = path + "." + element.name
@@ -22,9 +21,7 @@ extension NSEntityDescription {
         return names.count == 2 ? propertiesByName[String(names[0])] : nil
     }
 
-    /// Returns the attribute at the end of a path.
-    ///
-    /// It is an attribute of the entity, or an element of a composite attribute.
+    /// Returns the attribute, or element of a composite attribute, at the end of a path.
     package func element(at path: String) -> NSAttributeDescription? {
         var names = path.pathNames[...]
         guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else { return nil }
@@ -37,10 +34,8 @@ extension NSEntityDescription {
         return attribute
     }
 
-    /// Returns the index expression for an element of a composite attribute: the path of the
-    /// element.
-    ///
-    /// nil for any other path.
+    /// Returns the index expression for an element of a composite attribute; nil for any other
+    /// path.
     func expression(ofElementAt path: String) -> NSExpressionDescription? {
         guard path.contains("."), let element = element(at: path) else { return nil }
         let description = NSExpressionDescription()

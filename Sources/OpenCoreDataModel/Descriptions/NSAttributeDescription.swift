@@ -11,15 +11,8 @@ import Foundation
 /// name.isOptional = false
 /// ```
 open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Creates an optional attribute of undefined type.
-    public required init() {
-        super.init()
-    }
-
     /// The kind of value, `undefinedAttributeType` unless set. The same value as `type`.
-    open var attributeType: NSAttributeType = .undefinedAttributeType {
-        willSet { requireEditable("attributeType") }
-    }
+    open var attributeType: NSAttributeType = .undefinedAttributeType { willSet { requireEditable() } }
 
     /// The kind of value, `undefined` unless set.
     open var type: AttributeType {
@@ -36,7 +29,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     open var attributeValueClassName: String? {
         get { explicitValueClassName ?? attributeType.valueClassName }
         set {
-            requireEditable("attributeValueClassName")
+            requireEditable()
             explicitValueClassName = newValue
         }
     }
@@ -56,7 +49,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     open var defaultValue: Any? {
         get { givenDefaultValue.map { AttributeValue.normalized($0, for: attributeType) } }
         set {
-            requireEditable("defaultValue")
+            requireEditable()
             givenDefaultValue = newValue
         }
     }
@@ -68,9 +61,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// expression. Comes after `defaultValue`.
     ///
     /// Neither stored with the model nor part of the version hash.
-    package final var valueForExistingRows: (@Sendable () -> Any?)? {
-        willSet { requireEditable("valueForExistingRows") }
-    }
+    package final var valueForExistingRows: (@Sendable () -> Any?)? { willSet { requireEditable() } }
 
     /// The registered name of the transformer between a transformable attribute's value and its
     /// stored data.
@@ -80,9 +71,7 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// colour.valueTransformerName =
     ///     NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
     /// ```
-    open var valueTransformerName: String? {
-        willSet { requireEditable("valueTransformerName") }
-    }
+    open var valueTransformerName: String? { willSet { requireEditable() } }
 
     /// Whether large binary values may be stored in files beside the store. Part of the version
     /// hash.
@@ -95,32 +84,21 @@ open class NSAttributeDescription: NSPropertyDescription, @unchecked Sendable {
     /// photo.attributeType = .binaryDataAttributeType
     /// photo.allowsExternalBinaryDataStorage = true
     /// ```
-    open var allowsExternalBinaryDataStorage: Bool = false {
-        willSet { requireEditable("allowsExternalBinaryDataStorage") }
-    }
+    open var allowsExternalBinaryDataStorage: Bool = false { willSet { requireEditable() } }
 
     /// Whether the value of a deleted object stays in the history as its tombstone. Part of the
     /// version hash.
-    open var preservesValueInHistoryOnDeletion: Bool = false {
-        willSet { requireEditable("preservesValueInHistoryOnDeletion") }
-    }
+    open var preservesValueInHistoryOnDeletion: Bool = false { willSet { requireEditable() } }
 
     /// Whether values should be encrypted in CloudKit; has no effect here.
     ///
     /// Stored with the model, but not read from models that Xcode compiled.
-    open var allowsCloudEncryption: Bool = false {
-        willSet { requireEditable("allowsCloudEncryption") }
-    }
+    open var allowsCloudEncryption: Bool = false { willSet { requireEditable() } }
 
     /// Whether the bytes of a binary attribute are JSON, for which databases have types of their
-    /// own.
-    ///
-    /// Set where the attribute's class has a `Codable` value.
-    ///
-    /// Neither stored in files nor part of the version hash.
-    package final var holdsJSON: Bool = false {
-        willSet { requireEditable("holdsJSON") }
-    }
+    /// own. Set where the attribute's class has a `Codable` value. Neither stored in files nor part
+    /// of the version hash.
+    package final var holdsJSON: Bool = false { willSet { requireEditable() } }
 
     /// The hash by which a store recognises this attribute's version: 32 bytes.
     open override var versionHash: Data {

@@ -25,7 +25,7 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
     /// - Precondition: no element is of undefined or object ID type or allows external storage.
     open var elements: [NSAttributeDescription] = [] {
         willSet {
-            requireEditable("elements")
+            requireEditable()
             for element in newValue {
                 if let problem = element.problemAsCompositeElement { preconditionFailure(problem) }
             }
@@ -42,9 +42,8 @@ open class NSCompositeAttributeDescription: NSAttributeDescription, @unchecked S
         }
     }
 
-    /// The cases of an enumeration without raw values; nil for any other attribute.
-    ///
-    /// Each case is an element.
+    /// The cases of an enumeration without raw values; nil for any other attribute. Each case is an
+    /// element.
     package var enumerationCases: [String]? { isEnumeration ? userInfo?[Self.casesKey] as? [String] : nil }
 
     /// The user info key for the cases of an enumeration without raw values.

@@ -9,11 +9,6 @@ import Predicates
 /// itemCount.derivationExpression = NSExpression(forKeyPath: "items.@count")
 /// ```
 open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sendable {
-    /// Creates a derived attribute without an expression.
-    public required init() {
-        super.init()
-    }
-
     /// The expression that computes the value.
     ///
     /// It may use key paths through to-one relationships, `canonical:`, `uppercase:` and
@@ -24,9 +19,7 @@ open class NSDerivedAttributeDescription: NSAttributeDescription, @unchecked Sen
     /// changed.derivationExpression = NSExpression(format: "now()")
     /// search.derivationExpression = NSExpression(format: "canonical:(name)")
     /// ```
-    open var derivationExpression: NSExpression? {
-        willSet { requireEditable("derivationExpression") }
-    }
+    open var derivationExpression: NSExpression? { willSet { requireEditable() } }
 
     /// Sets the expression from its text, in the form that it has in models read from files.
     package func derive(from text: String) {

@@ -2,8 +2,9 @@ import Foundation
 
 /// A kind of managed object: its name, class, properties and place in the hierarchy.
 ///
-/// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its model is in use by a persistent store
-/// coordinator; a later change of anything but `userInfo` stops the program. Two descriptions are equal only when they are the same object.
+/// Build the hierarchy from the top by assigning `subentities`. An entity can be changed until its
+/// model is in use by a persistent store coordinator; a later change of anything but `userInfo`
+/// stops the program. Two descriptions are equal only when they are the same object.
 /// (developer.apple.com/documentation/coredata/nsentitydescription)
 ///
 /// ```swift
@@ -13,20 +14,18 @@ import Foundation
 /// item.properties = [name, stockCount]
 /// ```
 open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: `tables` is set, under the model's lock, before the model is shared. From then on every setter but that of `userInfo`,
-    // which has a lock, stops the program, so that all other stored values are constant. The link to the superentity is Sendable, and
-    // `layoutReference` is set while the layouts are made and cleared when they are released.
+    // Sendable: `tables` is set, under the model's lock, before the model is shared. From then on
+    // every setter but that of `userInfo`, which has a lock, stops the program, so that all other
+    // stored values are constant. The link to the superentity is Sendable, and `layoutReference` is
+    // set while the layouts are made and cleared when they are released.
 
     /// The tables computed when the model comes into use; constant from then on, nil before.
     private(set) var tables: EntityTables?
 
-    /// The model that lists this entity.
     package weak var owningModel: NSManagedObjectModel?
 
-    /// The place where `layoutReference` is stored.
     @usableFromInline package final let layoutCell = LayoutCell()
 
-    /// A reference to this entity that does not keep it alive.
     final let link = EntityLink()
 
     /// Creates an entity without name or properties whose class is `NSManagedObject`.
@@ -41,14 +40,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     }
 
     /// The name, unique in the model.
-    open var name: String? {
-        willSet { requireEditable("name") }
-    }
+    open var name: String? { willSet { requireEditable() } }
 
     /// Whether there are no objects of exactly this entity. False unless set.
-    open var isAbstract: Bool = false {
-        willSet { requireEditable("isAbstract") }
-    }
+    open var isAbstract: Bool = false { willSet { requireEditable() } }
 
     private var explicitClassName: String?
 
@@ -60,15 +55,13 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var managedObjectClassName: String! {
         get { explicitClassName ?? "NSManagedObject" }
         set {
-            requireEditable("managedObjectClassName")
+            requireEditable()
             explicitClassName = newValue
             givenClass = nil
         }
     }
 
-    /// The modules in which a class of that name is looked for first, most likely first.
-    ///
-    /// They are the modules that the entity's file may belong to.
+    /// The modules that the entity's file may belong to, whose classes come first.
     package var classModules: [String] = []
 
     /// The class itself, if it was given, so that it need not be looked up by its name.
@@ -86,34 +79,30 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         set { userInfoLock.withLock { userInfoStorage = newValue } }
     }
 
-    /// Guards `userInfoStorage`.
     private let userInfoLock = NSLock()
     private var userInfoStorage: [AnyHashable: Any]? = [:]
 
     /// A text that makes the version hash differ although the entity looks the same.
-    open var versionHashModifier: String? {
-        willSet { requireEditable("versionHashModifier") }
-    }
+    open var versionHashModifier: String? { willSet { requireEditable() } }
 
     private var explicitRenamingIdentifier: String?
 
-    /// The name by which migration finds this entity's predecessor in an older model; the name unless set.
+    /// The name by which migration finds this entity's predecessor; the name unless set.
     ///
     /// ```swift
-    /// article.renamingIdentifier = "Item"                     // its rows become articles in a migration
+    /// article.renamingIdentifier = "Item"             // its rows become articles in a migration
     /// ```
     open var renamingIdentifier: String? {
         get { explicitRenamingIdentifier ?? name }
         set {
-            requireEditable("renamingIdentifier")
+            requireEditable()
             explicitRenamingIdentifier = newValue
         }
     }
 
-    /// An expression for the text that Spotlight shows. Kept with the description only; has no effect here.
-    open var coreSpotlightDisplayNameExpression: NSExpression? {
-        willSet { requireEditable("coreSpotlightDisplayNameExpression") }
-    }
+    /// An expression for the text that Spotlight shows. Kept with the description only; has no
+    /// effect here.
+    open var coreSpotlightDisplayNameExpression: NSExpression? { willSet { requireEditable() } }
 
     // MARK: Hierarchy
 
@@ -126,18 +115,19 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     private var storedSubentities: [NSEntityDescription] = []
 
-    /// The entities that inherit from this one. Assigning sets their `superentity` and drops the hierarchy's indexes.
+    /// The entities that inherit from this one. Assigning sets their `superentity` and drops the
+    /// hierarchy's indexes.
     ///
     /// ```swift
     /// medium.isAbstract = true
-    /// medium.subentities = [book, film]                       // both have the properties of medium, too
+    /// medium.subentities = [book, film]               // both have the properties of medium, too
     /// ```
     ///
     /// - Precondition: no entity becomes its own ancestor.
     open var subentities: [NSEntityDescription] {
         get { storedSubentities }
         set {
-            requireEditable("subentities")
+            requireEditable()
             for entity in newValue {
                 entity.requireEditable("superentity")
                 precondition(
@@ -160,10 +150,11 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The direct subentities by name.
     open var subentitiesByName: [String: NSEntityDescription] {
-        Dictionary(storedSubentities.map { ($0.name ?? "", $0) }, uniquingKeysWith: { first, _ in first })
+        ModelTables.byName(storedSubentities)
     }
 
-    /// Whether this is the given entity or inherits from it, directly or through others. O(depth of the hierarchy).
+    /// Whether this is the given entity or inherits from it, directly or through others. O(depth of
+    /// the hierarchy).
     ///
     /// ```swift
     /// let isBook = object.entity.isKindOf(entity: book)
@@ -182,10 +173,12 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     /// The entity's own properties, without inherited ones, in the order in which they were given.
     package private(set) var ownProperties: [NSPropertyDescription] = []
 
-    /// All properties, the inherited ones first. Assigning sets the entity's own and drops the hierarchy's indexes.
+    /// All properties, the inherited ones first. Assigning sets the entity's own and drops the
+    /// hierarchy's indexes.
     ///
-    /// Properties that belong to a superentity stay there when they are among the assigned ones, so that what was read
-    /// can be extended and assigned. O(number of properties) until the model is in use, then constant.
+    /// Properties that belong to a superentity stay there when they are among the assigned ones, so
+    /// that what was read can be extended and assigned. O(number of properties) until the model is
+    /// in use, then constant.
     ///
     /// ```swift
     /// item.properties = [name, stockCount, supplier]
@@ -196,7 +189,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var properties: [NSPropertyDescription] {
         get { tables?.properties ?? EntityTables.properties(of: self) }
         set {
-            requireEditable("properties")
+            requireEditable()
             let own = newValue.filter { property in
                 guard let owner = property.owningEntity, owner !== self else { return true }
                 precondition(
@@ -237,7 +230,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         tables?.relationshipsByName ?? EntityTables.byName(properties.compactMap { $0 as? NSRelationshipDescription })
     }
 
-    /// The relationships, own and inherited, whose destination is the given entity or one that it inherits from.
+    /// The relationships, own and inherited, whose destination is the given entity or one that it
+    /// inherits from.
     open func relationships(forDestination entity: NSEntityDescription) -> [NSRelationshipDescription] {
         properties.compactMap { $0 as? NSRelationshipDescription }.filter { relationship in
             relationship.destinationEntity.map { entity.isKindOf(entity: $0) } ?? false
@@ -250,7 +244,8 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The indexes a store keeps for this entity.
     ///
-    /// Changing the properties or the hierarchy drops the indexes of the whole hierarchy: set them last.
+    /// Changing the properties or the hierarchy drops the indexes of the whole hierarchy: set them
+    /// last.
     ///
     /// ```swift
     /// let name = NSFetchIndexElementDescription(
@@ -260,19 +255,21 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var indexes: [NSFetchIndexDescription] {
         get { storedIndexes }
         set {
-            requireEditable("indexes")
+            requireEditable()
             for index in storedIndexes where index.entity === self { index.entity = nil }
             for index in newValue { index.entity = self }
             storedIndexes = newValue
         }
     }
 
-    /// The uniqueness constraints as lists of attribute names. Set by the readers of model files too, which know names before attributes.
+    /// The uniqueness constraints, which readers of model files set before the attributes are
+    /// known.
     package var uniquenessConstraintNames: [[String]] = []
 
     /// Combinations of attributes whose values no two objects may share.
     ///
-    /// Accepts attribute descriptions or names; always returns names (`String`). Part of the version hash.
+    /// Accepts attribute descriptions or names; always returns names (`String`). Part of the
+    /// version hash.
     ///
     /// ```swift
     /// item.uniquenessConstraints = [["code"], ["name", "size"]]       // two constraints
@@ -282,7 +279,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
     open var uniquenessConstraints: [[Any]] {
         get { uniquenessConstraintNames }
         set {
-            requireEditable("uniquenessConstraints")
+            requireEditable()
             uniquenessConstraintNames = newValue.map { constraint in
                 constraint.map { element in
                     switch element {
@@ -298,10 +295,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         }
     }
 
-    /// Indexes over several properties, as lists of names. Superseded by `indexes`; kept, but no store makes them.
-    open var compoundIndexes: [[Any]] = [] {
-        willSet { requireEditable("compoundIndexes") }
-    }
+    /// Indexes over several properties, as lists of names. Superseded by `indexes`; kept, but no
+    /// store makes them.
+    open var compoundIndexes: [[Any]] = [] { willSet { requireEditable() } }
 
     // MARK: Model and version
 
@@ -318,8 +314,9 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The hash by which a store recognises this entity's version: 32 bytes.
     ///
-    /// It depends only on name, abstract flag, superentity, properties, uniqueness constraints and modifier. Each call hashes all
-    /// properties until the model is in use; then the cost is constant.
+    /// It depends only on name, abstract flag, superentity, properties, uniqueness constraints and
+    /// modifier. Each call hashes all properties until the model is in use; then the cost is
+    /// constant.
     open var versionHash: Data {
         Data(tables?.versionHash ?? VersionHash.entity(self))
     }
@@ -328,16 +325,14 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// Returns an editable copy with copies of its own properties and indexes.
     ///
-    /// The copy belongs to no model and no hierarchy; its relationships still refer to the original's destinations. To copy entities
-    /// together with their links, copy the model.
+    /// The copy belongs to no model and no hierarchy; its relationships still refer to the
+    /// original's destinations. To copy entities together with their links, copy the model.
     open func copy(with zone: NSZone? = nil) -> Any {
         copyWithProperties().entity
     }
 
     /// Copies the entity, and returns the copy of each property by the identity of its original.
-    func copyWithProperties() -> (
-        entity: NSEntityDescription, properties: [ObjectIdentifier: NSPropertyDescription]
-    ) {
+    func copyWithProperties() -> (entity: NSEntityDescription, properties: [ObjectIdentifier: NSPropertyDescription]) {
         let copy = type(of: self).init()
         copy.name = name
         copy.isAbstract = isAbstract
@@ -364,12 +359,6 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     // MARK: Freezing
 
-    /// Whether this entity may still be changed.
-    var isEditable: Bool { tables == nil }
-
-    /// The renaming identifier, nil when it has never been set.
-    var renamingIdentifierIfSet: String? { explicitRenamingIdentifier }
-
     /// Forbids every further change and computes the tables that many threads then read.
     func freeze() {
         guard tables == nil else { return }
@@ -378,15 +367,14 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
         tables = EntityTables(of: self)
     }
 
-    /// Stops the program when the entity's model is in use.
-    func requireEditable(_ member: StaticString) {
+    func requireEditable(_ member: StaticString = #function) {
         precondition(
             tables == nil,
             "\(type(of: self)).\(member): the entity '\(name ?? "")' is in use by a persistent store coordinator and "
                 + "cannot be changed; copy its model first")
     }
 
-    /// Drops the indexes of the whole hierarchy, which a change of properties or of the hierarchy may have made wrong.
+    /// Drops the indexes of the whole hierarchy, which a change may have made wrong.
     private func hierarchyDidChange() { rootEntity.dropIndexes() }
 
     private func dropIndexes() {

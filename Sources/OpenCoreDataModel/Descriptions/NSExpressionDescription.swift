@@ -13,20 +13,11 @@ import Predicates
 /// request.propertiesToFetch = ["supplier.name", total]
 /// ```
 open class NSExpressionDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Creates a description without an expression.
-    public required init() {
-        super.init()
-    }
-
     /// The expression that computes the value.
-    open var expression: NSExpression? {
-        willSet { requireEditable("expression") }
-    }
+    open var expression: NSExpression? { willSet { requireEditable() } }
 
     /// The kind of the value. The same value as `resultType`.
-    open var expressionResultType: NSAttributeType = .undefinedAttributeType {
-        willSet { requireEditable("expressionResultType") }
-    }
+    open var expressionResultType: NSAttributeType = .undefinedAttributeType { willSet { requireEditable() } }
 
     /// The kind of the value.
     open var resultType: NSAttributeDescription.AttributeType {

@@ -22,9 +22,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     private var owner: EntityLink?
 
     /// The index's name, unique in its entity.
-    open var name: String {
-        willSet { requireEditable("name") }
-    }
+    open var name: String { willSet { requireEditable() } }
 
     private var storedElements: [NSFetchIndexElementDescription] = []
 
@@ -34,7 +32,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     open var elements: [NSFetchIndexElementDescription] {
         get { storedElements }
         set {
-            requireEditable("elements")
+            requireEditable()
             if let problem = Self.problem(in: newValue) { preconditionFailure("index '\(name)': \(problem)") }
             for element in storedElements where element.indexDescription === self { element.indexDescription = nil }
             for element in newValue { element.indexDescription = self }
@@ -47,9 +45,7 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
     /// ```swift
     /// index.partialIndexPredicate = NSPredicate(format: "isOpen == YES")
     /// ```
-    open var partialIndexPredicate: NSPredicate? {
-        willSet { requireEditable("partialIndexPredicate") }
-    }
+    open var partialIndexPredicate: NSPredicate? { willSet { requireEditable() } }
 
     /// Creates an index that belongs to no entity.
     public init(name: String, elements: [NSFetchIndexElementDescription]?) {
@@ -67,7 +63,6 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         return copy
     }
 
-    /// Copies the index with other properties in place of its own.
     func copy(replacing replacement: (NSPropertyDescription) -> NSPropertyDescription) -> NSFetchIndexDescription {
         let copy = NSFetchIndexDescription(name: name, elements: elements.map { $0.copy(replacing: replacement) })
         copy.partialIndexPredicate = partialIndexPredicate
@@ -82,13 +77,12 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
         return "R-tree and binary elements cannot be mixed; make two indexes"
     }
 
-    /// Forbids every further change.
     func freeze() {
         isFrozen = true
         for element in storedElements { element.freeze() }
     }
 
-    private func requireEditable(_ member: StaticString) {
+    private func requireEditable(_ member: StaticString = #function) {
         precondition(
             !isFrozen,
             "\(type(of: self)).\(member): the index '\(name)' of entity '\(entity?.name ?? "")' is in use by a "

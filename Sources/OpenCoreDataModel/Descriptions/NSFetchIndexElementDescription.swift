@@ -37,7 +37,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
 
     /// The way in which the element is stored; binary unless set.
     open var collationType: NSFetchIndexElementType {
-        willSet { requireEditable("collationType") }
+        willSet { requireEditable() }
         didSet {
             if let index = indexDescription, let problem = NSFetchIndexDescription.problem(in: index.elements) {
                 preconditionFailure("index '\(index.name)': \(problem)")
@@ -46,9 +46,7 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
     }
 
     /// Whether values ascend. True unless set.
-    open var isAscending: Bool = true {
-        willSet { requireEditable("isAscending") }
-    }
+    open var isAscending: Bool = true { willSet { requireEditable() } }
 
     /// Creates an element for a property of an entity or an expression.
     public init(property: NSPropertyDescription, collationType: NSFetchIndexElementType) {
@@ -65,7 +63,6 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         copy(replacing: { $0 })
     }
 
-    /// Copies the element with another property in place of its own.
     func copy(
         replacing replacement: (NSPropertyDescription) -> NSPropertyDescription
     ) -> NSFetchIndexElementDescription {
@@ -75,13 +72,12 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         return copy
     }
 
-    /// Forbids every further change.
     func freeze() {
         isFrozen = true
         if let expression = property as? NSExpressionDescription { expression.freeze() }
     }
 
-    private func requireEditable(_ member: StaticString) {
+    private func requireEditable(_ member: StaticString = #function) {
         precondition(
             !isFrozen,
             "\(type(of: self)).\(member): the element '\(propertyName ?? "")' of index "

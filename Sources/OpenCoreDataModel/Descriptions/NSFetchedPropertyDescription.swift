@@ -13,15 +13,7 @@ import Foundation
 /// item.properties.append(similar)
 /// ```
 open class NSFetchedPropertyDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Creates a fetched property without a request.
-    public required init() {
-        super.init()
-    }
-
-    /// The request as the model stores it.
-    package var fetchRequestTemplate: FetchRequestTemplate? {
-        willSet { requireEditable("fetchRequest") }
-    }
+    package var fetchRequestTemplate: FetchRequestTemplate? { willSet { requireEditable("fetchRequest") } }
 
     override func takeState(of other: NSPropertyDescription) {
         super.takeState(of: other)

@@ -1,11 +1,10 @@
 import Foundation
 
+private let notInModel = "which is not in the model."
+
 extension NSManagedObjectModel {
-    /// Returns the problems that keep the model from being used.
-    ///
-    /// Each is a sentence that names entity and property.
-    ///
-    /// Empty when the model is sound. Cost: O(size of the model).
+    /// Returns the problems that keep the model from being used, in sentences. Cost: O(size of the
+    /// model).
     package func consistencyProblems() -> [String] {
         var problems: [String] = []
         var names: Set<String> = []
@@ -19,17 +18,13 @@ extension NSManagedObjectModel {
         for configuration in configurations {
             for entity in self.entities(forConfigurationName: configuration) ?? [] where entity.owningModel !== self {
                 problems.append(
-                    "The configuration '\(configuration)' holds the entity '\(entity.name ?? "")', which is not in "
-                        + "the model."
-                )
+                    "The configuration '\(configuration)' holds the entity '\(entity.name ?? "")', \(notInModel)")
             }
         }
         for (name, template) in fetchRequestTemplates.sorted(by: { $0.key < $1.key })
         where entitiesByName[template.entityName] == nil {
             problems.append(
-                "The fetch request template '\(name)' fetches the entity '\(template.entityName)', which is not in "
-                    + "the model."
-            )
+                "The fetch request template '\(name)' fetches the entity '\(template.entityName)', \(notInModel)")
         }
         return problems
     }
@@ -42,12 +37,12 @@ extension NSManagedObjectModel {
     }
 }
 
-/// Checks one entity of a model.
 private struct ModelConsistency {
     let model: NSManagedObjectModel
     let entity: NSEntityDescription
 
     private var name: String { entity.name ?? "" }
+    private var subject: String { "The entity '\(name)'" }
 
     func problems() -> [String] {
         hierarchyProblems() + propertyProblems() + constraintProblems() + indexProblems()
@@ -56,19 +51,16 @@ private struct ModelConsistency {
     private func hierarchyProblems() -> [String] {
         var problems: [String] = []
         if let superentity = entity.superentity, superentity.owningModel !== model {
-            problems.append(
-                "The entity '\(name)' inherits from '\(superentity.name ?? "")', which is not in the model.")
+            problems.append("\(subject) inherits from '\(superentity.name ?? "")', \(notInModel)")
         }
         for subentity in entity.subentities where subentity.owningModel !== model {
-            problems.append(
-                "The entity '\(name)' has the subentity '\(subentity.name ?? "")', which is not in the model.")
+            problems.append("\(subject) has the subentity '\(subentity.name ?? "")', \(notInModel)")
         }
         var seen: Set<ObjectIdentifier> = []
         var next: NSEntityDescription? = entity
         while let current = next {
-            guard seen.insert(ObjectIdentifier(current)).inserted else {
-                return problems + ["The entity '\(name)' inherits from itself."]
-            }
+            let isNew = seen.insert(ObjectIdentifier(current)).inserted
+            guard isNew else { return problems + ["\(subject) inherits from itself."] }
             next = current.superentity
         }
         return problems
@@ -80,7 +72,7 @@ private struct ModelConsistency {
         for property in entity.ownProperties {
             if property.name.isEmpty { problems.append("The entity '\(name)' has a property without a name.") }
             if !names.insert(property.name).inserted {
-                problems.append("The entity '\(name)' has two properties named '\(property.name)'.")
+                problems.append("\(subject) has two properties named '\(property.name)'.")
             }
             problems += NSManagedObjectModel.problems(ofName: property.name, property.diagnosticName)
             switch property {
@@ -93,9 +85,7 @@ private struct ModelConsistency {
                 }
                 if model.entitiesByName[template.entityName] == nil {
                     problems.append(
-                        "The \(fetched.diagnosticName) fetches the entity '\(template.entityName)', which is not in "
-                            + "the model."
-                    )
+                        "The \(fetched.diagnosticName) fetches the entity '\(template.entityName)', \(notInModel)")
                 }
             default:
                 problems.append("The \(property.diagnosticName) is neither an attribute nor a relationship.")
@@ -116,8 +106,7 @@ private struct ModelConsistency {
         if (attribute.attributeType == .compositeAttributeType) != (composite != nil) {
             problems.append(
                 "The \(attribute.diagnosticName) must be an NSCompositeAttributeDescription exactly if its type is "
-                    + "composite."
-            )
+                    + "composite.")
         }
         guard let composite, depth < 16 else { return problems }
         if composite.elements.isEmpty { problems.append("The \(composite.diagnosticName) has no elements.") }
@@ -143,7 +132,7 @@ private struct ModelConsistency {
         }
         var problems: [String] = []
         if destination.owningModel !== model {
-            problems.append("\(subject) leads to the entity '\(destination.name ?? "")', which is not in the model.")
+            problems.append("\(subject) leads to the entity '\(destination.name ?? "")', \(notInModel)")
         }
         if relationship.maxCount != 0 && relationship.minCount > relationship.maxCount {
             problems.append(
@@ -177,7 +166,7 @@ private struct ModelConsistency {
         let properties = entity.propertiesByName
         var problems: [String] = []
         for constraint in entity.uniquenessConstraintNames {
-            if constraint.isEmpty { problems.append("The entity '\(name)' has an empty uniqueness constraint.") }
+            if constraint.isEmpty { problems.append("\(subject) has an empty uniqueness constraint.") }
             for part in constraint {
                 let property = properties[part]
                 let isToOne = (property as? NSRelationshipDescription).map { !$0.isToMany } ?? false
@@ -185,8 +174,7 @@ private struct ModelConsistency {
                 if !(property is NSAttributeDescription) && !isToOne && entity.element(at: part) == nil {
                     problems.append(
                         "A uniqueness constraint of the entity '\(name)' names '\(part)', which is not one of its "
-                            + "attributes."
-                    )
+                            + "attributes.")
                 }
             }
         }
@@ -199,18 +187,17 @@ private struct ModelConsistency {
         var names: Set<String> = []
         for index in entity.indexes {
             if !names.insert(index.name).inserted {
-                problems.append("The entity '\(name)' has two indexes named '\(index.name)'.")
+                problems.append("\(subject) has two indexes named '\(index.name)'.")
             }
-            problems += NSManagedObjectModel.problems(ofName: index.name, "index '\(index.name)' of the entity '\(name)'")
-            if index.elements.isEmpty { problems.append("The index '\(index.name)' of the entity '\(name)' is empty.") }
+            let place = "index '\(index.name)' of the entity '\(name)'"
+            problems += NSManagedObjectModel.problems(ofName: index.name, place)
+            if index.elements.isEmpty { problems.append("The \(place) is empty.") }
             for element in index.elements where !(element.property is NSExpressionDescription) {
                 let part = element.propertyName ?? ""
                 // A to-many relationship has no column, but models in use name some: stores leave
                 // them out of the index.
                 if properties[part] == nil {
-                    problems.append(
-                        "The index '\(index.name)' of the entity '\(name)' names the property '\(part)', which it does "
-                            + "not have.")
+                    problems.append("The \(place) names the property '\(part)', which it does not have.")
                 }
             }
         }

@@ -39,15 +39,12 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         guard let data = coder.decodeObject(of: NSData.self, forKey: Self.codingKey),
             let model = try? ModelArchiveReader.model(from: data as Data)
         else { return nil }
-        takeState(ofModels: [model])
+        takeState(of: model)
     }
 
-    /// The file that the model was read from; nil for all other models.
-    ///
-    /// Other versions of the model may be stored beside it.
-    package var fileURL: URL? {
-        willSet { requireEditable("fileURL") }
-    }
+    /// The file that the model was read from; nil for all other models. Other versions of the model
+    /// may be stored beside it.
+    package var fileURL: URL? { willSet { requireEditable() } }
 
     private var storedEntities: [NSEntityDescription] = []
 
@@ -64,7 +61,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     open var entities: [NSEntityDescription] {
         get { storedEntities }
         set {
-            requireEditable("entities")
+            requireEditable()
             for entity in newValue {
                 entity.requireEditable("managedObjectModel")
                 precondition(
@@ -102,18 +99,14 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     ///     "Entity/Item": "Artikel", "Property/name/Entity/Item": "Name"
     /// ]
     /// ```
-    open var localizationDictionary: [String: String]? {
-        willSet { requireEditable("localizationDictionary") }
-    }
+    open var localizationDictionary: [String: String]? { willSet { requireEditable() } }
 
     /// The developer's own names of this version, such as "1.2". Not part of the version hashes.
     ///
     /// ```swift
     /// model.versionIdentifiers = ["1.2"]
     /// ```
-    open var versionIdentifiers: Set<AnyHashable> = [] {
-        willSet { requireEditable("versionIdentifiers") }
-    }
+    open var versionIdentifiers: Set<AnyHashable> = [] { willSet { requireEditable() } }
 
     // MARK: Configurations
 
@@ -159,7 +152,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     ///
     /// - Precondition: all entities belong to this model.
     open func setEntities(_ entities: [NSEntityDescription], forConfigurationName configuration: String) {
-        requireEditable("setEntities(_:forConfigurationName:)")
+        requireEditable()
         for entity in entities {
             precondition(
                 entity.owningModel === self,
@@ -172,10 +165,7 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
 
     // MARK: Fetch request templates
 
-    /// The fetch requests the model stores, by name.
-    package var fetchRequestTemplates: [String: FetchRequestTemplate] = [:] {
-        willSet { requireEditable("fetchRequestTemplates") }
-    }
+    package var fetchRequestTemplates: [String: FetchRequestTemplate] = [:] { willSet { requireEditable() } }
 
     // MARK: Version
 
@@ -257,40 +247,24 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     /// ```
     open func copy(with zone: NSZone? = nil) -> Any {
         let copy = type(of: self).init()
-        copy.takeState(ofModels: [self])
+        copy.takeState(of: self)
         return copy
     }
 
-    /// Fills an empty model with copies of everything in other models.
-    ///
-    /// The entities of these models have distinct names.
-    func takeState(ofModels models: [NSManagedObjectModel]) {
-        let copier = ModelCopier(models.flatMap(\.storedEntities))
+    /// Fills an empty model with copies of everything in another one.
+    func takeState(of model: NSManagedObjectModel) {
+        let copier = ModelCopier(model.storedEntities)
         entities = copier.entities
-        for model in models {
-            for (name, members) in model.entitiesByConfiguration {
-                entitiesByConfiguration[name, default: []] += members.map(copier.replacement)
-            }
-            for (name, template) in model.fetchRequestTemplates where fetchRequestTemplates[name] == nil {
-                fetchRequestTemplates[name] = template
-            }
-            versionIdentifiers.formUnion(model.versionIdentifiers)
-            if let texts = model.localizationDictionary {
-                localizationDictionary = (localizationDictionary ?? [:]).merging(texts) { first, _ in first }
-            }
-        }
-        // The copy of a single model has the same file, beside which its other versions are stored.
-        if models.count == 1 { fileURL = models[0].fileURL }
+        entitiesByConfiguration = model.entitiesByConfiguration.mapValues { $0.map(copier.replacement) }
+        fetchRequestTemplates = model.fetchRequestTemplates
+        versionIdentifiers = model.versionIdentifiers
+        localizationDictionary = model.localizationDictionary
+        fileURL = model.fileURL
     }
 
     // MARK: Freezing
 
-    /// Whether this model may still be changed.
-    var isEditable: Bool { tables == nil }
-
-    /// Forbids every further change to the model and everything in it.
-    ///
-    /// It also computes the tables that many threads then read.
+    /// Forbids every further change, and computes the tables that many threads then read.
     package func freeze() {
         freezing.withLock { isFrozen in
             guard !isFrozen else { return }
@@ -304,13 +278,11 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
         package weak var object: AnyObject?
     }
 
-    /// The layouts of the entities in rows, opaque here, while another object keeps them alive.
-    ///
-    /// The mutex guards their creation.
+    /// The layouts of the entities in rows, opaque here, while another object keeps them alive. The
+    /// mutex guards their creation.
     package let currentLayout = Mutex(WeakReference())
 
-    /// Stops the program when the model is in use.
-    private func requireEditable(_ member: StaticString) {
+    private func requireEditable(_ member: StaticString = #function) {
         precondition(
             tables == nil,
             "\(type(of: self)).\(member): the model of \(storedEntities.compactMap(\.name).sorted()) is in use by a "

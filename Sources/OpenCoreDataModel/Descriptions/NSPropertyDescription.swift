@@ -32,39 +32,29 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     }
 
     /// The property's name, unique in its entity.
-    open var name: String = "" {
-        willSet { requireEditable("name") }
-    }
+    open var name: String = "" { willSet { requireEditable() } }
 
     /// Whether the property may be without a value when the object is saved. True unless set.
     ///
     /// ```swift
     /// name.isOptional = false                                 // a save without a name throws 1570
     /// ```
-    open var isOptional: Bool = true {
-        willSet { requireEditable("isOptional") }
-    }
+    open var isOptional: Bool = true { willSet { requireEditable() } }
 
     /// Whether the property is kept in memory only and never stored. False unless set.
     ///
     /// ```swift
     /// fullName.isTransient = true             // set by the class, for example in awakeFromFetch()
     /// ```
-    open var isTransient: Bool = false {
-        willSet { requireEditable("isTransient") }
-    }
+    open var isTransient: Bool = false { willSet { requireEditable() } }
 
     /// Whether a store should index the property. Superseded by `NSEntityDescription.indexes`.
-    open var isIndexed: Bool = false {
-        willSet { requireEditable("isIndexed") }
-    }
+    open var isIndexed: Bool = false { willSet { requireEditable() } }
 
     /// Whether Spotlight should index the property; has no effect here.
     ///
     /// Stored with the model, but not read from models that Xcode compiled.
-    open var isIndexedBySpotlight: Bool = false {
-        willSet { requireEditable("isIndexedBySpotlight") }
-    }
+    open var isIndexedBySpotlight: Bool = false { willSet { requireEditable() } }
 
     /// The application's own information about the property. Not part of the version hash.
     ///
@@ -96,9 +86,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     /// ```swift
     /// total.versionHashModifier = "rounded"  // stores with the former meaning do not fit any more
     /// ```
-    open var versionHashModifier: String? {
-        willSet { requireEditable("versionHashModifier") }
-    }
+    open var versionHashModifier: String? { willSet { requireEditable() } }
 
     private var explicitRenamingIdentifier: String?
 
@@ -112,7 +100,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     open var renamingIdentifier: String? {
         get { explicitRenamingIdentifier ?? name }
         set {
-            requireEditable("renamingIdentifier")
+            requireEditable()
             explicitRenamingIdentifier = newValue
         }
     }
@@ -175,7 +163,6 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         setValidation(predicates: validationPredicates ?? [], warnings: warnings)
     }
 
-    /// Sets the validation with warnings that are error codes or texts.
     package func setValidation(predicates: [NSPredicate], warnings: [Any]) {
         requireEditable("validationPredicates")
         precondition(
@@ -235,18 +222,8 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         preconditionFailure("\(diagnosticName) cannot be set by name: use the property \(key) itself.")
     }
 
-    /// Whether this property may still be changed.
-    var isEditable: Bool { !isFrozen }
+    func freeze() { isFrozen = true }
 
-    /// Forbids every further change.
-    func freeze() {
-        isFrozen = true
-    }
-
-    /// The renaming identifier, nil when it has never been set.
-    var renamingIdentifierIfSet: String? { explicitRenamingIdentifier }
-
-    /// The name of this kind of property in messages.
     var kindName: String { "property" }
 
     /// The property in a sentence: kind, name and entity.
@@ -256,8 +233,7 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
         return "\(own) of entity '\(entityName)'"
     }
 
-    /// Stops the program when the property's model is in use.
-    func requireEditable(_ member: StaticString) {
+    func requireEditable(_ member: StaticString = #function) {
         precondition(
             !isFrozen,
             "\(type(of: self)).\(member): \(diagnosticName) is in use by a persistent store coordinator and cannot be "

@@ -12,16 +12,11 @@ import Foundation
 /// supplier.deleteRule = .nullifyDeleteRule
 /// ```
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
-    /// Creates an optional, unbounded, unordered to-many relationship with the nullify rule.
-    public required init() {
-        super.init()
-    }
-
     /// The entity at the other end. Not retained: its model keeps it.
     open var destinationEntity: NSEntityDescription? {
         get { destination?.entity }
         set {
-            requireEditable("destinationEntity")
+            requireEditable()
             destination = newValue?.link
         }
     }
@@ -33,9 +28,7 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// supplier.inverseRelationship = items                    // Item.supplier and Supplier.items
     /// items.inverseRelationship = supplier
     /// ```
-    open weak var inverseRelationship: NSRelationshipDescription? {
-        willSet { requireEditable("inverseRelationship") }
-    }
+    open weak var inverseRelationship: NSRelationshipDescription? { willSet { requireEditable() } }
 
     /// The greatest number of objects. 0, the default, means no limit; 1 makes it to-one.
     ///
@@ -44,14 +37,10 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// tags.minCount = 1
     /// tags.maxCount = 5                                       // a save with six tags throws 1590
     /// ```
-    open var maxCount: Int = 0 {
-        willSet { requireEditable("maxCount") }
-    }
+    open var maxCount: Int = 0 { willSet { requireEditable() } }
 
     /// The least number of objects; 0 unless set.
-    open var minCount: Int = 0 {
-        willSet { requireEditable("minCount") }
-    }
+    open var minCount: Int = 0 { willSet { requireEditable() } }
 
     /// The effect of deleting an object on the objects at the other end; nullify unless set.
     ///
@@ -59,18 +48,14 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     /// order.deleteRule = .nullifyDeleteRule
     /// lines.deleteRule = .cascadeDeleteRule                   // an order takes its lines with it
     /// ```
-    open var deleteRule: NSDeleteRule = .nullifyDeleteRule {
-        willSet { requireEditable("deleteRule") }
-    }
+    open var deleteRule: NSDeleteRule = .nullifyDeleteRule { willSet { requireEditable() } }
 
     /// Whether the related objects have an order. False unless set.
     ///
     /// ```swift
     /// lines.isOrdered = true                                  // the values are NSOrderedSets
     /// ```
-    open var isOrdered: Bool = false {
-        willSet { requireEditable("isOrdered") }
-    }
+    open var isOrdered: Bool = false { willSet { requireEditable() } }
 
     /// Whether the relationship may refer to several objects: `maxCount` is not 1.
     open var isToMany: Bool { maxCount != 1 }
@@ -92,4 +77,25 @@ open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable
     }
 
     override var kindName: String { "relationship" }
+}
+
+/// The effect of deleting an object on the objects at the other end of a relationship.
+///
+/// ```swift
+/// items.deleteRule = .denyDeleteRule
+/// do {
+///     try context.save()
+/// } catch CocoaError.validationRelationshipDeniedDelete {    // 1600
+///     context.rollback()
+/// }
+/// ```
+public enum NSDeleteRule: UInt, Sendable, Hashable, CaseIterable {
+    /// Nothing; the other objects keep a reference to an object that no longer exists.
+    case noActionDeleteRule = 0
+    /// The other objects' inverse relationships are cleared. The rule of a new relationship.
+    case nullifyDeleteRule = 1
+    /// The other objects are deleted too.
+    case cascadeDeleteRule = 2
+    /// The deletion fails in validation while there are other objects.
+    case denyDeleteRule = 3
 }

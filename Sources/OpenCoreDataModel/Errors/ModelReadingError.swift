@@ -59,13 +59,11 @@ public struct ModelReadingError: Error, Sendable, Hashable {
 }
 
 extension ModelReadingError {
-    /// The greatest number of superentities that an entity of a file may have.
-    ///
-    /// It is far more than any model has, and few enough to be walked along.
+    /// The greatest number of superentities that an entity of a file may have; far more than any
+    /// has.
     static let depthLimit = 200
 
-    /// Returns the error for an archive with a part that this reader neither knows nor can leave
-    /// out.
+    /// Returns the error for a part of an archive that can be neither read nor ignored.
     static func unknownPart(_ problem: String) -> ModelReadingError {
         ModelReadingError(
             .inconsistent, problem, advice: "It may come from a newer framework: use the file of the model that it was made from.")

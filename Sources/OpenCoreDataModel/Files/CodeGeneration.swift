@@ -2,7 +2,6 @@ import Foundation
 
 /// The settings in a model file for the classes that Xcode generates. Compiled models lack them.
 package struct CodeGeneration: Sendable {
-    /// The code that Xcode generates for an entity.
     package enum Kind: String, Sendable {
         /// Nothing: a person writes the class.
         case manual = ""
@@ -23,8 +22,6 @@ package struct CodeGeneration: Sendable {
     package let entities: [String: Entity]
 
     /// Reads the settings; nil for a model that is not a source file.
-    ///
-    /// - Throws: `ModelReadingError`.
     package init?(reading url: URL, version: String? = nil) throws {
         guard ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) || url.lastPathComponent == "contents" else { return nil }
         let file = try ModelFile.version(of: url, named: version)

@@ -2,10 +2,8 @@ import Foundation
 
 /// Finds the right file of a model's bundle and reads it.
 package enum ModelFile {
-    /// Reads the model at a URL.
-    ///
-    /// Its classes are looked for first in `module`; by default in the modules that its resource
-    /// bundle may belong to.
+    /// Reads the model at a URL. Its classes are looked for first in `module`, or in the modules
+    /// that its resource bundle may belong to.
     package static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel {
         let modules = module.map { [$0] } ?? ResourceBundleName.modules(ofFileAt: url)
         let model = try model(at: url, version: version, modules: modules)
@@ -20,8 +18,8 @@ package enum ModelFile {
                 file: url.path)
         }
         switch url.pathExtension {
-        case "xcdatamodeld": return try model(at: sourceVersion(of: url, named: version), version: nil, modules: modules)
-        case "momd": return try model(at: compiledVersion(of: url, named: version), version: nil, modules: modules)
+        case "xcdatamodeld", "momd":
+            return try model(at: Self.version(of: url, named: version), version: nil, modules: modules)
         case "xcdatamodel":
             try refuseEarlierForm(url)
             return try sourceModel(at: url.appendingPathComponent("contents"), modules)
@@ -38,35 +36,23 @@ package enum ModelFile {
             files.map { ($0.deletingPathExtension().lastPathComponent, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the file of a version; the current one if none is named.
-    ///
-    /// For a model without versions it returns the file itself.
+    /// Returns the file of a version, the current one if none is named; the file itself for a model
+    /// without versions.
     package static func version(of url: URL, named version: String? = nil) throws -> URL {
+        let (list, key, ending): (String, String, String)
         switch url.pathExtension {
-        case "xcdatamodeld": try sourceVersion(of: url, named: version)
-        case "momd": try compiledVersion(of: url, named: version)
-        default: url
+        case "xcdatamodeld": (list, key, ending) = (".xccurrentversion", "_XCCurrentVersionName", ".xcdatamodel")
+        case "momd": (list, key, ending) = ("VersionInfo.plist", "NSManagedObjectModel_CurrentVersionName", ".mom")
+        default: return url
         }
-    }
-
-    private static func sourceVersion(of url: URL, named version: String?) throws -> URL {
         let versions = try versions(of: url)
-        let list = url.appendingPathComponent(".xccurrentversion")
-        let current = try? propertyList(at: list)["_XCCurrentVersionName"] as? String
-        let name = version ?? current
-        return try choose(name.map { strip($0, ".xcdatamodel") }, among: versions, of: url)
+        let current = try? propertyList(at: url.appendingPathComponent(list))[key] as? String
+        let name = (version ?? current).map { $0.hasSuffix(ending) ? String($0.dropLast(ending.count)) : $0 }
+        return try choose(name, among: versions, of: url)
     }
 
-    private static func compiledVersion(of url: URL, named version: String?) throws -> URL {
-        let versions = try versions(of: url)
-        let list = url.appendingPathComponent("VersionInfo.plist")
-        let current = try? propertyList(at: list)["NSManagedObjectModel_CurrentVersionName"] as? String
-        return try choose((version ?? current).map { strip($0, ".mom") }, among: versions, of: url)
-    }
-
-    /// Returns the version with a name.
-    ///
-    /// Without a name it is the only version, or the newest by version number in its name.
+    /// Returns the version with a name; without one the only version, or the newest by the number
+    /// in its name.
     private static func choose(_ name: String?, among versions: [String: URL], of url: URL) throws -> URL {
         if let name {
             if let chosen = versions[name] { return chosen }
@@ -83,10 +69,6 @@ package enum ModelFile {
         return chosen
     }
 
-    private static func strip(_ name: String, _ ending: String) -> String {
-        name.hasSuffix(ending) ? String(name.dropLast(ending.count)) : name
-    }
-
     private static func sourceModel(at url: URL, _ modules: [String]) throws -> NSManagedObjectModel {
         let root = try ModelElementParser.parse(data(at: url), file: url.path)
         let model = try ModelElementReader.model(from: root, file: url.path, module: modules.first)
@@ -97,9 +79,8 @@ package enum ModelFile {
             .damaged, problems.joined(separator: " "), advice: "Correct the model in its editor.", file: url.path)
     }
 
-    /// Rejects the binary form of models.
-    ///
-    /// Up to Xcode 3 a model was kept in two binary files, `elements` and `layout`, or in one.
+    /// Rejects the binary form that Xcode wrote up to version 3: files `elements` and `layout`, or
+    /// one file.
     private static func refuseEarlierForm(_ url: URL) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { return }
@@ -119,7 +100,7 @@ package enum ModelFile {
         }
     }
 
-    private static func contents(of url: URL) throws -> [URL] {
+    static func contents(of url: URL) throws -> [URL] {
         do {
             // Foundation does not list a folder through a symbolic link.
             return try FileManager.default.contentsOfDirectory(at: url.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)

@@ -1,9 +1,8 @@
 import Foundation
 
-/// Finds model files beside a program.
-///
-/// SwiftPM puts a target's resources into `Package_Target.resources` (or `.bundle`) beside the
-/// executable; the folder is searched two levels deep, which covers test bundles.
+/// Finds model files beside a program. SwiftPM puts a target's resources into
+/// `Package_Target.resources` (or `.bundle`) beside the executable; the folder is searched two
+/// levels deep, which covers test bundles.
 enum ModelLocator {
     private static let endings = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
 
@@ -63,13 +62,11 @@ enum ModelLocator {
         }
     }
 
-    /// Returns the files of all versions of a model.
     private static func versions(of url: URL) throws -> [URL] {
         guard ["momd", "xcdatamodeld"].contains(url.pathExtension) else { return [url] }
         return try ModelFile.versions(of: url).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    /// Returns the file of each model in a folder.
     private static func files(in folder: URL) -> [String: URL] {
         var files: [String: URL] = [:]
         for url in contents(of: folder) {
@@ -81,10 +78,8 @@ enum ModelLocator {
         return files
     }
 
-    /// Returns the folders to search, without duplicates.
-    ///
-    /// The folders of the bundles themselves come first, then those within them, then those beside
-    /// their executables.
+    /// Returns the folders to search: those of the bundles, those within them, those beside their
+    /// executables.
     private static func folders(of bundles: [Bundle]) -> [URL] {
         let own = ownFolders(of: bundles)
         let beside = bundles.compactMap { $0.executableURL?.deletingLastPathComponent() }
@@ -109,8 +104,6 @@ enum ModelLocator {
     }
 
     private static func contents(of folder: URL) -> [URL] {
-        // Foundation does not list a folder through a symbolic link.
-        let found = try? FileManager.default.contentsOfDirectory(at: folder.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
-        return (found ?? []).sorted { $0.path < $1.path }
+        ((try? ModelFile.contents(of: folder)) ?? []).sorted { $0.path < $1.path }
     }
 }

@@ -17,7 +17,7 @@ extension NSManagedObjectModel {
         self.init()
         let models = models ?? ModelLocator.models(in: [.main])
         guard let merged = ModelMerge.merged(models) else { return nil }
-        takeState(ofModels: [merged])
+        takeState(of: merged)
     }
 
     /// Merges those entities of several models that a store was written with.
@@ -30,7 +30,7 @@ extension NSManagedObjectModel {
     public convenience init?(byMerging models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]) {
         self.init()
         guard let merged = ModelMerge.merged(models, forStoreMetadata: metadata) else { return nil }
-        takeState(ofModels: [merged])
+        takeState(of: merged)
     }
 
     /// Merges all models found in bundles; those of the main bundle for nil.

@@ -36,7 +36,7 @@ extension NSManagedObjectModel {
     ///   and says what to do.
     public convenience init(reading url: URL, version: String? = nil, module: String? = nil) throws {
         self.init()
-        takeState(ofModels: [try ModelFile.model(at: url, version: version, module: module)])
+        takeState(of: try ModelFile.model(at: url, version: version, module: module))
         fileURL = url
     }
 }

@@ -1,15 +1,9 @@
 import Foundation
 
-/// Reads the name of a Swift package's resource bundle.
-///
-/// The name is `Package_Target.resources` (`.bundle` on other systems).
+/// Reads the name of a Swift package's resource bundle: `Package_Target.resources`, or `.bundle`.
 enum ResourceBundleName {
-    /// Returns the modules that the bundle around a file may belong to, most likely first.
-    ///
-    /// The list is empty where there is no bundle around the file.
-    ///
-    /// Names of packages and targets may contain underscores, so that each underscore may divide
-    /// the two.
+    /// Returns the modules that the bundle around a file may belong to, most likely first. Each
+    /// underscore may divide package and target.
     static func modules(ofFileAt url: URL) -> [String] {
         let folder = url.standardizedFileURL.pathComponents.last {
             ($0.hasSuffix(".resources") || $0.hasSuffix(".bundle")) && $0.contains("_")

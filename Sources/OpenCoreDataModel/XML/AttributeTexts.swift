@@ -25,12 +25,7 @@ struct AttributeTexts {
             if text.isEmpty { return nil }
             guard let value = URL(string: text) else { throw wrong(text, "default", failure) }
             return value
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
-            .doubleAttributeType, .floatAttributeType:
-            return Self.trimmed(text).isEmpty ? nil : try number(text, "default", failure)
-        case .undefinedAttributeType, .binaryDataAttributeType, .transformableAttributeType, .objectIDAttributeType,
-            .compositeAttributeType, .dateAttributeType:
-            return nil
+        default: return !type.isNumeric || Self.trimmed(text).isEmpty ? nil : try number(text, "default", failure)
         }
     }
 
@@ -42,14 +37,11 @@ struct AttributeTexts {
             let least = try element.text("minDateTimeInterval").map { try date($0, "minimum", failure) }
             let greatest = try element.text("maxDateTimeInterval").map { try date($0, "maximum", failure) }
             return AttributeLimit.dates(from: least, to: greatest)
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
-            .doubleAttributeType, .floatAttributeType:
+        default:
+            guard type.isNumeric else { return [] }
             let least = try element.text("minValueString").map { try number($0, "minimum", failure) }
             let greatest = try element.text("maxValueString").map { try number($0, "maximum", failure) }
             return AttributeLimit.numbers(from: least, to: greatest)
-        case .undefinedAttributeType, .booleanAttributeType, .binaryDataAttributeType, .UUIDAttributeType,
-            .URIAttributeType, .transformableAttributeType, .objectIDAttributeType, .compositeAttributeType:
-            return []
         }
     }
 
@@ -62,9 +54,8 @@ struct AttributeTexts {
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespacesAndNewlines) }
 
-    /// Reads a truth value as `NSString.boolValue` does.
-    ///
-    /// After a sign and zeros, a digit from 1, a Y or a T means true.
+    /// Reads a truth value as `NSString.boolValue` does. After a sign and zeros, a digit from 1, a
+    /// Y or a T means true.
     private static func truth(_ text: String) -> Bool {
         let rest = trimmed(text).drop { $0 == "+" || $0 == "-" }.drop { $0 == "0" }
         return rest.first.map { "123456789YyTt".contains($0) } ?? false

@@ -1,6 +1,5 @@
-/// An element of an XML file, of a model or a property list.
-///
-/// It has a name, attributes, text, children and the line on which it starts.
+/// An element of an XML file, of a model or a property list. It has a name, attributes, text,
+/// children and the line on which it starts.
 struct ModelElement {
     let name: String
     let attributes: [String: String]

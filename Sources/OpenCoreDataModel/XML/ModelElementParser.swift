@@ -23,7 +23,6 @@ struct ModelElementParser {
     private var counted = 0
 
     /// Reads a whole document.
-    ///
     /// - Parameter file: the file's path, for errors.
     /// - Throws: `ModelReadingError` with the line when it is not well-formed.
     static func parse(_ data: Data, file: String?) throws -> ModelElement {
@@ -70,9 +69,8 @@ struct ModelElementParser {
         }
     }
 
-    /// Checks the declared encoding.
-    ///
-    /// A file that declares another encoding is accepted if its text is ASCII.
+    /// Checks the declared encoding. A file that declares another encoding is accepted if its text
+    /// is ASCII.
     private func checkEncoding(_ declaration: Substring) throws {
         guard let start = declaration.range(of: "encoding") else { return }
         let rest = declaration[start.upperBound...].drop { $0.isWhitespace || $0 == "=" }
@@ -109,22 +107,19 @@ struct ModelElementParser {
 
     private mutating func name() throws -> String {
         let start = position
-        while position < bytes.count {
-            switch bytes[position] {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-                UInt8(ascii: ":"), 0x80...:
-                position += 1
-                continue
-            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."):
-                guard position > start else { throw Problem("a name is missing") }
-                position += 1
-                continue
-            default: break
-            }
-            break
-        }
+        while position < bytes.count, Self.isName(bytes[position], isFirst: position == start) { position += 1 }
         guard position > start else { throw Problem("a name is missing") }
         return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    private static func isName(_ byte: UInt8, isFirst: Bool) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+            UInt8(ascii: ":"), 0x80...:
+            true
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."): !isFirst
+        default: false
+        }
     }
 
     /// Appends the character of a reference such as `&amp;` or `&#233;`; its `&` has been skipped.

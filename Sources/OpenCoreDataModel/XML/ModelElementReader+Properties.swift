@@ -1,6 +1,5 @@
 import Predicates
 
-/// Reading attributes, relationships and fetched properties.
 extension ModelElementReader {
     func property(from element: ModelElement, entity: String) throws -> NSPropertyDescription? {
         let property: NSPropertyDescription
@@ -42,18 +41,20 @@ extension ModelElementReader {
         relationship.maxCount = isToMany ? limit ?? 0 : 1
         relationship.minCount = try count("minCount", of: element, entity: entity) ?? 0
         relationship.isOrdered = element.flag("ordered")
-        switch element.text("deletionRule") {
-        case "Cascade"?: relationship.deleteRule = .cascadeDeleteRule
-        case "Deny"?: relationship.deleteRule = .denyDeleteRule
-        case "No Action"?: relationship.deleteRule = .noActionDeleteRule
-        case nil, "Nullify"?: relationship.deleteRule = .nullifyDeleteRule
-        case let rule?:
+        let name = element.text("deletionRule") ?? "Nullify"
+        guard let rule = Self.deleteRules[name] else {
             throw error(
-                "There is no delete rule '\(rule)'.", "Use Nullify, Cascade, Deny or No Action.", at: element,
+                "There is no delete rule '\(name)'.", "Use Nullify, Cascade, Deny or No Action.", at: element,
                 entity: entity, property: element.text("name"))
         }
+        relationship.deleteRule = rule
         return relationship
     }
+
+    static let deleteRules: [String: NSDeleteRule] = [
+        "Cascade": .cascadeDeleteRule, "Deny": .denyDeleteRule, "No Action": .noActionDeleteRule,
+        "Nullify": .nullifyDeleteRule,
+    ]
 
     func count(_ attribute: String, of element: ModelElement, entity: String) throws -> Int? {
         guard let text = element.text(attribute) else { return nil }
@@ -61,32 +62,19 @@ extension ModelElementReader {
         guard let value = Int(text), value >= 0 else {
             throw error(
                 "The \(attribute) '\(text)' is not a count.", "Write a whole number from 0.", at: element,
-                entity: entity,
-                property: element.text("name"))
+                entity: entity, property: element.text("name"))
         }
         return value
     }
 
-    /// The names of attribute types in model files.
-    static let attributeTypes: [String: NSAttributeType] = [
-        "Undefined": .undefinedAttributeType, "Integer 16": .integer16AttributeType,
-        "Integer 32": .integer32AttributeType, "Integer 64": .integer64AttributeType, "Decimal": .decimalAttributeType,
-        "Double": .doubleAttributeType, "Float": .floatAttributeType, "String": .stringAttributeType,
-        "Boolean": .booleanAttributeType, "Date": .dateAttributeType, "Binary": .binaryDataAttributeType,
-        "UUID": .UUIDAttributeType, "URI": .URIAttributeType, "Transformable": .transformableAttributeType,
-        "ObjectID": .objectIDAttributeType, "Composite": .compositeAttributeType,
-    ]
-
-    func attribute(
-        from element: ModelElement, entity: String, depth: Int
-    ) throws -> NSAttributeDescription {
+    func attribute(from element: ModelElement, entity: String, depth: Int) throws -> NSAttributeDescription {
         let name = element.text("name")
         let typeName = element.text("attributeType") ?? "Undefined"
-        guard let type = Self.attributeTypes[typeName] else {
+        guard let type = NSAttributeType.byName[typeName] else {
             throw error(
                 "There is no attribute type '\(typeName)'.",
-                "Use one of \(Self.attributeTypes.keys.sorted().joined(separator: ", ")).", at: element, entity: entity,
-                property: name)
+                "Use one of \(NSAttributeType.byName.keys.sorted().joined(separator: ", ")).", at: element,
+                entity: entity, property: name)
         }
         let attribute: NSAttributeDescription
         if type == .compositeAttributeType {
@@ -114,12 +102,8 @@ extension ModelElementReader {
         return attribute
     }
 
-    /// Reads a composite attribute.
-    ///
-    /// It names a 'composite' element of the model, or contains its elements itself.
-    func composite(
-        from element: ModelElement, entity: String, depth: Int
-    ) throws -> NSCompositeAttributeDescription {
+    /// Reads an attribute that names a composite of the model, or contains its elements itself.
+    func composite(from element: ModelElement, entity: String, depth: Int) throws -> NSCompositeAttributeDescription {
         let name = element.text("name")
         var declaration = element
         if let declared = element.text("composite") {

@@ -1,6 +1,5 @@
 import Predicates
 
-/// Reading fetch requests, predicates, expressions and user information.
 extension ModelElementReader {
     func fetchRequest(from element: ModelElement, entity owner: String?) throws -> FetchRequestTemplate {
         let entityName = element.text("entity") ?? ""

@@ -1,20 +1,15 @@
 import Predicates
 
-/// Creates a model from the elements of a `.xcdatamodel`'s `contents` file.
-///
-/// Unknown elements and attributes are ignored, so that files of newer and older editors can be
-/// read. `customClassName` is ignored too: it concerns generated code only and is not in compiled
-/// models.
+/// Creates a model from the elements of a `.xcdatamodel`'s `contents` file. Unknown elements and
+/// attributes are ignored, so that files of newer and older editors can be read. `customClassName`
+/// is ignored too: it concerns generated code only and is not in compiled models.
 struct ModelElementReader {
     let file: String
     /// The module that a leading full stop of a class's name stands for.
     let module: String?
-    /// The composites that attributes refer to, by name.
     var composites: [String: ModelElement] = [:]
     var entities: [String: NSEntityDescription] = [:]
 
-    /// Reads a model.
-    ///
     /// - Throws: `ModelReadingError` with the line, entity and property of the first problem.
     static func model(from root: ModelElement, file: String, module: String? = nil) throws -> NSManagedObjectModel {
         var reader = ModelElementReader(file: file, module: module)
@@ -100,8 +95,7 @@ struct ModelElementReader {
             guard names.insert(property.name).inserted else {
                 throw error(
                     "The entity '\(name)' has two properties named '\(property.name)'.", "Rename one of them.",
-                    at: child,
-                    entity: name, property: property.name)
+                    at: child, entity: name, property: property.name)
             }
             properties.append(property)
         }
@@ -172,8 +166,7 @@ struct ModelElementReader {
                     throw error(
                         "The entity '\(inverseEntity.name ?? "")' has no relationship '\(inverseName)', which is "
                             + "named as inverse.", "Add the relationship or choose another inverse.", at: child,
-                        entity: owner,
-                        property: name)
+                        entity: owner, property: name)
                 }
                 relationship.inverseRelationship = inverse
             }
@@ -221,9 +214,7 @@ struct ModelElementReader {
         }
     }
 
-    /// Adds an index for each attribute that is marked as indexed, before the other indexes.
-    ///
-    /// Compiled models do the same.
+    /// Adds an index for each attribute that is marked as indexed, as compiled models do.
     private func addMarkedIndexes(to entity: NSEntityDescription) {
         let names = Set(entity.indexes.map(\.name))
         let marked = entity.ownProperties.filter { $0.isIndexed && $0 is NSAttributeDescription && !names.contains($0.name) }
@@ -240,7 +231,7 @@ struct ModelElementReader {
         description.name = text
         description.expression = try expression(text, at: element, entity: entity)
         if let type = element.text("expressionType") {
-            description.expressionResultType = Self.attributeTypes[type] ?? .undefinedAttributeType
+            description.expressionResultType = NSAttributeType.byName[type] ?? .undefinedAttributeType
         }
         return description
     }

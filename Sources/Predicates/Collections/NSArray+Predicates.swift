@@ -22,7 +22,7 @@ extension NSArray {
     /// let sorted = array.sortedArray(using: [NSSortDescriptor(key: "name", ascending: true)])
     /// ```
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
-        SortOrder.sorted(map { $0 }, by: sortDescriptors)
+        sortDescriptors.arrange(map { $0 })
     }
 
     /// An array of the property's value for each element, `NSNull` standing for `nil`.

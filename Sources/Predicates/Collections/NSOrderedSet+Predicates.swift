@@ -16,7 +16,7 @@ extension NSOrderedSet {
     ///
     /// Equal elements keep their order.
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
-        SortOrder.sorted(map { $0 }, by: sortDescriptors)
+        sortDescriptors.arrange(map { $0 })
     }
 
     /// Returns the distinct values of the property in the elements, without `nil`.

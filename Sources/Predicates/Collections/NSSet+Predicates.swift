@@ -18,7 +18,7 @@ extension NSSet {
     /// let sorted = set.sortedArray(using: [NSSortDescriptor(key: "name", ascending: true)])
     /// ```
     public func sortedArray(using sortDescriptors: [NSSortDescriptor]) -> [Any] {
-        SortOrder.sorted(allObjects, by: sortDescriptors)
+        sortDescriptors.arrange(allObjects)
     }
 
     /// A set of the property's values for the elements, without those that are `nil`.

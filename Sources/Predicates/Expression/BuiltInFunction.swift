@@ -1,9 +1,8 @@
 import Foundation
 
-/// The functions that a predicate format knows by name, with Apple's names.
-///
-/// Missing on purpose: `distanceToLocation:fromLocation:` and `tokenize:using:`, which work on
-/// types of other frameworks.
+/// The functions that a predicate format knows by name, with Apple's names. Missing on purpose:
+/// `distanceToLocation:fromLocation:` and `tokenize:using:`, which work on types of other
+/// frameworks.
 enum BuiltInFunction: String, CaseIterable {
     case average = "average:"
     case sum = "sum:"
@@ -59,8 +58,7 @@ enum BuiltInFunction: String, CaseIterable {
         return table
     }()
 
-    /// Finds a function by name; upper and lower case, and the colon of a single parameter, do not
-    /// matter.
+    /// Neither the case nor the colon of a single parameter matters.
     init?(name: String) {
         guard let function = BuiltInFunction.byName[name.lowercased()] else { return nil }
         self = function
@@ -102,6 +100,11 @@ enum BuiltInFunction: String, CaseIterable {
         }
         return table
     }()
+}
+
+extension NSExpression {
+    /// Whether a name is exactly that of a built-in function.
+    package static func isBuiltInFunction(_ name: String) -> Bool { BuiltInFunction(rawValue: name) != nil }
 }
 
 /// An infix operator; a higher precedence binds tighter.

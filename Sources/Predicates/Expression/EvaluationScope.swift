@@ -9,17 +9,12 @@ struct BoundExpressions {
     }
 }
 
-/// The object, variables and context that an expression is evaluated with.
 struct EvaluationScope {
     let object: Any?
-    /// The object, if it is read by name. The cast is made once per evaluation, not once per key
-    /// path.
+    /// Cast once per evaluation, not once per key path.
     let keyValueObject: (any KeyValueCoding)?
     private(set) var variables: [String: Any]
-    /// The caller's dictionary, for block expressions and variables.
     let context: NSMutableDictionary?
-    /// The evaluation of many objects that this one is part of.
-    ///
     /// nil where a mistake has to stop the program.
     let run: PredicateRun?
 

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The kind and the parts of an expression.
 enum ExpressionBody {
     case constant(Any?, ComparableValue)
     case evaluatedObject
@@ -14,9 +13,7 @@ enum ExpressionBody {
     case anyKey
     case block((Any?, [Any], NSMutableDictionary?) -> Any, [NSExpression])
     case conditional(NSPredicate, NSExpression, NSExpression)
-    /// An operation that another module adds: a function of the arguments' values.
-    ///
-    /// The operation does not depend on the evaluated object.
+    /// An operation that another module adds, which does not depend on the evaluated object.
     case operation(([Any]) -> Any?, [NSExpression])
 
     enum SetOperation: String {
@@ -25,7 +22,6 @@ enum ExpressionBody {
         case minus = "MINUS"
     }
 
-    /// The height of the tallest part.
     var height: Int {
         switch self {
         case .constant, .evaluatedObject, .variable, .anyKey: 0
@@ -102,13 +98,17 @@ enum ExpressionBody {
     }
 }
 
-/// A function with its target and its arguments.
 struct FunctionCall {
     let name: String
     /// `nil` when the name is a selector of the target.
     let builtIn: BuiltInFunction?
     let target: NSExpression?
     let arguments: [NSExpression]
+
+    /// The operator, where the function is written with one.
+    var infix: InfixSign? { arguments.count == 2 ? builtIn?.infix : nil }
+    /// Whether the function is written `~x`.
+    var isComplement: Bool { builtIn == .onesComplement && arguments.count == 1 }
 
     init(_ function: BuiltInFunction, _ arguments: [NSExpression]) {
         name = function.rawValue

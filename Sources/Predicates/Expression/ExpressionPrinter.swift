@@ -1,12 +1,10 @@
 import Foundation
 
 extension NSExpression {
-    /// The expression in the syntax of a predicate format.
     var text: String { ExpressionPrinter.text(of: body) }
 }
 
 /// Writes expressions as Apple's classes do, or so that they parse back to the same expression.
-///
 /// `LiteralPrinter.isForParser` selects the second form.
 enum ExpressionPrinter {
     static func text(of body: ExpressionBody) -> String {
@@ -47,14 +45,12 @@ enum ExpressionPrinter {
     }
 
     private static func function(_ call: FunctionCall) -> String {
-        guard let builtIn = call.builtIn, call.target == nil else {
+        guard let builtIn = call.builtIn else {
             let parts = [call.target?.text ?? "SELF", LiteralPrinter.quoted(call.name)] + call.arguments.map(\.text)
             return "FUNCTION(\(parts.joined(separator: ", ")))"
         }
-        if let sign = builtIn.infix, call.arguments.count == 2 {
-            return infix(sign, call.arguments[0], call.arguments[1])
-        }
-        if isComplement(call) { return complement(call.arguments[0]) }
+        if let sign = call.infix { return infix(sign, call.arguments[0], call.arguments[1]) }
+        if call.isComplement { return complement(call.arguments[0]) }
         if builtIn == .cast, call.arguments.count == 2 { return "CAST(\(list(call.arguments)))" }
         if builtIn == .objectAtIndex, call.arguments.count == 2 {
             return "\(atom(call.arguments[0]))[\(call.arguments[1].text)]"
@@ -67,12 +63,10 @@ enum ExpressionPrinter {
         func operand(_ expression: NSExpression, isRight: Bool) -> String {
             var needsParentheses = false
             switch expression.body {
-            case .set:
-                needsParentheses = true
-            case .function(let call) where isComplement(call):
-                needsParentheses = isPower && !isRight
+            case .set: needsParentheses = true
+            case .function(let call) where call.isComplement: needsParentheses = isPower && !isRight
             case .function(let call):
-                if call.target == nil, call.arguments.count == 2, let inner = call.builtIn?.infix {
+                if let inner = call.infix {
                     let associates = isPower == isRight
                     needsParentheses =
                         inner.precedence < sign.precedence || (inner.precedence == sign.precedence && !associates)
@@ -86,36 +80,24 @@ enum ExpressionPrinter {
         return "\(operand(left, isRight: false)) \(sign.symbol) \(operand(right, isRight: true))"
     }
 
-    private static func isComplement(_ call: FunctionCall) -> Bool {
-        call.target == nil && call.builtIn == .onesComplement && call.arguments.count == 1
-    }
-
     /// Writes `~x`; the sign applies to the whole power that follows it.
     private static func complement(_ operand: NSExpression) -> String {
-        if case .function(let call) = operand.body, call.target == nil, call.arguments.count == 2,
-            let sign = call.builtIn?.infix, sign.precedence < InfixSign.power
-        {
+        if case .function(let call) = operand.body, let sign = call.infix, sign.precedence < InfixSign.power {
             return "~(\(operand.text))"
         }
         if case .set = operand.body { return "~(\(operand.text))" }
         return "~" + operand.text
     }
 
-    /// Adds the parentheses that an expression written with operators needs.
-    ///
-    /// They are needed before a point or a bracket, and beside a set operator.
+    /// Adds the parentheses that an operator needs before a point or a bracket, and beside a set
+    /// operator.
     private static func atom(_ expression: NSExpression) -> String {
-        switch expression.body {
-        case .set:
-            return "(\(expression.text))"
-        case .function(let call) where call.target == nil && call.builtIn?.infix != nil && call.arguments.count == 2:
-            return "(\(expression.text))"
-        case .function(let call) where isComplement(call):
-            return "(\(expression.text))"
-        case .constant where expression.text.first.map { $0.isNumber || $0 == "-" || $0 == "." } ?? false:
-            return "(\(expression.text))"
-        default:
-            return expression.text
+        let text = expression.text
+        return switch expression.body {
+        case .set: "(\(text))"
+        case .function(let call) where call.infix != nil || call.isComplement: "(\(text))"
+        case .constant where text.first.map { $0.isNumber || $0 == "-" || $0 == "." } ?? false: "(\(text))"
+        default: text
         }
     }
 }

@@ -27,7 +27,6 @@ package enum FunctionEvaluation {
     }
 
     /// Evaluates the named function, for stores that cannot express it in their own language.
-    ///
     /// - Returns: `nil` also for an unknown name.
     package static func value(ofFunctionNamed name: String, _ values: [Any?]) -> Any? {
         BuiltInFunction(name: name).flatMap { value(of: $0, values.map(KeyValue.unwrapped)) }
@@ -172,7 +171,6 @@ package enum FunctionEvaluation {
         return elements[Int(number)]
     }
 
-    /// `FUNCTION(target, "selector:", ...)`.
     private static func method(_ selector: String, of target: Any?, _ values: [Any?]) -> Any? {
         guard let target = KeyValue.unwrapped(target) else { return nil }
         if let target = target as? any PredicateFunctionTarget {

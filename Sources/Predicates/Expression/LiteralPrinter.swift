@@ -2,9 +2,8 @@ import Foundation
 
 /// Writes constants as literals. A constant without a literal form becomes a `CAST` of a literal.
 enum LiteralPrinter {
-    /// Whether the text must parse back to the same constant.
-    ///
-    /// Apple's text of some constants does not contain enough for that.
+    /// Whether the text must parse back to the same constant. Apple's text of some constants does
+    /// not contain enough for that.
     @TaskLocal static var isForParser = false
 
     static func text(of value: Any?) -> String {
@@ -60,8 +59,7 @@ enum LiteralPrinter {
             case "\r": result += "\\r"
             default:
                 if scalar.value < 0x20 {
-                    let digits = String(scalar.value, radix: 16)
-                    result += "\\x" + String(repeating: "0", count: 2 - digits.count) + digits
+                    result += (scalar.value < 0x10 ? "\\x0" : "\\x") + String(scalar.value, radix: 16)
                 } else {
                     result.unicodeScalars.append(scalar)
                 }

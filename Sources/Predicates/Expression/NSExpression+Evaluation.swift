@@ -17,8 +17,6 @@ extension NSExpression {
         NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: context)))
     }
 
-    /// Returns the value, as ``expressionValue(with:context:)`` does.
-    ///
     /// - Parameter run: Receives the errors of the evaluation. After an error, the values mean
     ///   nothing.
     package func expressionValue(with object: Any?, run: PredicateRun) -> Any? {
@@ -42,8 +40,6 @@ extension NSExpression {
         return ComparableValue(comparedValue(in: scope))
     }
 
-    /// Returns the value as comparisons see it.
-    ///
     /// A row with one column, the result of a fetch request, counts as the value of this column.
     func comparedValue(in scope: EvaluationScope) -> Any? {
         let value = value(in: scope)
@@ -145,8 +141,7 @@ extension NSExpression {
             // Within the subquery, the name refers to the element.
             let others = variables.filter { $0.key != name }
             return NSExpression(
-                body: .subquery(
-                    collection.substituting(variables), variable: name, predicate.substituting(others)))
+                body: .subquery(collection.substituting(variables), variable: name, predicate.substituting(others)))
         case .aggregate(let elements):
             return NSExpression(body: .aggregate(elements.map { $0.substituting(variables) }))
         case .block(let block, let arguments):

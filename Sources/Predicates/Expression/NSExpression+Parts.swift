@@ -173,6 +173,16 @@ extension NSExpression {
         return elements
     }
 
+    /// Returns the value at a key path that starts from this expression.
+    package func appending(_ path: String) -> NSExpression {
+        switch body {
+        case .evaluatedObject: NSExpression(forKeyPath: path)
+        case .keyPath(let operand, let start):
+            NSExpression(body: .keyPath(operand: operand, ParsedKeyPath(start.text + "." + path)))
+        default: NSExpression(body: .keyPath(operand: self, ParsedKeyPath(path)))
+        }
+    }
+
     private func missing(_ part: String) -> Never {
         preconditionFailure("The expression \(self) has no \(part).")
     }

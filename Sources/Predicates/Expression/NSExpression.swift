@@ -31,10 +31,8 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         height = PredicateDepth.above(below)
     }
 
-    /// Creates an expression for another module: the result of an operation on the arguments'
-    /// values.
-    ///
-    /// The result does not depend on the evaluated object.
+    /// Creates an expression for another module. The result does not depend on the evaluated
+    /// object.
     package init(operation: @escaping ([Any]) -> Any?, arguments: [NSExpression]) {
         let body = ExpressionBody.operation(operation, arguments)
         let below = body.height
@@ -194,9 +192,7 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
     /// - Parameters: - block: Takes the evaluated object, the arguments' values (`NSNull` for
     ///   `nil`) and the context. - arguments: The expressions that are evaluated first and passed
     ///   to the closure.
-    public convenience init(
-        block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?
-    ) {
+    public convenience init(block: @escaping (Any?, [Any], NSMutableDictionary?) -> Any, arguments: [NSExpression]?) {
         self.init(body: .block(block, arguments ?? []))
     }
 

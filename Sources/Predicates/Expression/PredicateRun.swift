@@ -1,8 +1,5 @@
-/// The evaluation of one predicate for many objects, as in a fetch in memory.
-///
-/// It holds the shared limit for regular expressions and the first error.
-///
-/// Used by one thread at a time.
+/// The evaluation of one predicate for many objects, on one thread at a time: the shared limit for
+/// regular expressions, and the first error.
 package final class PredicateRun {
     /// The first error; after it, the results mean nothing.
     package private(set) var failure: PredicateEvaluationError?

@@ -1,4 +1,3 @@
-/// The words of the predicate format.
 enum ReservedWords {
     /// The words that are never keys unless written with `#`.
     static let all: Set<String> = [

@@ -5,61 +5,40 @@ import Foundation
 // receives the value itself.
 
 extension NSObject: @retroactive CVarArg {
-    public var _cVarArgEncoding: [Int] { [Int(bitPattern: Unmanaged.passUnretained(self).toOpaque())] }
+    public var _cVarArgEncoding: [Int] { [Int(bitPattern: ObjectIdentifier(self))] }
 }
 
-extension UUID: @retroactive CVarArg {
+extension UUID: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension UUID: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { uuidString._cVarArgObject }
 }
 
-extension Date: @retroactive CVarArg {
+extension Date: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension Date: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { description._cVarArgObject }
 }
 
-extension URL: @retroactive CVarArg {
+extension URL: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension URL: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { absoluteString._cVarArgObject }
 }
 
-extension Decimal: @retroactive CVarArg {
+extension Decimal: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension Decimal: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { description._cVarArgObject }
 }
 
-extension Data: @retroactive CVarArg {
+extension Data: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension Data: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { description._cVarArgObject }
 }
 
-extension Array: @retroactive CVarArg {
+extension Array: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension Array: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { description._cVarArgObject }
 }
 
-extension Set: @retroactive CVarArg {
+extension Set: @retroactive CVarArg, @retroactive _CVarArgObject {
     public var _cVarArgEncoding: [Int] { _cVarArgObject._cVarArgEncoding }
-}
-
-extension Set: @retroactive _CVarArgObject {
     public var _cVarArgObject: any CVarArg { description._cVarArgObject }
 }

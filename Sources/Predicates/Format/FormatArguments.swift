@@ -1,6 +1,5 @@
 import Foundation
 
-/// The values for a format's placeholders, taken in order.
 struct FormatArguments {
     struct Mismatch: Error {
         let message: String

@@ -41,7 +41,7 @@ extension NSExpression {
     /// - Throws: ``PredicateFormatError``, which contains the position of the mistake.
     public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSExpression {
         var parser = try PredicateParser(format: format, arguments: arguments)
-        return try parser.parseWholeExpression()
+        return try parser.whole { parser throws(PredicateFormatError) in try parser.expression() }
     }
 
     private static func parsed(_ format: String, _ arguments: [Any?]) -> NSExpression {

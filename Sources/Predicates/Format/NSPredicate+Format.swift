@@ -69,6 +69,6 @@ extension NSPredicate {
     /// - Throws: ``PredicateFormatError``, which contains the position of the mistake.
     public static func parse(_ format: String, arguments: [Any?] = []) throws(PredicateFormatError) -> NSPredicate {
         var parser = try PredicateParser(format: format, arguments: arguments)
-        return try parser.parseWholePredicate()
+        return try parser.whole { parser throws(PredicateFormatError) in try parser.predicate() }
     }
 }

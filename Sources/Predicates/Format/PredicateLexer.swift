@@ -13,7 +13,6 @@ struct PredicateLexer {
         self.arguments = FormatArguments(arguments)
     }
 
-    /// All tokens, the last one being `end`. The time is proportional to the length of the text.
     mutating func tokens() throws(PredicateFormatError) -> [PredicateToken] {
         var result: [PredicateToken] = []
         while true {
@@ -83,9 +82,7 @@ struct PredicateLexer {
         }
     }
 
-    /// Whether a point here is a step of a key path and not the start of a number.
-    ///
-    /// It is a step right after a name, a bracket or a parenthesis.
+    /// Whether a point here, after a name, a bracket or a parenthesis, is a step of a key path.
     private var followsName: Bool {
         guard position > 0 else { return false }
         let previous = characters[position - 1]
@@ -104,9 +101,7 @@ struct PredicateLexer {
     private mutating func nameOrFunction() -> PredicateToken.Kind {
         let start = position
         _ = name()
-        guard current == ":" else {
-            return .identifier(text(start..<position), isEscaped: false)
-        }
+        guard current == ":" else { return .identifier(text(start..<position), isEscaped: false) }
         while let character = current, character == ":" || character.continuesName { position += 1 }
         return .functionName(text(start..<position))
     }

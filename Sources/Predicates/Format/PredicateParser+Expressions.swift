@@ -1,8 +1,6 @@
 import Foundation
 
 extension PredicateParser {
-    /// Parses an expression.
-    ///
     /// The precedence, loosest first: set operators, infix operators, prefix signs, powers, steps
     /// of key paths.
     mutating func expression() throws(PredicateFormatError) -> NSExpression {
@@ -33,9 +31,8 @@ extension PredicateParser {
         return left
     }
 
-    /// Parses `-x` as `0 - x` and `~x` as the complement of the bits of `x`.
-    ///
-    /// The minus of a literal belongs to the literal.
+    /// Parses `-x` as `0 - x` and `~x` as a complement. The minus of a literal belongs to the
+    /// literal.
     private mutating func signed() throws(PredicateFormatError) -> NSExpression {
         if take(symbol: "+") { return try nested { parser throws(PredicateFormatError) in try parser.signed() } }
         if take(symbol: "~") {
@@ -81,7 +78,7 @@ extension PredicateParser {
                 // of their number.
                 var keys = [try key()]
                 while take(symbol: ".") { keys.append(try key()) }
-                value = try checked(appending(keys.count == 1 ? keys[0] : keys.joined(separator: "."), to: value))
+                value = try checked(value.appending(keys.joined(separator: ".")))
             } else if take(symbol: "[") {
                 let index = try index()
                 try expect(symbol: "]")
@@ -94,15 +91,9 @@ extension PredicateParser {
 
     private mutating func key() throws(PredicateFormatError) -> String {
         switch token.kind {
-        case .identifier(let name, _):
+        case .identifier(let key, _), .keyPath(let key), .value(let key as String):
             advance()
-            return name
-        case .keyPath(let path):
-            advance()
-            return path
-        case .value(let value as String):
-            advance()
-            return value
+            return key
         case .value(let expression as NSExpression):
             guard let path = expression.keyPathFromEvaluatedObject else {
                 throw error("a key was expected after \".\", not the expression \(expression)")
@@ -111,17 +102,6 @@ extension PredicateParser {
             return path
         default:
             throw error("a key was expected after \".\", not \(token.description)")
-        }
-    }
-
-    private func appending(_ keys: String, to value: NSExpression) -> NSExpression {
-        switch value.body {
-        case .evaluatedObject:
-            return NSExpression(forKeyPath: keys)
-        case .keyPath(let operand, let path):
-            return NSExpression(body: .keyPath(operand: operand, ParsedKeyPath(path.text + "." + keys)))
-        default:
-            return NSExpression(body: .keyPath(operand: value, ParsedKeyPath(keys)))
         }
     }
 
@@ -280,7 +260,6 @@ extension PredicateParser {
         try expect(symbol: ",")
         let condition = try predicate()
         try expect(symbol: ")")
-        return try checked(
-            NSExpression(forSubquery: collection, usingIteratorVariable: name, predicate: condition))
+        return try checked(NSExpression(forSubquery: collection, usingIteratorVariable: name, predicate: condition))
     }
 }

@@ -26,20 +26,12 @@ struct PredicateParser {
         tokens = try lexer.tokens()
     }
 
-    mutating func parseWholePredicate() throws(PredicateFormatError) -> NSPredicate {
-        let predicate = try predicate()
-        guard case .end = token.kind else {
-            throw furthest(error("\(token.description) was not expected here"))
-        }
-        return predicate
-    }
-
-    mutating func parseWholeExpression() throws(PredicateFormatError) -> NSExpression {
-        let expression = try expression()
-        guard case .end = token.kind else {
-            throw furthest(error("\(token.description) was not expected here"))
-        }
-        return expression
+    mutating func whole<Part>(
+        _ parse: (inout PredicateParser) throws(PredicateFormatError) -> Part
+    ) throws(PredicateFormatError) -> Part {
+        let part = try parse(&self)
+        guard case .end = token.kind else { throw furthest(error("\(token.description) was not expected here")) }
+        return part
     }
 
     // MARK: Tokens

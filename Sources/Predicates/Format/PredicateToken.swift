@@ -1,9 +1,7 @@
-/// A word or sign of a predicate format.
 struct PredicateToken {
     enum Kind {
-        /// A name or a keyword; the parser tells them apart by their place.
-        ///
-        /// `isEscaped`: written with `#`, never a keyword.
+        /// A name or a keyword; the parser tells them apart by their place. `isEscaped`: written
+        /// with `#`, never a keyword.
         case identifier(String, isEscaped: Bool)
         /// A name with colons, in front of a parenthesis: `add:to:`.
         case functionName(String)
@@ -23,7 +21,6 @@ struct PredicateToken {
     /// The offset of the token's first Unicode scalar in the text.
     let offset: Int
 
-    /// The name of the token in error messages.
     var description: String {
         switch kind {
         case .identifier(let name, _), .functionName(let name): "\"\(name)\""

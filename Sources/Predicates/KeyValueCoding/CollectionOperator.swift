@@ -1,15 +1,11 @@
 import Foundation
 
-/// The operators that a key path applies to a collection.
 enum CollectionOperator: String, Sendable {
     case count, sum, avg, min, max
     case unionOfObjects, distinctUnionOfObjects
     case unionOfArrays, distinctUnionOfArrays
     case unionOfSets, distinctUnionOfSets
 
-    /// Returns the result of the operator for the values that the elements have at the rest of the
-    /// path.
-    ///
     /// `nil` values are left out, except in a mean that a program reads.
     func apply(to values: [Any], _ reader: KeyValueReader = .predicate) -> Any? {
         switch self {
@@ -38,10 +34,8 @@ enum CollectionOperator: String, Sendable {
 /// The caller of a read by name; some values depend on it.
 enum KeyValueReader {
     /// Predicates, expressions and sort orders, which give the same results in memory and in
-    /// stores.
-    ///
-    /// A mean leaves out missing values, as in SQL. An object has no value for a property of
-    /// another entity of its hierarchy.
+    /// stores. A mean leaves out missing values, as in SQL. An object has no value for a property
+    /// of another entity of its hierarchy.
     case predicate
     /// A program. A missing value is zero in a mean, as in Apple's Key-Value Coding Programming
     /// Guide.
@@ -50,16 +44,14 @@ enum KeyValueReader {
 
 /// Statistics of values of any number type. Values that are not numbers are left out.
 enum Statistics {
-    /// Returns the sum: zero for no values, `nil` for values of which none is a number.
-    ///
-    /// The sum is whole as long as every number is whole, and decimal as soon as one is decimal.
+    /// Returns the sum: zero for no values, `nil` for values of which none is a number. The sum is
+    /// whole as long as every number is whole, and decimal as soon as one is decimal.
     static func sum(_ values: [Any]) -> Any? {
         let numbers = numbers(values)
         if numbers.isEmpty, values.contains(where: { !ComparableValue($0).isNull }) { return nil }
         return numbers.reduce(Number.integer(0)) { Number.add($0, $1) }.value
     }
 
-    /// Returns the mean; `nil` if there are no numbers.
     static func average(_ values: [Any]) -> Any? {
         let numbers = numbers(values)
         guard !numbers.isEmpty else { return nil }
@@ -68,19 +60,14 @@ enum Statistics {
         return total.double / Double(numbers.count)
     }
 
-    /// Returns the value that comes first in the given order.
-    ///
     /// Only values that have an order take part: numbers, strings, dates.
     static func extreme(_ values: [Any], _ order: ComparisonResult) -> Any? {
         var best: (value: Any, comparable: ComparableValue)?
         for value in values {
             let comparable = ComparableValue(value)
             if comparable.isNull { continue }
-            guard let current = best else {
-                best = (value, comparable)
-                continue
-            }
-            if comparable.order(to: current.comparable) == order { best = (value, comparable) }
+            if let best, comparable.order(to: best.comparable) != order { continue }
+            best = (value, comparable)
         }
         return best?.value
     }
@@ -115,7 +102,6 @@ enum Statistics {
         return counts.sorted { $0.key < $1.key }.filter { $0.value.count == most }.map { $0.value.number.value }
     }
 
-    /// Returns the standard deviation of the whole population.
     static func standardDeviation(_ values: [Any]) -> Any? {
         let numbers = numbers(values).map(\.double)
         guard !numbers.isEmpty else { return nil }

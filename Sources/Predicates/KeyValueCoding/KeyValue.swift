@@ -16,7 +16,9 @@ public enum KeyValue {
     ///
     /// - Returns: `nil` when the property is `nil` or the value has no such property.
     public static func value(forKey key: String, of value: Any?) -> Any? {
-        DistinctValues.listed(self.value(forKey: key, of: value, .program))
+        let value = self.value(forKey: key, of: value, .program)
+        if let values = value as? DistinctValues { return values.values }
+        return value
     }
 
     private static func value(forKey key: String, of value: Any?, _ reader: KeyValueReader) -> Any? {
@@ -55,13 +57,10 @@ public enum KeyValue {
         published(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
     }
 
-    /// Returns the property of a value, as predicates see it.
     static func comparedValue(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .predicate) }
 
-    /// Returns a value in the form that programs get.
-    ///
-    /// A set loses the `NSNull` that predicates see in it. Values that no set can hold become an
-    /// array.
+    /// Returns a value in the form that programs get: a set without `NSNull`, or an array of values
+    /// that no set can hold.
     static func published(_ value: Any?) -> Any? {
         if let values = value as? DistinctValues { return values.filter { !($0 is NSNull) } }
         // `NSNull` is found by its type: two `NSNull`s may have different hashes.
@@ -99,7 +98,6 @@ public enum KeyValue {
         }
     }
 
-    /// Returns the value at the end of a path that starts at a ``KeyValueCoding`` object.
     static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of object: any KeyValueCoding) -> Any? {
         guard case .key(let key)? = steps.first, !isSelf(key) else { return value(at: steps, of: object as Any?) }
         guard let first = unwrapped(object._comparedValue(forKey: key)) else { return whenMissing(steps, of: object, .predicate) }
@@ -126,11 +124,9 @@ public enum KeyValue {
         return unwrapped(current)
     }
 
-    /// Returns the value of a path whose first key has no value.
-    ///
-    /// A missing collection has no elements: its count is zero. For predicates, a path through a
-    /// collection is an empty collection, as in stores, even where the object that has the
-    /// collection is missing.
+    /// Returns the value of a path whose first key has no value. A missing collection has no
+    /// elements: its count is zero. For predicates, a path through a collection is an empty
+    /// collection, as in stores, even where the object that has the collection is missing.
     private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>, of owner: Any?, _ reader: KeyValueReader) -> Any? {
         if steps.count == 1 { return nil }
         for case .collectionOperator(let operation) in steps { return ofNoCollection(operation) }
@@ -155,9 +151,8 @@ public enum KeyValue {
         return union(operation, of: value, reader, operation.apply(to: values, reader))
     }
 
-    /// Returns the distinct values in the form that a program gets.
-    ///
-    /// Those of a set's elements are a set, and those of an array's elements are an array.
+    /// Returns the distinct values in the form that a program gets: a set for a set, an array for
+    /// an array.
     private static func union(_ operation: CollectionOperator, of collection: Any, _ reader: KeyValueReader, _ result: Any?) -> Any? {
         guard reader == .program, let result else { return result }
         let isOrdered = CollectionElements.isOrdered(collection)
@@ -168,9 +163,8 @@ public enum KeyValue {
         }
     }
 
-    /// Maps an array to an array and a set to a set.
-    ///
-    /// For a program, an ordered set becomes an ordered set, in which nil does not count.
+    /// Maps an array to an array, a set to a set, and for a program an ordered set to an ordered
+    /// set, in which nil does not count.
     private static func mapped(_ elements: [Any], of collection: Any, _ key: String, _ reader: KeyValueReader) -> Any {
         let values = elements.map { value(forKey: key, of: $0, reader) ?? NSNull() }
         if reader == .program, collection is NSOrderedSet {
@@ -183,10 +177,9 @@ public enum KeyValue {
         return CollectionElements.isOrdered(collection) ? values : set(of: values)
     }
 
-    /// Returns a set of the values, or the distinct values where a set cannot hold them.
-    ///
-    /// Values that cannot be hashed, such as decimals by Foundation on Linux, are an array. Values
-    /// of which `String` takes some for equal are a `DistinctValues`, which has no order.
+    /// Returns a set of the values, or the distinct values where a set cannot hold them. Values
+    /// that cannot be hashed, such as decimals by Foundation on Linux, are an array. Values of
+    /// which `String` takes some for equal are a `DistinctValues`, which has no order.
     static func set(of values: [Any]) -> Any {
         let distinct = Statistics.distinct(values)
         var set = Set<AnyHashable>(minimumCapacity: distinct.count)

@@ -27,9 +27,8 @@ extension PredicateComposite {
 }
 
 extension KeyPathNames {
-    /// Returns the key path as text, as stores compare and sort by it.
-    ///
-    /// The key path of a composite value with one element is extended by this element.
+    /// Returns the key path as text, as stores compare and sort by it. The key path of a composite
+    /// value with one element is extended by this element.
     package static func comparedName(of keyPath: AnyKeyPath) -> String? {
         let valueType = type(of: keyPath).valueType
         let type = (valueType as? any OptionalValue.Type)?.wrappedType ?? valueType

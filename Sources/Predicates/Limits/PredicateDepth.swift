@@ -1,18 +1,13 @@
-/// The limits on the nesting of predicates and expressions.
-///
-/// Evaluating, printing, translating and freeing them recurse to the depth of the nesting.
+/// The limits on the nesting of predicates and expressions. Evaluating, printing, translating and
+/// freeing them recurse to the depth of the nesting.
 package enum PredicateDepth {
-    /// The tallest tree that can be used.
-    ///
-    /// Initializers do not throw, so a taller tree can be made. It keeps no parts, and every use of
-    /// it is an error.
+    /// The tallest tree that can be used. A taller one keeps no parts, and every use of it is an
+    /// error.
     package static let limit = 512
 
     /// The height from which AND within AND, and OR within OR, are flattened into one list.
-    ///
     /// Flattening lets a program join predicates one by one in a loop.
     static let flattening = 64
 
-    /// Returns the height of a tree whose tallest part has the given height.
     static func above(_ height: Int) -> Int { min(height, limit + 1) + 1 }
 }

@@ -115,8 +115,7 @@ extension NSComparisonPredicate {
 }
 
 extension NSComparisonPredicate.Options {
-    /// Whether strings are compared code point by code point.
-    ///
-    /// They are with no options, and with `[n]` regardless of the other options.
+    /// Whether strings are compared code point by code point: with no options, and always with
+    /// `[n]`.
     package var comparesLiterally: Bool { StringComparison.Options(self).isLiteral }
 }

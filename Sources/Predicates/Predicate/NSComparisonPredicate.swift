@@ -25,7 +25,6 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     public let customSelector: Selector?
 
     private let comparison: ValueComparison
-    /// The right value, if it is the same for every object.
     private let constantRight: ComparableValue?
     private let levels: Int
 
@@ -95,8 +94,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         super.init(body: .subclass)
     }
 
-    /// Returns the sides, or nil constants if the sides are too tall, because freeing them recurses
-    /// too.
+    /// Returns nil constants for sides that are too tall, because freeing them recurses too.
     private static func kept(_ left: NSExpression, _ right: NSExpression, _ height: Int) -> (NSExpression, NSExpression) {
         if height <= PredicateDepth.limit { return (left, right) }
         return (NSExpression(forConstantValue: nil), NSExpression(forConstantValue: nil))
@@ -133,10 +131,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         }
     }
 
-    /// Compares one value with the right value.
-    ///
-    /// If the right side is a key path to a collection, the value is compared with its elements,
-    /// and one match is enough.
+    /// Compares one value with the right value, or with any element of a key path to a collection.
     private func holds(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
         guard case .collection(let collection) = right, !left.isCollection, case .keyPath = rightExpression.body else {
             return comparison.holds(left, right, in: scope)
@@ -148,10 +143,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         }
     }
 
-    /// Returns the elements to compare for a key path to a collection, as a store does.
-    ///
-    /// `tags.name == "x"` is true if it is true for any tag. nil where the collection is compared
-    /// as a whole.
+    /// Returns the elements to compare for a key path to a collection, as a store does. `tags.name
+    /// == "x"` is true if it is true for any tag. nil where the collection is compared as a whole.
     private func comparedElements(of collection: Any, with right: ComparableValue, in scope: EvaluationScope) -> [Any]? {
         guard case .keyPath(let operand, let path) = leftExpression.body else { return nil }
         switch predicateOperatorType {
@@ -172,10 +165,7 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         return CollectionElements.flattened(collection)
     }
 
-    /// Returns the elements that `ANY` and `ALL` range over.
-    ///
-    /// They are the left value's elements, including those of nested collections. `nil` has none; a
-    /// single value is its own only element.
+    /// Returns the elements that `ANY` and `ALL` range over, those of nested collections included.
     private func elements(in scope: EvaluationScope) -> [Any] {
         guard let value = KeyValue.unwrapped(leftExpression.comparedValue(in: scope)) else { return [] }
         return CollectionElements.flattened(value)
@@ -206,5 +196,18 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         hasher.combine(leftExpression.hash)
         hasher.combine(rightExpression.hash)
         return hasher.finalize()
+    }
+}
+
+extension NSExpression {
+    package func compared(_ operation: NSComparisonPredicate.Operator, _ constant: Any?) -> NSComparisonPredicate {
+        compared(operation, to: NSExpression(forConstantValue: constant))
+    }
+
+    package func compared(
+        _ operation: NSComparisonPredicate.Operator, to other: NSExpression, options: NSComparisonPredicate.Options = []
+    ) -> NSComparisonPredicate {
+        NSComparisonPredicate(
+            leftExpression: self, rightExpression: other, modifier: .direct, type: operation, options: options)
     }
 }

@@ -43,8 +43,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     ///     type: .or, subpredicates: names.map { NSPredicate(format: "name == %@", $0) })
     /// ```
     public init(type: LogicalType, subpredicates: [NSPredicate]) {
-        precondition(
-            type != .not || subpredicates.count == 1, "NOT takes one predicate, not \(subpredicates.count).")
+        precondition(type != .not || subpredicates.count == 1, "NOT takes one predicate, not \(subpredicates.count).")
         compoundPredicateType = type
         var parts = subpredicates
         var below = Self.height(of: parts)
@@ -64,7 +63,6 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         predicates.reduce(0) { max($0, $1.height) }
     }
 
-    /// Returns the parts; a part of the same type is replaced by its own parts.
     private static func flattened(_ predicates: [NSPredicate], _ type: LogicalType) -> [NSPredicate] {
         var result: [NSPredicate] = []
         for predicate in predicates {
@@ -192,8 +190,7 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     }
 
     override func substituting(_ variables: [String: Any]) -> NSPredicate {
-        NSCompoundPredicate(
-            type: compoundPredicateType, subpredicates: operands.map { $0.substituting(variables) })
+        NSCompoundPredicate(type: compoundPredicateType, subpredicates: operands.map { $0.substituting(variables) })
     }
 
     override func hasSameStructure(as other: NSPredicate) -> Bool {

@@ -144,16 +144,12 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
         try evaluate(with: object, substitutionVariables: bindings ?? [:], run: PredicateRun())
     }
 
-    /// Whether an object meets the condition, in an evaluation of many objects.
-    ///
     /// - Throws: ``PredicateEvaluationError``, as ``result(for:substitutionVariables:)`` does.
     package func evaluate(
         with object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun
     ) throws(PredicateEvaluationError) -> Bool {
         if isTooDeep { throw .tooDeep }
-        guard isOfThisModule else {
-            return evaluateAsSubclass(with: object, variables)
-        }
+        guard isOfThisModule else { return evaluateAsSubclass(with: object, variables) }
         let result = evaluate(in: EvaluationScope(object: object, variables: variables, context: nil, run: run))
         if let failure = run.failure { throw failure }
         return result

@@ -1,6 +1,5 @@
 import Foundation
 
-/// One comparison operator with its string options.
 struct ValueComparison {
     let operation: NSComparisonPredicate.Operator
     let options: StringComparison.Options
@@ -8,7 +7,6 @@ struct ValueComparison {
     /// The elements of a constant collection for `IN`: a test takes the same time for any number of
     /// them.
     private let members: Set<ValueKey>?
-    /// The kind of value that all the members have.
     private let memberKind: ValueKey.Kind?
 
     /// - Parameter constantRight: The right side, where it is a constant.
@@ -24,10 +22,8 @@ struct ValueComparison {
         memberKind = members?.kind
     }
 
-    /// Returns the keys of the elements, and their kind.
-    ///
-    /// `nil` unless every element has a key, and all are of one kind: a number may be equal to a
-    /// text, which keys cannot tell.
+    /// Returns the keys of the elements and their kind; `nil` if one has no key or another kind: a
+    /// number may be equal to a text.
     private static func keys(of value: Any?) -> (keys: Set<ValueKey>, kind: ValueKey.Kind)? {
         guard let value = KeyValue.unwrapped(value), let elements = CollectionElements.of(value) else { return nil }
         var keys = Set<ValueKey>(minimumCapacity: elements.count)
@@ -40,19 +36,12 @@ struct ValueComparison {
         return kind.map { (keys, $0) }
     }
 
-    /// Whether the comparison is true.
-    ///
-    /// Ordering, string and collection operators are false when a side is `nil`.
     func holds(_ left: ComparableValue, _ right: ComparableValue, in scope: EvaluationScope) -> Bool {
         switch operation {
         case .equalTo: return left.isEqual(to: right, options: options)
         case .notEqualTo: return !left.isEqual(to: right, options: options)
-        case .lessThan: return left.order(to: right, options: options) == .orderedAscending
-        case .greaterThan: return left.order(to: right, options: options) == .orderedDescending
-        case .lessThanOrEqualTo:
-            return left.order(to: right, options: options).map { $0 != .orderedDescending } ?? false
-        case .greaterThanOrEqualTo:
-            return left.order(to: right, options: options).map { $0 != .orderedAscending } ?? false
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+            return operation.holds(for: left.order(to: right, options: options))
         case .between: return isBetween(left, right)
         case .in:
             guard let members else { return contains(right, left) }
@@ -92,9 +81,7 @@ struct ValueComparison {
         }
     }
 
-    /// Whether the value is between the bounds, both included.
-    ///
-    /// False if the value has no order with a bound.
+    /// Whether the value is between the bounds, both included; false if it has no order with one.
     private func isBetween(_ value: ComparableValue, _ bounds: ComparableValue) -> Bool {
         guard case .collection(let collection) = bounds, let elements = CollectionElements.of(collection),
             elements.count == 2,

@@ -153,9 +153,7 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         order(sortValue(of: object1), sortValue(of: object2))
     }
 
-    /// Returns the order of two objects by their values of the key.
-    ///
-    /// Sorting reads these values once for each object.
+    /// Sorting reads the values of the key once for each object.
     func order(_ left: SortValue, _ right: SortValue) -> ComparisonResult {
         let result: ComparisonResult
         if let custom, let leftValue = left.value, let rightValue = right.value {

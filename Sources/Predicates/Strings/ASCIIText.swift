@@ -1,14 +1,8 @@
 import Foundation
 
-/// A string of ASCII characters only, for comparisons that need no Unicode tables.
-struct ASCIIText {
-    private let text: String
-
-    /// `nil` when the string has a character outside of ASCII.
-    init?(_ text: String) {
-        guard text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
-        self.text = text
-    }
+/// Comparisons of ASCII strings, which need no Unicode tables.
+enum ASCIIText {
+    static func isASCII(_ text: String) -> Bool { text.utf8.allSatisfy { $0 < 0x80 } }
 
     /// Whether the strings are equal; `nil` when one is not ASCII.
     static func equal(_ lhs: String, _ rhs: String, ignoringCase: Bool) -> Bool? {
@@ -22,16 +16,12 @@ struct ASCIIText {
         }
     }
 
-    func contains(_ part: ASCIIText, ignoringCase: Bool) -> Bool {
-        ASCIIText.bytes(of: text) { text in
-            ASCIIText.bytes(of: part.text) { part in
-                ignoringCase
-                    ? ASCIIText.contains(text, part, transform: ASCIIText.lowercased) : ASCIIText.contains(text, part)
-            }
+    static func contains(_ text: String, _ part: String, ignoringCase: Bool) -> Bool {
+        bytes(of: text) { text in
+            bytes(of: part) { ignoringCase ? contains(text, $0, transform: lowercased) : contains(text, $0) }
         }
     }
 
-    /// Whether `text` contains the bytes of `part`.
     static func contains(
         _ text: UnsafeBufferPointer<UInt8>, _ part: UnsafeBufferPointer<UInt8>,
         transform: (UInt8) -> UInt8 = { $0 }

@@ -55,8 +55,8 @@ public enum StringComparison {
     ///     "Crème", "creme", options: [.caseInsensitive, .diacriticInsensitive])  // true
     /// ```
     public static func contains(_ lhs: String, _ rhs: String, options: Options = []) -> Bool {
-        if options.folds, let part = ASCIIText(rhs), let text = ASCIIText(lhs) {
-            return text.contains(part, ignoringCase: options.contains(.caseInsensitive))
+        if options.folds, ASCIIText.isASCII(rhs), ASCIIText.isASCII(lhs) {
+            return ASCIIText.contains(lhs, rhs, ignoringCase: options.contains(.caseInsensitive))
         }
         return ASCIIText.bytes(of: composed(lhs, options)) { text in
             ASCIIText.bytes(of: composed(rhs, options)) { ASCIIText.contains(text, $0) }
@@ -107,8 +107,7 @@ public enum StringComparison {
         if options.contains(.localeSensitive) {
             return lhs.compare(rhs, options: foundationOptions(options), range: nil, locale: .current)
         }
-        let (left, right) = prepared(lhs, rhs, options)
-        return literalOrder(left, right)
+        return options.folds ? literalOrder(folded(lhs, options), folded(rhs, options)) : literalOrder(lhs, rhs)
     }
 
     /// Returns the order of two strings by a sort selector.
@@ -132,29 +131,19 @@ public enum StringComparison {
         }
     }
 
-    /// Returns the string with the differences that the options ignore folded away.
-    ///
-    /// Two strings are equal under the options when the folded ones are. ASCII text is folded
-    /// without Foundation.
+    /// Two strings are equal under the options when the folded ones are.
     static func folded(_ text: String, _ options: Options) -> String {
         guard options.folds else { return text }
-        if text.utf8.allSatisfy({ $0 < 0x80 }) {
-            return options.contains(.caseInsensitive) ? text.lowercased() : text
-        }
+        if ASCIIText.isASCII(text) { return options.contains(.caseInsensitive) ? text.lowercased() : text }
         return text.folding(options: foundationOptions(options), locale: nil).decomposedStringWithCanonicalMapping
     }
 
-    /// Returns the folded string in composed form, for searches of parts.
-    ///
-    /// In this form `é` does not contain `e`, unless the options ignore diacritics.
+    /// The folded string for searches of parts: `é` does not contain `e`, unless diacritics are
+    /// ignored.
     static func composed(_ text: String, _ options: Options) -> String {
         guard options.folds else { return text }
         let folded = folded(text, options)
-        return folded.utf8.allSatisfy { $0 < 0x80 } ? folded : folded.precomposedStringWithCanonicalMapping
-    }
-
-    private static func prepared(_ lhs: String, _ rhs: String, _ options: Options) -> (String, String) {
-        options.folds ? (folded(lhs, options), folded(rhs, options)) : (lhs, rhs)
+        return ASCIIText.isASCII(folded) ? folded : folded.precomposedStringWithCanonicalMapping
     }
 
     private static func foundationOptions(_ options: Options) -> String.CompareOptions {

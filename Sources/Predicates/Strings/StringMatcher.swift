@@ -1,8 +1,6 @@
 import Foundation
 
-/// A string comparison with a fixed right side, prepared for many values.
-///
-/// Predicates in memory and a store's SQL both use this routine.
+/// A string comparison with a fixed right side, prepared for the many values that SQL has.
 package struct StringMatcher: Sendable {
     private enum Preparation: Sendable {
         case composed(String, bytes: [UInt8], isASCII: Bool)
@@ -35,8 +33,6 @@ package struct StringMatcher: Sendable {
         }
     }
 
-    /// Whether a value, as UTF-8, fulfils the comparison.
-    ///
     /// - Throws: ``PredicateEvaluationError`` when a regular expression exceeds the budget.
     package func holds(utf8 bytes: UnsafeBufferPointer<UInt8>, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
         if case .composed(_, let part, isASCII: true) = preparation, !options.contains(.localeSensitive),
@@ -47,8 +43,6 @@ package struct StringMatcher: Sendable {
         return try holds(String(decoding: bytes, as: UTF8.self), budget)
     }
 
-    /// Whether a value fulfils the comparison.
-    ///
     /// - Throws: ``PredicateEvaluationError`` when a regular expression exceeds the budget.
     package func holds(_ text: String, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
         switch preparation {
@@ -65,10 +59,8 @@ package struct StringMatcher: Sendable {
         switch operation {
         case .equalTo: return StringComparison.equal(text, pattern, options: options)
         case .notEqualTo: return !StringComparison.equal(text, pattern, options: options)
-        case .lessThan: return StringComparison.compare(text, pattern, options: options) == .orderedAscending
-        case .lessThanOrEqualTo: return StringComparison.compare(text, pattern, options: options) != .orderedDescending
-        case .greaterThan: return StringComparison.compare(text, pattern, options: options) == .orderedDescending
-        case .greaterThanOrEqualTo: return StringComparison.compare(text, pattern, options: options) != .orderedAscending
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
+            return operation.holds(for: StringComparison.compare(text, pattern, options: options))
         case .beginsWith: return StringComparison.composed(text, options).utf8.starts(with: part.utf8)
         case .endsWith: return StringComparison.composed(text, options).utf8.reversed().starts(with: part.utf8.reversed())
         case .contains:
@@ -122,10 +114,7 @@ package struct StringMatcher: Sendable {
 }
 
 /// A compiled regular expression that the whole of a text must match.
-//
-// Unchecked Sendable: NSRegularExpression is immutable and documented as safe for use from several
-// threads.
-struct RegularExpression: @unchecked Sendable {
+struct RegularExpression: Sendable {
     private let expression: NSRegularExpression
     private let options: StringComparison.Options
 

@@ -1,6 +1,5 @@
 import Foundation
 
-/// A compiled `LIKE` pattern.
 struct WildcardPattern: Sendable {
     private enum Step: Equatable, Sendable {
         case scalar(Unicode.Scalar)
@@ -33,15 +32,11 @@ struct WildcardPattern: Sendable {
         self.options = options
     }
 
-    /// Returns the scalars of a text, folded by the options.
-    ///
     /// Folded text is composed, so that a letter with an accent is one code point where one exists.
     private static func prepared(_ text: String, _ options: StringComparison.Options) -> [Unicode.Scalar] {
         Array(StringComparison.composed(text, options).unicodeScalars)
     }
 
-    /// Whether the whole text fits the pattern.
-    ///
     /// The time is at worst proportional to the product of the lengths.
     func matches(_ text: String) -> Bool {
         let scalars = WildcardPattern.prepared(text, options)

@@ -50,7 +50,6 @@ struct ExpressionText {
     }
 }
 
-/// A part that is written with an infix operator.
 protocol InfixExpression {
     var isInfix: Bool { get }
 }
@@ -59,18 +58,6 @@ extension InfixExpression {
     var isInfix: Bool { true }
 }
 
-extension PredicateExpressions.Equal: InfixExpression {}
-extension PredicateExpressions.NotEqual: InfixExpression {}
-extension PredicateExpressions.Comparison: InfixExpression {}
-extension PredicateExpressions.Conjunction: InfixExpression {}
-extension PredicateExpressions.Disjunction: InfixExpression {}
-extension PredicateExpressions.Arithmetic: InfixExpression {}
-extension PredicateExpressions.FloatDivision: InfixExpression {}
-extension PredicateExpressions.IntDivision: InfixExpression {}
-extension PredicateExpressions.IntRemainder: InfixExpression {}
-extension PredicateExpressions.NilCoalesce: InfixExpression {}
-extension PredicateExpressions.ClosedRange: InfixExpression {}
-extension PredicateExpressions.Range: InfixExpression {}
 extension PredicateExpressions.OptionalFlatMap: InfixExpression {
     var isInfix: Bool { (transform as? any InfixExpression)?.isInfix == true }
 }

@@ -41,8 +41,8 @@ extension NSPredicate {
         } catch let untranslatable as PredicateTranslation.Untranslatable {
             var text = ExpressionText(input: predicate.variable.key)
             let whole = text.of(predicate.expression)
-            throw PredicateTranslationError(
-                message: untranslatable.message, expression: text.of(untranslatable.expression), predicate: whole)
+            let part = translation.untranslatablePart.map { text.of($0) } ?? whole
+            throw PredicateTranslationError(message: untranslatable.message, expression: part, predicate: whole)
         }
     }
 }

@@ -1,57 +1,52 @@
 import Foundation
 
-extension PredicateExpressions.Arithmetic: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        let function: String
+extension PredicateExpressions.Arithmetic: InfixOperation {
+    private var form: (symbol: String, function: String?) {
         switch op {
-        case .add: function = "add:to:"
-        case .subtract: function = "from:subtract:"
-        case .multiply: function = "multiply:by:"
-        @unknown default:
-            throw PredicateTranslation.Untranslatable(message: "the operation has no counterpart", expression: self)
+        case .add: ("+", "add:to:")
+        case .subtract: ("-", "from:subtract:")
+        case .multiply: ("*", "multiply:by:")
+        @unknown default: ("\(op)", nil)
+        }
+    }
+
+    var symbol: String { form.symbol }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
+        guard let function = form.function else {
+            throw translation.untranslatable(self, "the operation has no counterpart")
         }
         return .expression(try translation.call(function, lhs, rhs))
     }
-
-    func text(with text: inout ExpressionText) -> String {
-        let symbol =
-            switch op {
-            case .add: "+"
-            case .subtract: "-"
-            case .multiply: "*"
-            @unknown default: "\(op)"
-            }
-        return text.infix(lhs, symbol, rhs)
-    }
 }
 
-extension PredicateExpressions.FloatDivision: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.FloatDivision: InfixOperation {
+    var symbol: String { "/" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(try translation.call("divide:by:", lhs, rhs))
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "/", rhs) }
 }
 
-extension PredicateExpressions.IntDivision: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.IntDivision: InfixOperation {
+    var symbol: String { "/" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         // Rounded towards zero, as in Swift: a store or the evaluation divides exactly.
         .expression(NSExpression(forFunction: "trunc:", arguments: [try translation.call("divide:by:", lhs, rhs)]))
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "/", rhs) }
 }
 
-extension PredicateExpressions.IntRemainder: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.IntRemainder: InfixOperation {
+    var symbol: String { "%" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(try translation.call("modulus:by:", lhs, rhs))
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "%", rhs) }
 }
 
 extension PredicateExpressions.UnaryMinus: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(NSExpression(forFunction: "from:subtract:", arguments: [0, try translation.expression(wrapped)]))
     }
 
@@ -67,21 +62,21 @@ extension PredicateTranslation {
 // MARK: Ranges
 
 extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         try translation.requireOrder(of: Element.Output.self, in: self)
         let value = try translation.expression(element)
         let lower: NSExpression?
         let upper: NSExpression?
         let includesUpper: Bool
         if let bounds = range as? any BoundsExpression {
-            lower = try translation.expression(bounds.lowerExpression)
-            upper = try translation.expression(bounds.upperExpression)
+            lower = try translation.expression(bounds.lower)
+            upper = try translation.expression(bounds.upper)
             includesUpper = bounds.includesUpper
-        } else if let bounds = translation.constant(range)?.value as? any BoundedRange {
+        } else if let bounds = (translation.constant(range)?.value as? any BoundedRange)?.bounds {
             (lower, upper) = (bounds.lower.map(ConstantValue.expression), bounds.upper.map(ConstantValue.expression))
             includesUpper = bounds.includesUpper
         } else {
-            throw PredicateTranslation.Untranslatable(message: "the range has no bounds that are known", expression: self)
+            throw translation.untranslatable(self, "the range has no bounds that are known")
         }
         let limits = [
             lower.map { value.compared(.greaterThanOrEqualTo, to: $0) },
@@ -94,73 +89,54 @@ extension PredicateExpressions.RangeExpressionContains: TranslatableExpression {
 }
 
 /// A range whose bounds are two parts of a predicate.
-private protocol BoundsExpression {
-    var lowerExpression: Any { get }
-    var upperExpression: Any { get }
+protocol BoundsExpression: TranslatableExpression, InfixExpression {
+    associatedtype LHS
+    associatedtype RHS
+    var lower: LHS { get }
+    var upper: RHS { get }
     var includesUpper: Bool { get }
 }
 
+extension BoundsExpression {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
+        throw translation.untranslatable(self, "a range can only be asked what it contains")
+    }
+
+    func text(with text: inout ExpressionText) -> String {
+        text.operand(lower) + (includesUpper ? "..." : "..<") + text.operand(upper)
+    }
+}
+
 extension PredicateExpressions.ClosedRange: BoundsExpression {
-    fileprivate var lowerExpression: Any { lower }
-    fileprivate var upperExpression: Any { upper }
-    fileprivate var includesUpper: Bool { true }
+    var includesUpper: Bool { true }
 }
 
 extension PredicateExpressions.Range: BoundsExpression {
-    fileprivate var lowerExpression: Any { lower }
-    fileprivate var upperExpression: Any { upper }
-    fileprivate var includesUpper: Bool { false }
+    var includesUpper: Bool { false }
 }
 
 /// A range that the predicate captured, which may be open at one end.
 private protocol BoundedRange {
-    var lower: Any? { get }
-    var upper: Any? { get }
-    var includesUpper: Bool { get }
+    typealias Bounds = (lower: Any?, upper: Any?, includesUpper: Bool)
+    var bounds: Bounds { get }
 }
 
 extension ClosedRange: BoundedRange {
-    fileprivate var lower: Any? { lowerBound }
-    fileprivate var upper: Any? { upperBound }
-    fileprivate var includesUpper: Bool { true }
+    fileprivate var bounds: Bounds { (lowerBound, upperBound, true) }
 }
 
 extension Range: BoundedRange {
-    fileprivate var lower: Any? { lowerBound }
-    fileprivate var upper: Any? { upperBound }
-    fileprivate var includesUpper: Bool { false }
+    fileprivate var bounds: Bounds { (lowerBound, upperBound, false) }
 }
 
 extension PartialRangeFrom: BoundedRange {
-    fileprivate var lower: Any? { lowerBound }
-    fileprivate var upper: Any? { nil }
-    fileprivate var includesUpper: Bool { false }
+    fileprivate var bounds: Bounds { (lowerBound, nil, false) }
 }
 
 extension PartialRangeThrough: BoundedRange {
-    fileprivate var lower: Any? { nil }
-    fileprivate var upper: Any? { upperBound }
-    fileprivate var includesUpper: Bool { true }
+    fileprivate var bounds: Bounds { (nil, upperBound, true) }
 }
 
 extension PartialRangeUpTo: BoundedRange {
-    fileprivate var lower: Any? { nil }
-    fileprivate var upper: Any? { upperBound }
-    fileprivate var includesUpper: Bool { false }
-}
-
-extension PredicateExpressions.ClosedRange: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        throw PredicateTranslation.Untranslatable(message: "a range can only be asked what it contains", expression: self)
-    }
-
-    func text(with text: inout ExpressionText) -> String { text.operand(lower) + "..." + text.operand(upper) }
-}
-
-extension PredicateExpressions.Range: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        throw PredicateTranslation.Untranslatable(message: "a range can only be asked what it contains", expression: self)
-    }
-
-    func text(with text: inout ExpressionText) -> String { text.operand(lower) + "..<" + text.operand(upper) }
+    fileprivate var bounds: Bounds { (nil, upperBound, false) }
 }

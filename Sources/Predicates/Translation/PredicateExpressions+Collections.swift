@@ -1,7 +1,7 @@
 import Foundation
 
 extension PredicateExpressions.SequenceContains: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         try translation.compare(element, .in, sequence)
     }
 
@@ -9,7 +9,7 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 }
 
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let elements = translation.constant(sequence)?.value as? LHS.Output {
             return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
         }
@@ -21,7 +21,7 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let elements = translation.constant(sequence)?.value as? LHS.Output {
             return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
         }
@@ -42,7 +42,7 @@ extension PredicateExpressions.Filter: TranslatableExpression, FilterExpression 
         return try translation.tests(filter, of: variable, in: elements)
     }
 
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(try translation.subquery(sequence, variable.key, filter))
     }
 

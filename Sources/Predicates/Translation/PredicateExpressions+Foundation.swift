@@ -70,7 +70,7 @@ import Foundation
 #endif
 
 extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         let contains = try translation.compare(root, .contains, other, options: [.caseInsensitive, .diacriticInsensitive])
         guard case .predicate(let found) = contains else { return contains }
         // For this operation no text contains the empty text; for `contains(_:)` every text does.
@@ -87,13 +87,8 @@ extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpr
 }
 
 extension PredicateExpressions.StringCaseInsensitiveCompare: TranslatableExpression, TextComparisonExpression {
-    var left: Any { root }
-    var right: Any { other }
-    var options: NSComparisonPredicate.Options { .caseInsensitive }
-
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        throw PredicateTranslation.Untranslatable(
-            message: "the order of two texts can only be compared with a constant", expression: self)
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
+        throw translation.untranslatable(self, "the order of two texts can only be compared with a constant")
     }
 
     func text(with text: inout ExpressionText) -> String {

@@ -161,7 +161,7 @@ enum IdentityPart: Sendable {
         case .identity(let identity): ConstantValue.expression(for: identity)
         case .identities(let identities): ConstantValue.expression(for: identities.map { $0 as Any? ?? NSNull() })
         case .expression(let expression): try translation.expression(expression)
-        case .mixed: throw PredicateTranslation.Untranslatable(message: Self.mixedMessage, expression: whole)
+        case .mixed: throw translation.untranslatable(whole, Self.mixedMessage)
         }
     }
 
@@ -186,21 +186,18 @@ enum IdentityPart: Sendable {
     // MARK: Coding
 
     static func encodingError(_ expression: Any, _ encoder: any Encoder) -> EncodingError {
-        .invalidValue(
-            expression,
-            EncodingError.Context(
-                codingPath: encoder.codingPath, debugDescription: "A predicate that captures objects or their IDs cannot be encoded."))
+        let problem = "A predicate that captures objects or their IDs cannot be encoded."
+        return .invalidValue(expression, .init(codingPath: encoder.codingPath, debugDescription: problem))
     }
 
     static func decodingError(_ decoder: any Decoder) -> DecodingError {
-        .dataCorrupted(
-            DecodingError.Context(
-                codingPath: decoder.codingPath, debugDescription: "A predicate that captures objects or their IDs cannot be decoded."))
+        let problem = "A predicate that captures objects or their IDs cannot be decoded."
+        return .dataCorrupted(.init(codingPath: decoder.codingPath, debugDescription: problem))
     }
 }
 
 extension PredicateExpressions.IdentityComparison: TranslatableExpression, InfixExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .predicate(
             try left.translate(with: &translation, in: self)
                 .compared(isEqual ? .equalTo : .notEqualTo, to: try right.translate(with: &translation, in: self)))
@@ -212,7 +209,7 @@ extension PredicateExpressions.IdentityComparison: TranslatableExpression, Infix
 }
 
 extension PredicateExpressions.IdentityMembership: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         let element = try element.translate(with: &translation, in: self)
         guard case .expression(let members) = sequence else {
             return .predicate(element.compared(.in, to: try sequence.translate(with: &translation, in: self)))

@@ -3,7 +3,7 @@ import Foundation
 // Optionals, and choices between two values.
 
 extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         try translation.part(inner)
     }
 
@@ -11,10 +11,10 @@ extension PredicateExpressions.ForcedUnwrap: TranslatableExpression {
 }
 
 extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         let cast = wrapped as? any CastExpression
         // A cast gives the object itself if it is of the class, and nil otherwise.
-        let value = try translation.expression(cast?.value ?? wrapped)
+        let value = try translation.expression(cast?.input ?? wrapped)
         translation.bind(variable.key, to: value)
         let isPresent = try cast?.typeCheck(with: &translation) ?? value.compared(.notEqualTo, nil)
         switch try translation.part(transform) {
@@ -33,8 +33,10 @@ extension PredicateExpressions.OptionalFlatMap: TranslatableExpression {
     }
 }
 
-extension PredicateExpressions.NilCoalesce: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.NilCoalesce: InfixOperation {
+    var symbol: String { "??" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         if case .optional(let isPresent, let condition) = try translation.part(lhs) {
             let otherwise = try translation.predicate(rhs)
             let present = NSCompoundPredicate(andPredicateWithSubpredicates: [isPresent, condition])
@@ -50,12 +52,10 @@ extension PredicateExpressions.NilCoalesce: TranslatableExpression {
                 forConditional: value.compared(.notEqualTo, nil), trueExpression: value,
                 falseExpression: try translation.expression(rhs)))
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "??", rhs) }
 }
 
 extension PredicateExpressions.Conditional: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         let condition = try translation.predicate(test)
         if case .predicate(let first) = try translation.part(trueBranch),
             case .predicate(let second) = try translation.part(falseBranch)

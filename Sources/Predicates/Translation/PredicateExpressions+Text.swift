@@ -1,10 +1,9 @@
 import Foundation
 
 extension PredicateExpressions.CollectionContainsCollection: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         guard Base.Output.self is any StringProtocol.Type else {
-            throw PredicateTranslation.Untranslatable(
-                message: "only text can be searched for a part of several elements", expression: self)
+            throw translation.untranslatable(self, "only text can be searched for a part of several elements")
         }
         // Every text contains the empty text, but not for NSPredicate.
         if let part = translation.constant(other)?.value as? any StringProtocol, part.isEmpty {
@@ -17,9 +16,9 @@ extension PredicateExpressions.CollectionContainsCollection: TranslatableExpress
 }
 
 extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         guard Base.Output.self is any StringProtocol.Type else {
-            throw PredicateTranslation.Untranslatable(message: "only text can be asked how it starts", expression: self)
+            throw translation.untranslatable(self, "only text can be asked how it starts")
         }
         if let part = translation.constant(prefix)?.value as? any StringProtocol, part.isEmpty {
             return .predicate(try translation.expression(base).compared(.notEqualTo, nil))
@@ -30,17 +29,17 @@ extension PredicateExpressions.SequenceStartsWith: TranslatableExpression {
     func text(with text: inout ExpressionText) -> String { "\(text.operand(base)).starts(with: \(text.of(prefix)))" }
 }
 
-/// A comparison of two texts, whose result is a `ComparisonResult`.
+/// A comparison of two texts that ignores case, whose result is a `ComparisonResult`.
 protocol TextComparisonExpression {
-    var left: Any { get }
-    var right: Any { get }
-    var options: NSComparisonPredicate.Options { get }
+    associatedtype Root
+    associatedtype Other
+    var root: Root { get }
+    var other: Other { get }
 }
 
 extension PredicateTranslation {
-    /// Returns `a.caseInsensitiveCompare(b) == result` as a comparison of the texts.
-    ///
-    /// nil for every other equality.
+    /// Returns `a.caseInsensitiveCompare(b) == result` as a comparison; nil for every other
+    /// equality.
     mutating func textComparison(_ left: Any, _ right: Any) throws -> NSPredicate? {
         let (comparison, other) = left is any TextComparisonExpression ? (left, right) : (right, left)
         guard let comparison = comparison as? any TextComparisonExpression,
@@ -52,7 +51,7 @@ extension PredicateTranslation {
             case .orderedAscending: .lessThan
             case .orderedDescending: .greaterThan
             }
-        return try expression(comparison.left)
-            .compared(operation, to: try expression(comparison.right), options: comparison.options)
+        return try expression(comparison.root)
+            .compared(operation, to: try expression(comparison.other), options: .caseInsensitive)
     }
 }

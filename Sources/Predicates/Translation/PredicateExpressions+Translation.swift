@@ -1,10 +1,9 @@
 import Foundation
 
-// One conformance for each operation that `#Predicate` can express and NSPredicate supports. This
-// file contains the operations that are not about optionals, collections or text.
+// The operations that are not about optionals, collections or text.
 
 extension PredicateExpressions.Variable: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(try translation.value(of: key, in: self))
     }
 
@@ -12,7 +11,7 @@ extension PredicateExpressions.Variable: TranslatableExpression {
 }
 
 extension PredicateExpressions.Value: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(ConstantValue.expression(for: KeyValue.unwrapped(value)))
     }
 
@@ -20,7 +19,7 @@ extension PredicateExpressions.Value: TranslatableExpression {
 }
 
 extension PredicateExpressions.NilLiteral: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(NSExpression(forConstantValue: nil))
     }
 
@@ -28,7 +27,7 @@ extension PredicateExpressions.NilLiteral: TranslatableExpression {
 }
 
 extension PredicateExpressions.KeyPath: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let part = try countOfKnown(with: &translation) { return part }
         let root = try translation.expression(self.root)
         let isText = Root.Output.self is any StringProtocol.Type
@@ -41,19 +40,17 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         case .rawValue: return .expression(root)
         case .property(let name?):
             if let composite = Root.Output.self as? any PredicateComposite.Type, !composite.hasElement(at: name) {
-                throw PredicateTranslation.Untranslatable(
-                    message: "'\(name)' is none of the elements that \(composite) is stored as", expression: self)
+                throw translation.untranslatable(
+                    self, "'\(name)' is none of the elements that \(composite) is stored as")
             }
             return .expression(root.appending(name))
         case .property(nil):
-            throw PredicateTranslation.Untranslatable(
-                message: "the property is not one that the model describes, and cannot be asked of a store", expression: self)
+            throw translation.untranslatable(
+                self, "the property is not one that the model describes, and cannot be asked of a store")
         }
     }
 
-    /// Returns the number of known elements that pass a filter.
-    ///
-    /// A store has no collections other than its relationships.
+    /// Returns the number of known elements that pass a filter: no store has such a collection.
     private func countOfKnown(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part? {
         guard let filter = root as? any FilterExpression, let tests = try filter.knownTests(with: &translation) else { return nil }
         switch step {
@@ -114,9 +111,7 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 }
 
 extension NSExpression {
-    /// Returns the sum of some numbers, nested no deeper than needed.
-    ///
-    /// Stores limit the depth of expressions.
+    /// Returns the sum of some numbers, nested no deeper than needed: stores limit the depth.
     fileprivate static func sum(of numbers: ArraySlice<NSExpression>) -> NSExpression {
         switch numbers.count {
         case 0: return NSExpression(forConstantValue: 0)
@@ -129,81 +124,74 @@ extension NSExpression {
     }
 }
 
-extension PredicateExpressions.Equal: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.Equal: InfixOperation {
+    var symbol: String { "==" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let comparison = try translation.textComparison(lhs, rhs) { return .predicate(comparison) }
         return try translation.compare(lhs, .equalTo, rhs)
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "==", rhs) }
 }
 
-extension PredicateExpressions.NotEqual: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.NotEqual: InfixOperation {
+    var symbol: String { "!=" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let comparison = try translation.textComparison(lhs, rhs) {
             return .predicate(NSCompoundPredicate(notPredicateWithSubpredicate: comparison))
         }
         return try translation.compare(lhs, .notEqualTo, rhs)
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "!=", rhs) }
 }
 
-extension PredicateExpressions.Comparison: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
-        try translation.requireOrder(of: LHS.Output.self, in: self)
-        let operation: NSComparisonPredicate.Operator
+extension PredicateExpressions.Comparison: InfixOperation {
+    private var form: (symbol: String, operation: NSComparisonPredicate.Operator?) {
         switch op {
-        case .lessThan: operation = .lessThan
-        case .lessThanOrEqual: operation = .lessThanOrEqualTo
-        case .greaterThan: operation = .greaterThan
-        case .greaterThanOrEqual: operation = .greaterThanOrEqualTo
-        @unknown default:
-            throw PredicateTranslation.Untranslatable(message: "the comparison has no counterpart", expression: self)
+        case .lessThan: ("<", .lessThan)
+        case .lessThanOrEqual: ("<=", .lessThanOrEqualTo)
+        case .greaterThan: (">", .greaterThan)
+        case .greaterThanOrEqual: (">=", .greaterThanOrEqualTo)
+        @unknown default: ("\(op)", nil)
+        }
+    }
+
+    var symbol: String { form.symbol }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
+        try translation.requireOrder(of: LHS.Output.self, in: self)
+        guard let operation = form.operation else {
+            throw translation.untranslatable(self, "the comparison has no counterpart")
         }
         return try translation.compare(lhs, operation, rhs)
     }
-
-    func text(with text: inout ExpressionText) -> String {
-        let symbol =
-            switch op {
-            case .lessThan: "<"
-            case .lessThanOrEqual: "<="
-            case .greaterThan: ">"
-            case .greaterThanOrEqual: ">="
-            @unknown default: "\(op)"
-            }
-        return text.infix(lhs, symbol, rhs)
-    }
 }
 
-extension PredicateExpressions.Conjunction: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.Conjunction: InfixOperation {
+    var symbol: String { "&&" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         let parts = [try translation.predicate(lhs), try translation.predicate(rhs)]
         return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: parts))
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "&&", rhs) }
 }
 
-extension PredicateExpressions.Disjunction: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+extension PredicateExpressions.Disjunction: InfixOperation {
+    var symbol: String { "||" }
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         let parts = [try translation.predicate(lhs), try translation.predicate(rhs)]
         return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: parts))
     }
-
-    func text(with text: inout ExpressionText) -> String { text.infix(lhs, "||", rhs) }
 }
 
 extension PredicateExpressions.Negation: TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .predicate(NSCompoundPredicate(notPredicateWithSubpredicate: try translation.predicate(wrapped)))
     }
 
     func text(with text: inout ExpressionText) -> String { "!" + text.operand(wrapped) }
 }
 
-/// Sample values of a type with raw values.
 private enum RawSamples {
     static func values<Raw: RawRepresentable>(of type: Raw.Type) -> [Raw] {
         if let type = type as? any CaseIterable.Type { return cases(of: type).compactMap { $0 as? Raw } }

@@ -8,28 +8,24 @@ package protocol PredicateObjectType {
     static func typeCheck(of object: NSExpression) -> NSPredicate
 }
 
-/// An expression that treats a value as one of another type.
 protocol CastExpression {
-    var value: Any { get }
-    var wantedType: Any.Type { get }
+    associatedtype Input
+    associatedtype Desired
+    var input: Input { get }
 }
 
 extension CastExpression {
-    /// Returns a predicate that is true where the value is of the type.
     func typeCheck(with translation: inout PredicateTranslation) throws -> NSPredicate {
-        guard let type = wantedType as? any PredicateObjectType.Type else {
-            throw PredicateTranslation.Untranslatable(
-                message: "only objects can be asked for their class, and \(wantedType) is none that a store has", expression: self)
+        guard let type = Desired.self as? any PredicateObjectType.Type else {
+            throw translation.untranslatable(
+                self, "only objects can be asked for their class, and \(Desired.self) is none that a store has")
         }
-        return type.typeCheck(of: try translation.expression(value))
+        return type.typeCheck(of: try translation.expression(input))
     }
 }
 
 extension PredicateExpressions.TypeCheck: TranslatableExpression, CastExpression {
-    var value: Any { input }
-    var wantedType: Any.Type { Desired.self }
-
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .predicate(try typeCheck(with: &translation))
     }
 
@@ -37,10 +33,7 @@ extension PredicateExpressions.TypeCheck: TranslatableExpression, CastExpression
 }
 
 extension PredicateExpressions.ConditionalCast: TranslatableExpression, CastExpression {
-    var value: Any { input }
-    var wantedType: Any.Type { Desired.self }
-
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(try translation.expression(input).where(try typeCheck(with: &translation)))
     }
 
@@ -48,10 +41,7 @@ extension PredicateExpressions.ConditionalCast: TranslatableExpression, CastExpr
 }
 
 extension PredicateExpressions.ForceCast: TranslatableExpression, CastExpression {
-    var value: Any { input }
-    var wantedType: Any.Type { Desired.self }
-
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part {
+    func translate(with translation: inout PredicateTranslation) throws -> Part {
         .expression(try translation.expression(input))
     }
 

@@ -2,14 +2,27 @@ import Foundation
 
 /// A part of a `#Predicate` that has a counterpart in NSPredicate.
 protocol TranslatableExpression {
-    func translate(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part
+    typealias Part = PredicateTranslation.Part
+
+    func translate(with translation: inout PredicateTranslation) throws -> Part
     /// Returns the part as Swift source.
     func text(with text: inout ExpressionText) -> String
 }
 
-/// The translation of one `#Predicate`.
+/// A part with an infix operator between two others.
+protocol InfixOperation: TranslatableExpression, InfixExpression {
+    associatedtype LHS
+    associatedtype RHS
+    var lhs: LHS { get }
+    var rhs: RHS { get }
+    var symbol: String { get }
+}
+
+extension InfixOperation {
+    func text(with text: inout ExpressionText) -> String { text.infix(lhs, symbol, rhs) }
+}
+
 struct PredicateTranslation {
-    /// The translation of a part.
     enum Part {
         case predicate(NSPredicate)
         case expression(NSExpression)
@@ -23,15 +36,15 @@ struct PredicateTranslation {
         let value: Any?
     }
 
-    /// A part without a counterpart.
-    struct Untranslatable: Error, @unchecked Sendable {
-        // Sendable: thrown and caught within one translation, on one thread.
+    /// The error for a part without a counterpart.
+    struct Untranslatable: Error {
         let message: String
-        let expression: Any
     }
 
+    /// The part without a counterpart, once one was found.
+    private(set) var untranslatablePart: Any?
+
     private var variables: [PredicateExpressions.VariableID: NSExpression]
-    /// The variables that have known values.
     private var bindings = PredicateBindings()
     private var iterators = 0
 
@@ -42,7 +55,7 @@ struct PredicateTranslation {
     mutating func part(_ expression: Any) throws -> Part {
         if let constant = constant(expression) { return .expression(ConstantValue.expression(for: constant.value)) }
         guard let translatable = expression as? any TranslatableExpression else {
-            throw Untranslatable(message: "the operation has no counterpart in NSPredicate", expression: expression)
+            throw untranslatable(expression, "the operation has no counterpart in NSPredicate")
         }
         return try translatable.translate(with: &self)
     }
@@ -66,12 +79,16 @@ struct PredicateTranslation {
         }
     }
 
+    /// Returns the error for a part, and keeps the part for the message.
+    mutating func untranslatable(_ part: Any, _ message: String) -> Untranslatable {
+        untranslatablePart = part
+        return Untranslatable(message: message)
+    }
+
     // MARK: Variables and constants
 
-    func value(of variable: PredicateExpressions.VariableID, in expression: Any) throws -> NSExpression {
-        guard let value = variables[variable] else {
-            throw Untranslatable(message: "the variable has no value", expression: expression)
-        }
+    mutating func value(of variable: PredicateExpressions.VariableID, in expression: Any) throws -> NSExpression {
+        guard let value = variables[variable] else { throw untranslatable(expression, "the variable has no value") }
         return value
     }
 
@@ -87,12 +104,10 @@ struct PredicateTranslation {
     mutating func tests<Elements: Sequence>(
         _ test: Any, of variable: PredicateExpressions.Variable<Elements.Element>, in elements: Elements
     ) throws -> [NSPredicate] {
-        var tests: [NSPredicate] = []
-        for element in elements {
+        try elements.map { element in
             bind(variable, toKnown: element)
-            tests.append(try predicate(test))
+            return try predicate(test)
         }
-        return tests
     }
 
     /// The value of a part that does not depend on the object; nil for every other part.
@@ -116,17 +131,15 @@ struct PredicateTranslation {
         .predicate(try expression(left).compared(operation, to: try expression(right), options: options))
     }
 
-    /// Rejects an ordered comparison of values with raw values or several elements.
-    ///
-    /// The type of these values defines their order.
-    func requireOrder<Value>(of type: Value.Type, in expression: Any) throws {
+    /// Rejects an ordered comparison of values whose type defines their order.
+    mutating func requireOrder<Value>(of type: Value.Type, in expression: Any) throws {
         let remedy: String
         switch type {
         case is any RawRepresentable.Type where !(type is AnyClass): remedy = "its raw values (.rawValue)"
         case is any PredicateComposite.Type: remedy = "its elements"
         default: return
         }
-        throw Untranslatable(message: "\(type) has an order of its own, which no store knows; compare \(remedy)", expression: expression)
+        throw untranslatable(expression, "\(type) has an order of its own, which no store knows; compare \(remedy)")
     }
 
     // MARK: Subqueries
@@ -167,14 +180,12 @@ struct PredicateTranslation {
     }
 }
 
-/// A part that filters a sequence.
 protocol FilterExpression {
     var base: Any { get }
     var elementVariable: PredicateExpressions.VariableID { get }
     var condition: Any { get }
 
-    /// Returns the condition for each element of a known sequence; nil when the store has the
-    /// sequence.
+    /// Returns the condition for each known element; nil when the store has the sequence.
     func knownTests(with translation: inout PredicateTranslation) throws -> [NSPredicate]?
 }
 
@@ -201,7 +212,6 @@ private protocol AnySet { var elements: [Any] { get } }
 extension Set: AnySet { fileprivate var elements: [Any] { Array(self) } }
 
 extension NSPredicate {
-    /// The result of the predicate as a value, true or false.
     var asExpression: NSExpression {
         NSExpression(
             forConditional: self, trueExpression: NSExpression(forConstantValue: true),
@@ -210,30 +220,6 @@ extension NSPredicate {
 }
 
 extension NSExpression {
-    /// Returns the value at a key path that starts from this expression.
-    package func appending(_ path: String) -> NSExpression {
-        switch body {
-        case .evaluatedObject: NSExpression(forKeyPath: path)
-        case .keyPath(let operand, let start):
-            NSExpression(body: .keyPath(operand: operand, ParsedKeyPath(start.text + "." + path)))
-        default: NSExpression(body: .keyPath(operand: self, ParsedKeyPath(path)))
-        }
-    }
-
-    /// Returns a comparison of the value with a constant.
-    func compared(_ operation: NSComparisonPredicate.Operator, _ constant: Any?) -> NSPredicate {
-        compared(operation, to: NSExpression(forConstantValue: constant))
-    }
-
-    /// Returns a comparison of the value with another one.
-    func compared(
-        _ operation: NSComparisonPredicate.Operator, to other: NSExpression, options: NSComparisonPredicate.Options = []
-    ) -> NSPredicate {
-        NSComparisonPredicate(
-            leftExpression: self, rightExpression: other, modifier: .direct, type: operation, options: options)
-    }
-
-    /// Returns the value where a condition holds, and nil elsewhere.
     func `where`(_ condition: NSPredicate) -> NSExpression {
         NSExpression(
             forConditional: condition, trueExpression: self, falseExpression: NSExpression(forConstantValue: nil))

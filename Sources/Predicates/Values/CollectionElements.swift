@@ -3,7 +3,6 @@ import Foundation
 /// The elements of a value of any type, as predicates see them.
 enum CollectionElements {
     /// Returns the elements of a collection; `nil` for everything else, strings and data included.
-    ///
     /// Collections are arrays, sets and ordered sets of Swift or Foundation, and the values of a
     /// dictionary.
     static func of(_ value: Any) -> [Any]? {
@@ -25,9 +24,8 @@ enum CollectionElements {
         }
     }
 
-    /// Returns the elements of a collection, with nested collections replaced by their elements.
-    ///
-    /// A value that is not a collection is its own only element. So is a dictionary within a
+    /// Returns the elements of a collection, with nested collections replaced by their elements. A
+    /// value that is not a collection is its own only element. So is a dictionary within a
     /// collection, which stands for one thing with properties.
     static func flattened(_ value: Any) -> [Any] {
         guard let elements = of(value) else { return [value] }
@@ -35,8 +33,7 @@ enum CollectionElements {
         return elements.flatMap { isDictionary($0) ? [$0] : flattened($0) }
     }
 
-    /// Returns the keys and values of a dictionary of Swift or Foundation; `nil` for everything
-    /// else.
+    /// Returns the keys and values of a dictionary; `nil` for everything else.
     static func entries(of value: Any) -> [(key: Any, value: Any)]? {
         if let dictionary = value as? any DictionaryValue { return dictionary.entries }
         return (value as? NSDictionary).map { $0.map { ($0.key, $0.value) } }
@@ -53,7 +50,6 @@ enum CollectionElements {
         return value is any Collection
     }
 
-    /// Whether the order of the elements matters.
     static func isOrdered(_ value: Any) -> Bool {
         if type(of: value) is NSObject.Type { return value is NSArray || value is NSOrderedSet }
         return !(value is any SetAlgebra) && !(value is any DictionaryValue) && !(value is DistinctValues)

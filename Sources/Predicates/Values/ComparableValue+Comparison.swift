@@ -16,9 +16,8 @@ public protocol PredicateComparable {
 }
 
 extension ComparableValue {
-    /// Whether the values are equal (`==`).
-    ///
-    /// `nil` equals `nil`; numbers of every type compare by value; strings compare by the options.
+    /// Whether the values are equal (`==`). `nil` equals `nil`; numbers of every type compare by
+    /// value; strings compare by the options.
     func isEqual(to other: ComparableValue, options: StringComparison.Options = []) -> Bool {
         switch (self, other) {
         case (.null, .null): return true
@@ -44,9 +43,8 @@ extension ComparableValue {
         }
     }
 
-    /// Returns the order of two values of the same kind.
-    ///
-    /// `nil` when there is none, as with `nil`, or with a number and a string that is not a number.
+    /// Returns the order of two values of the same kind. `nil` when there is none, as with `nil`,
+    /// or with a number and a string that is not a number.
     func order(to other: ComparableValue, options: StringComparison.Options = []) -> ComparisonResult? {
         switch (self, other) {
         case (.string(let mine), .string(let theirs)): return StringComparison.compare(mine, theirs, options: options)
@@ -71,9 +69,8 @@ extension ComparableValue {
         }
     }
 
-    /// Returns the value as a number for a comparison with another value.
-    ///
-    /// A text becomes the number that it reads as. A date beside a number becomes its seconds.
+    /// Returns the value as a number for a comparison with another value. A text becomes the number
+    /// that it reads as. A date beside a number becomes its seconds.
     private func number(beside other: ComparableValue) -> ComparableValue? {
         switch (self, other) {
         case (.integer, _), (.double, _), (.decimal, _): return self
@@ -84,9 +81,8 @@ extension ComparableValue {
         }
     }
 
-    /// Returns the number that a text reads as; `nil` for any other text.
-    ///
-    /// The text may contain digits, sign, point and exponent, and nothing else.
+    /// Returns the number that a text reads as; `nil` for any other text. The text may contain
+    /// digits, sign, point and exponent, and nothing else.
     package static func number(in text: String) -> ComparableValue? {
         if let integer = Int64(text) { return .integer(integer) }
         guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || "+-.eE".utf8.contains($0) }), let double = Double(text),
@@ -166,25 +162,30 @@ extension ComparableValue {
 }
 
 extension NSComparisonPredicate.Operator {
-    /// Whether an equality or order of two values holds; false for other operators.
-    ///
-    /// It is for stores that cannot express the comparison in their own language.
+    /// Whether an equality or order of two values holds; false for other operators. It is for
+    /// stores that cannot express the comparison in their own language.
     package func holds(_ left: Any, _ right: Any) -> Bool {
         let (left, right) = (ComparableValue(left), ComparableValue(right))
         switch self {
         case .equalTo: return left.isEqual(to: right)
         case .notEqualTo: return !left.isEqual(to: right)
-        case .lessThan: return left.order(to: right) == .orderedAscending
-        case .lessThanOrEqualTo: return left.order(to: right).map { $0 != .orderedDescending } ?? false
-        case .greaterThan: return left.order(to: right) == .orderedDescending
-        case .greaterThanOrEqualTo: return left.order(to: right).map { $0 != .orderedAscending } ?? false
-        default: return false
+        default: return holds(for: left.order(to: right))
+        }
+    }
+
+    /// Whether the order of two values fulfils `<`, `<=`, `>` or `>=`; false without an order.
+    func holds(for order: ComparisonResult?) -> Bool {
+        switch self {
+        case .lessThan: order == .orderedAscending
+        case .lessThanOrEqualTo: order != nil && order != .orderedDescending
+        case .greaterThan: order == .orderedDescending
+        case .greaterThanOrEqualTo: order != nil && order != .orderedAscending
+        default: false
         }
     }
 }
 
 extension ComparisonResult {
-    /// The result with the two sides exchanged.
     var opposite: ComparisonResult {
         switch self {
         case .orderedAscending: .orderedDescending

@@ -1,8 +1,6 @@
 import Foundation
 
-/// A value in the form that comparisons use.
-///
-/// Swift's and Foundation's types for the same kind of value become one case.
+/// A value in the form that comparisons use: one case for Swift's and Foundation's types of a kind.
 package enum ComparableValue {
     case null
     case integer(Int64)
@@ -23,9 +21,8 @@ package enum ComparableValue {
         self = ComparableValue.common(value) ?? ComparableValue.rare(value)
     }
 
-    /// Converts the types that almost every value has.
-    ///
-    /// They are found by the identity of the type, which is far cheaper than a cast.
+    /// Converts the types that almost every value has. They are found by identity, far faster than
+    /// by a cast.
     private static func common(_ value: Any) -> ComparableValue? {
         let type = Swift.type(of: value)
         if type == String.self { return .string(value as! String) }
@@ -41,9 +38,8 @@ package enum ComparableValue {
         return nil
     }
 
-    /// Whether values of a type are neither collections nor objects nor Optionals.
-    ///
-    /// No cast to one of these has to be tried then.
+    /// Whether values of a type are neither collections nor objects nor Optionals, so that no cast
+    /// is tried.
     static func isPlain(_ type: Any.Type) -> Bool {
         type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self
             || type == Int64.self || type == Int32.self || type == Int16.self || type == Decimal.self || type == UUID.self

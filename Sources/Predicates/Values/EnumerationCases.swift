@@ -1,10 +1,8 @@
 /// The cases of enumerations that do not list them by `CaseIterable`.
 package enum EnumerationCases {
-    /// Returns all values of an enumeration without associated values; empty for other types.
-    ///
-    /// The number of cases is read from the type's description, whose layout Swift's ABI fixes.
-    /// Without associated values, a value is the number of its case, in as many bytes as the number
-    /// needs.
+    /// Returns all values of an enumeration without associated values; empty for other types. The
+    /// number of cases is read from the type's description, whose layout Swift's ABI fixes. Without
+    /// associated values, a value is the number of its case, in as many bytes as the number needs.
     package static func all<Value>(of type: Value.Type) -> [Value] {
         guard _isPOD(type) else { return [] }
         // A metatype is a pointer to metadata. The metadata begins with its kind; in enumerations

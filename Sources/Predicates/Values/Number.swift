@@ -1,9 +1,7 @@
 import Foundation
 
-/// A number with the arithmetic of predicates.
-///
-/// Whole numbers stay whole (`5 / 2` is 2). A decimal makes the result decimal where a decimal can
-/// hold it.
+/// A number with the arithmetic of predicates. Whole numbers stay whole (`5 / 2` is 2). A decimal
+/// makes the result decimal where a decimal can hold it.
 enum Number {
     case integer(Int64)
     case double(Double)

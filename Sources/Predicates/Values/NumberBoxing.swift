@@ -1,15 +1,10 @@
 import Foundation
 
-/// Converts the numbers that expressions return to `NSNumber`.
-///
-/// An `NSNumber` can be cast to every type of number that holds the value.
-///
-/// On a Mac the value of `NSExpression(format: "2 * 3")` is an `NSNumber` and may be cast to `Int`
-/// and to `Double`; a Swift `Int` in an `Any` could be cast to `Int` only.
+/// Converts the numbers that expressions return to `NSNumber`, which can be cast to every type of
+/// number.
 enum NumberBoxing {
-    /// Returns a number of Swift's as `NSNumber`, and values that no set can hold as an array.
-    ///
-    /// Any other value is returned unchanged.
+    /// Returns a number as `NSNumber`, values that no set can hold as an array, and all else
+    /// unchanged.
     static func boxed(_ value: Any?) -> Any? {
         guard let value else { return nil }
         // An NSNumber can be cast to these types as well, so its own type is checked first.

@@ -30,6 +30,11 @@ public struct Selector: Hashable, ExpressibleByStringLiteral, CustomStringConver
     public static let localizedCaseInsensitiveCompare = Selector("localizedCaseInsensitiveCompare:")
     /// Compares as a file browser sorts names: by the current locale, digits as numbers.
     public static let localizedStandardCompare = Selector("localizedStandardCompare:")
+
+    /// The ways of comparing that sort descriptors know.
+    package static let comparisons: Set<Selector> = [
+        compare, caseInsensitiveCompare, localizedCompare, localizedCaseInsensitiveCompare, localizedStandardCompare,
+    ]
 }
 
 /// The Objective-C name of a selector.

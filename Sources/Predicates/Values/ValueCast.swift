@@ -1,11 +1,9 @@
 import Foundation
 
-/// `CAST(value, "type")`.
 enum ValueCast {
-    /// Returns the value of a cast whose parts are literals.
-    ///
-    /// Dates and the like then need no work at evaluation. `nil` when the cast has to wait until
-    /// evaluation: its type is not one of those that stand for a literal.
+    /// Returns the value of a cast whose parts are literals. Dates and the like then need no work
+    /// at evaluation. `nil` when the cast has to wait until evaluation: its type is not one of
+    /// those that stand for a literal.
     static func literal(_ value: Any?, as typeName: String) -> Any? {
         switch (typeName, ComparableValue(value)) {
         case ("NSNumber", .string(let text)) where Double(text)?.isFinite == false: return Double(text)
@@ -15,7 +13,6 @@ enum ValueCast {
         }
     }
 
-    /// Returns the value as the named type; `nil` when it cannot be converted.
     static func cast(_ value: Any?, to typeName: String) -> Any? {
         let value = ComparableValue(value)
         switch typeName {

@@ -1,8 +1,7 @@
 import Foundation
 
-/// A hashable form of a value.
-///
-/// Two keys of one kind are equal exactly when a predicate treats the values as equal.
+/// A hashable form of a value. Two keys of one kind are equal exactly when a predicate treats the
+/// values as equal.
 enum ValueKey: Hashable {
     case integer(Int64)
     case double(Double)
@@ -12,7 +11,6 @@ enum ValueKey: Hashable {
     case date(Double)
     case other(AnyHashable)
 
-    /// The kind of value that a key stands for.
     enum Kind {
         case number, text, date, id, data
     }
@@ -30,9 +28,7 @@ enum ValueKey: Hashable {
 }
 
 extension ComparableValue {
-    /// The key; `nil` for values whose equality cannot be decided by hashing.
-    ///
-    /// These are not-a-number, collections, and objects of unknown classes.
+    /// The key; `nil` for not-a-number, collections, and objects of unknown classes.
     var key: ValueKey? {
         switch self {
         case .integer(let number): .integer(number)
@@ -57,11 +53,9 @@ extension ComparableValue {
     }
 }
 
-/// A hashable form of several values.
-///
-/// Two keys are equal when a predicate treats each pair of values as equal.
-///
-/// Foundation on Linux cannot hash every value: its `NSDecimalNumber` recurses without end.
+/// A hashable form of several values. Two keys are equal when a predicate treats each pair of
+/// values as equal. Foundation on Linux cannot hash every value: its `NSDecimalNumber` recurses
+/// without end.
 package struct ValuesKey: Hashable {
     private enum Part: Hashable {
         case null
@@ -115,7 +109,6 @@ extension Sequence {
         return groups
     }
 
-    /// Returns the first element of each key.
     package func distinct(by key: (Element) -> ValuesKey) -> [Element] {
         var seen: Set<ValuesKey> = []
         return filter { seen.insert(key($0)).inserted }

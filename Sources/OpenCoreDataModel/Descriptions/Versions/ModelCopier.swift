@@ -6,12 +6,10 @@ import Foundation
 /// name. A link to an entity that is not copied is dropped. So is a fetched property that fetches
 /// such an entity.
 struct ModelCopier {
-    /// The copies, in the order of the originals.
     let entities: [NSEntityDescription]
     private let entityCopies: [ObjectIdentifier: NSEntityDescription]
 
     /// Copies entities.
-    ///
     /// - Parameter names: The original that stands for all entities with a name.
     init(_ originals: [NSEntityDescription], findingByName names: [String: NSEntityDescription] = [:]) {
         var entityCopies: [ObjectIdentifier: NSEntityDescription] = [:]
@@ -65,9 +63,8 @@ struct ModelCopier {
         self.entityCopies = entityCopies
     }
 
-    /// Whether a property fetches an entity of its model that is not copied.
-    ///
-    /// Version hashes do not depend on it.
+    /// Whether a property fetches an entity of its model that is not copied. Version hashes do not
+    /// depend on it.
     private static func fetchesOmittedEntity(
         _ property: NSPropertyDescription, of entity: NSEntityDescription, copied names: Set<String>
     ) -> Bool {
@@ -77,7 +74,6 @@ struct ModelCopier {
         return entity.owningModel?.entitiesByName[target] != nil
     }
 
-    /// Returns the copy of an entity, or the entity itself when it was not copied.
     func replacement(of entity: NSEntityDescription) -> NSEntityDescription {
         entityCopies[ObjectIdentifier(entity)] ?? entity
     }

@@ -13,7 +13,6 @@ package struct ModelDifference {
 
     package var isEmpty: Bool { added.isEmpty && removed.isEmpty && changed.isEmpty }
 
-    /// Compares version hashes by entity name.
     package init(stored: [String: Data], current: [String: Data]) {
         added = current.keys.filter { stored[$0] == nil }.sorted()
         removed = stored.keys.filter { current[$0] == nil }.sorted()
@@ -23,7 +22,6 @@ package struct ModelDifference {
         }.sorted()
     }
 
-    /// Adds the details of the differences in the changed entities.
     package mutating func explain(storedModel: NSManagedObjectModel, currentModel: NSManagedObjectModel) {
         let stored = storedModel.entitiesByName
         let current = currentModel.entitiesByName
@@ -55,9 +53,7 @@ package struct ModelDifference {
     }
 }
 
-/// Texts about the differences between two versions of an entity.
-///
-/// They are limited to what version hashes cover.
+/// Texts about the differences between two versions of an entity that version hashes cover.
 package enum EntityDifference {
     static func texts(from old: NSEntityDescription, to new: NSEntityDescription) -> [String] {
         var texts: [String] = []
@@ -66,8 +62,7 @@ package enum EntityDifference {
         }
         if old.isAbstract != new.isAbstract { texts.append(new.isAbstract ? "it became abstract" : "it was abstract") }
         if old.uniquenessConstraintNames != new.uniquenessConstraintNames {
-            texts.append(
-                "its uniqueness constraints were \(constraints(of: old)), now \(constraints(of: new))")
+            texts.append("its uniqueness constraints were \(constraints(of: old)), now \(constraints(of: new))")
         }
         if old.versionHashModifier != new.versionHashModifier { texts.append("its version hash modifier differs") }
         let oldProperties = stored(old)
@@ -147,8 +142,7 @@ enum PropertyDifference {
             if old.isToMany != new.isToMany {
                 texts.append(new.isToMany ? "became to-many" : "became to-one")
             } else if old.minCount != new.minCount || old.maxCount != new.maxCount {
-                texts.append(
-                    "had the counts \(old.minCount)...\(old.maxCount), now \(new.minCount)...\(new.maxCount)")
+                texts.append("had the counts \(old.minCount)...\(old.maxCount), now \(new.minCount)...\(new.maxCount)")
             }
             if old.isOrdered != new.isOrdered { texts.append(new.isOrdered ? "became ordered" : "was ordered") }
         }
@@ -168,10 +162,7 @@ enum PropertyDifference {
     private static func elements(
         from old: NSCompositeAttributeDescription, to new: NSCompositeAttributeDescription, path: String
     ) -> [String] {
-        func byName(_ composite: NSCompositeAttributeDescription) -> [String: NSAttributeDescription] {
-            Dictionary(composite.elements.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
-        }
-        let (before, after) = (byName(old), byName(new))
+        let (before, after) = (EntityTables.byName(old.elements), EntityTables.byName(new.elements))
         return Set(before.keys).union(after.keys).sorted().flatMap { name -> [String] in
             let path = path + "." + name
             guard let old = before[name] else { return ["'\(path)' (was added)"] }

@@ -1,16 +1,7 @@
 import Foundation
 
-/// Merges several models into one.
 enum ModelMerge {
-    /// Merges models; nil when two entities of one name have different version hashes.
-    static func merged(_ models: [NSManagedObjectModel]) -> NSManagedObjectModel? {
-        merged(models) { _ in true }
-    }
-
-    /// Merges the entities whose hashes a store's metadata contains.
-    ///
-    /// nil when the result would not have these hashes: an entity is missing, or one that another
-    /// entity refers to.
+    /// Merges the entities whose hashes a store's metadata contains; nil when one is missing.
     static func merged(
         _ models: [NSManagedObjectModel], forStoreMetadata metadata: [String: Any]
     ) -> NSManagedObjectModel? {
@@ -21,12 +12,10 @@ enum ModelMerge {
         return model
     }
 
-    /// Copies the models' wanted entities into one model.
-    ///
-    /// Links are resolved by name: a copy's relationships and hierarchy refer to the merged model's
-    /// entities.
-    private static func merged(
-        _ models: [NSManagedObjectModel], including isWanted: (NSEntityDescription) -> Bool
+    /// Copies the models' wanted entities into one model, nil when two of one name have different
+    /// version hashes. Links are resolved by name.
+    static func merged(
+        _ models: [NSManagedObjectModel], including isWanted: (NSEntityDescription) -> Bool = { _ in true }
     ) -> NSManagedObjectModel? {
         var chosen: [String: NSEntityDescription] = [:]
         var order: [NSEntityDescription] = []

@@ -2,7 +2,6 @@ import Foundation
 
 /// Whether two descriptions of a property, possibly of different entities, declare the same.
 enum PropertyComparison {
-    /// Compares everything that can be set, except the owner and the texts of predicates.
     static func saysTheSame(_ first: NSPropertyDescription, _ second: NSPropertyDescription) -> Bool {
         guard type(of: first) == type(of: second), first.name == second.name, first.isOptional == second.isOptional,
             first.isTransient == second.isTransient, first.versionHash == second.versionHash,

@@ -27,7 +27,6 @@ extension AttributeTexts {
         }
     }
 
-    /// Whether a number, of any kind, is a 64-bit integer.
     private func isInteger(_ number: NSNumber) -> Bool {
         NSNumber(value: number.int64Value) == number || number.decimalValue == Decimal(number.int64Value)
     }
@@ -39,15 +38,11 @@ extension AttributeTexts {
 }
 
 extension NSAttributeDescription {
-    /// The default value as model files write it.
-    ///
-    /// nil when there is none or the type has no text for it.
+    /// The default value as model files write it; nil when it has no text.
     package var defaultValueText: String? {
         defaultValue.flatMap { AttributeTexts(type: attributeType).text(ofDefault: $0) }
     }
 
-    /// Returns a number or a date of the attribute's type as model files write it.
-    ///
-    /// nil for any other value.
+    /// Returns a number or a date as model files write it; nil for any other value.
     package func limitText(_ value: Any) -> String? { AttributeTexts(type: attributeType).text(ofLimit: value) }
 }

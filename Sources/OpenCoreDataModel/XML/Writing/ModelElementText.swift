@@ -6,11 +6,12 @@ struct ModelElementText {
     /// Whether a text had characters that no XML file can hold.
     private(set) var lostCharacters = false
 
-    init(_ name: String) {
+    init(_ name: String, _ attributes: (name: String, value: String?)..., children: [ModelElementText] = []) {
         self.name = name
+        self.children = children
+        for attribute in attributes { add(attribute.name, attribute.value) }
     }
 
-    /// Adds an attribute, unless its value is nil.
     mutating func add(_ name: String, _ value: String?) {
         guard let value else { return }
         let kept = String(String.UnicodeScalarView(value.unicodeScalars.filter { Self.isAllowed($0) }))
@@ -18,7 +19,6 @@ struct ModelElementText {
         attributes.append((name, kept))
     }
 
-    /// Adds "YES" where the flag is set.
     mutating func add(_ name: String, if flag: Bool) {
         if flag { add(name, "YES") }
     }
@@ -35,7 +35,6 @@ struct ModelElementText {
         return text + indentation + "</\(name)>"
     }
 
-    /// The characters of XML 1.0.
     private static func isAllowed(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {
         case 0x9, 0xA, 0xD, 0x20...0xD7FF, 0xE000...0xFFFD, 0x10000...0x10FFFF: true

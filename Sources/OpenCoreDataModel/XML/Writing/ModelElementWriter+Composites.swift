@@ -1,6 +1,5 @@
 import Foundation
 
-/// Writing the composites that attributes name.
 extension ModelElementWriter {
     /// Returns the name of the composite with an attribute's elements; adds it if there is none
     /// yet.
@@ -31,13 +30,9 @@ extension ModelElementWriter {
 
     private static func capitalized(_ name: Substring) -> String { name.prefix(1).uppercased() + name.dropFirst() }
 
-    /// All composites, in order of name.
     var compositeElements: [ModelElementText] {
-        composites.sorted { Self.ascending($0.key, $1.key) }.map { name, elements in
-            var composite = ModelElementText("composite")
-            composite.add("name", name)
-            composite.children = elements.children
-            return composite
+        composites.sorted { VersionHash.ascending($0.key, $1.key) }.map { name, elements in
+            ModelElementText("composite", ("name", name), children: elements.children)
         }
     }
 }

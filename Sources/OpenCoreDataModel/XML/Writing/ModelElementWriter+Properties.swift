@@ -1,6 +1,5 @@
 import Foundation
 
-/// Writing attributes, relationships and fetched properties.
 extension ModelElementWriter {
     mutating func element(of property: NSPropertyDescription, in entity: NSEntityDescription) -> ModelElementText {
         let place = "\(entity.name ?? "").\(property.name)"
@@ -26,10 +25,7 @@ extension ModelElementWriter {
     }
 
     private func start(_ name: String, _ property: NSPropertyDescription) -> ModelElementText {
-        var element = ModelElementText(name)
-        element.add("name", property.name)
-        element.add("optional", if: property.isOptional)
-        return element
+        ModelElementText(name, ("name", property.name), ("optional", property.isOptional ? "YES" : nil))
     }
 
     private mutating func finish(
@@ -44,13 +40,11 @@ extension ModelElementWriter {
 
     // MARK: Attributes
 
-    mutating func element(
-        of attribute: NSAttributeDescription, _ place: String, isIndexed: Bool
-    ) -> ModelElementText {
+    mutating func element(of attribute: NSAttributeDescription, _ place: String, isIndexed: Bool) -> ModelElementText {
         let type = attribute.attributeType
         var element = start("attribute", attribute)
         element.add("transient", if: attribute.isTransient)
-        element.add("attributeType", Self.typeNames[type])
+        element.add("attributeType", type.name)
         if let composite = attribute as? NSCompositeAttributeDescription {
             element.add("composite", nameOfComposite(of: composite, place))
         }
@@ -71,11 +65,8 @@ extension ModelElementWriter {
         element.add("allowsExternalBinaryDataStorage", if: attribute.allowsExternalBinaryDataStorage)
         element.add("allowsCloudEncryption", if: attribute.allowsCloudEncryption)
         switch type {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
-            .floatAttributeType, .booleanAttributeType:
-            element.add("usesScalarValueType", "YES")
         case .dateAttributeType, .UUIDAttributeType: element.add("usesScalarValueType", "NO")
-        default: break
+        default: element.add("usesScalarValueType", if: type.valueClassName == "NSNumber")
         }
         element.add("preserveAfterDeletion", if: attribute.preservesValueInHistoryOnDeletion)
         return finish(&element, attribute, place)
@@ -122,7 +113,7 @@ extension ModelElementWriter {
         element.add("toMany", if: relationship.isToMany)
         if relationship.minCount != 0 { element.add("minCount", "\(relationship.minCount)") }
         if relationship.maxCount != 0 { element.add("maxCount", "\(relationship.maxCount)") }
-        element.add("deletionRule", Self.name(of: relationship.deleteRule))
+        element.add("deletionRule", ModelElementReader.deleteRules.first { $0.value == relationship.deleteRule }?.key)
         element.add("ordered", if: relationship.isOrdered)
         element.add("destinationEntity", relationship.destinationEntity?.name)
         if let inverse = relationship.inverseRelationship {
@@ -133,22 +124,12 @@ extension ModelElementWriter {
         return finish(&element, relationship, place)
     }
 
-    private static func name(of rule: NSDeleteRule) -> String {
-        switch rule {
-        case .noActionDeleteRule: "No Action"
-        case .nullifyDeleteRule: "Nullify"
-        case .cascadeDeleteRule: "Cascade"
-        case .denyDeleteRule: "Deny"
-        }
-    }
-
     // MARK: Fetched properties
 
     private mutating func element(of fetched: NSFetchedPropertyDescription, _ place: String) -> ModelElementText {
         var element = start("fetchedProperty", fetched)
         if let template = fetched.fetchRequestTemplate {
-            element.children.append(
-                self.element(of: template, named: "fetchedPropertyFetchRequest", place: place))
+            element.children.append(self.element(of: template, named: "fetchedPropertyFetchRequest", place: place))
         }
         omitValidation(of: fetched, place)
         return finish(&element, fetched, place)

@@ -1,8 +1,7 @@
 import Foundation
 
-/// Creates the elements of a `.xcdatamodel`'s `contents` file from a model.
-///
-/// It is the counterpart of `ModelElementReader`.
+/// Creates the elements of a `.xcdatamodel`'s `contents` file: the counterpart of
+/// `ModelElementReader`.
 struct ModelElementWriter {
     /// The facts that the file cannot express, in sentences.
     private(set) var omissions: [String] = []
@@ -23,31 +22,22 @@ struct ModelElementWriter {
     }
 
     mutating func document(of model: NSManagedObjectModel) -> ModelElementText {
-        var root = ModelElementText("model")
-        root.add("type", "com.apple.IDECoreDataModeler.DataModel")
-        root.add("documentVersion", "1.0")
         // The file has the form that these versions write.
-        root.add("lastSavedToolsVersion", "22758")
-        root.add("systemVersion", "23E224")
-        root.add("minimumToolsVersion", "Automatic")
-        root.add("sourceLanguage", "Swift")
-        root.add("userDefinedModelVersionIdentifier", identifier(of: model))
-        for entity in model.entities.sorted(by: { Self.ascending($0.name ?? "", $1.name ?? "") }) {
+        var root = ModelElementText(
+            "model", ("type", "com.apple.IDECoreDataModeler.DataModel"), ("documentVersion", "1.0"),
+            ("lastSavedToolsVersion", "22758"), ("systemVersion", "23E224"), ("minimumToolsVersion", "Automatic"),
+            ("sourceLanguage", "Swift"), ("userDefinedModelVersionIdentifier", identifier(of: model)))
+        for entity in model.entities.sorted(by: { VersionHash.ascending($0.name ?? "", $1.name ?? "") }) {
             root.children.append(element(of: entity))
         }
         root.children += compositeElements
-        for (name, template) in model.fetchRequestTemplates.sorted(by: { Self.ascending($0.key, $1.key) }) {
+        for (name, template) in model.fetchRequestTemplates.sorted(by: { VersionHash.ascending($0.key, $1.key) }) {
             root.children.append(element(of: template, named: name, place: "fetch request template '\(name)'"))
         }
-        for name in model.configurations.sorted(by: Self.ascending) {
-            var configuration = ModelElementText("configuration")
-            configuration.add("name", name)
-            let members = model.entities(forConfigurationName: name) ?? []
-            configuration.children = members.compactMap(\.name).sorted(by: Self.ascending).map { member in
-                var element = ModelElementText("memberEntity")
-                element.add("name", member)
-                return element
-            }
+        for name in model.configurations.sorted(by: VersionHash.ascending) {
+            let members = (model.entities(forConfigurationName: name) ?? []).compactMap(\.name)
+            let parts = members.sorted(by: VersionHash.ascending).map { ModelElementText("memberEntity", ("name", $0)) }
+            let configuration = ModelElementText("configuration", ("name", name), children: parts)
             root.children.append(checked(configuration, "configuration '\(name)'"))
         }
         if model.localizationDictionary?.isEmpty == false {
@@ -57,7 +47,7 @@ struct ModelElementWriter {
     }
 
     private mutating func identifier(of model: NSManagedObjectModel) -> String? {
-        let identifiers = model.versionIdentifiers.compactMap { $0.base as? String }.sorted(by: Self.ascending)
+        let identifiers = model.versionIdentifiers.compactMap { $0.base as? String }.sorted(by: VersionHash.ascending)
         if model.versionIdentifiers.count > min(identifiers.count, 1) {
             omit("model", "of several version identifiers, or one that is no text, only the first text is written.")
         }
@@ -68,8 +58,7 @@ struct ModelElementWriter {
 
     private mutating func element(of entity: NSEntityDescription) -> ModelElementText {
         let name = entity.name ?? ""
-        var element = ModelElementText("entity")
-        element.add("name", name)
+        var element = ModelElementText("entity", ("name", name))
         let className = entity.managedObjectClassName ?? ""
         element.add("representedClassName", className == "NSManagedObject" ? nil : className)
         element.add("isAbstract", if: entity.isAbstract)
@@ -79,7 +68,7 @@ struct ModelElementWriter {
         element.add("syncable", "YES")
         let properties = entity.ownProperties.sorted { first, second in
             let ranks = (Self.rank(of: first), Self.rank(of: second))
-            return ranks.0 == ranks.1 ? Self.ascending(first.name, second.name) : ranks.0 < ranks.1
+            return ranks.0 == ranks.1 ? VersionHash.ascending(first.name, second.name) : ranks.0 < ranks.1
         }
         for property in properties { element.children.append(self.element(of: property, in: entity)) }
         for index in entity.indexes { element.children.append(self.element(of: index, in: name)) }
@@ -95,8 +84,7 @@ struct ModelElementWriter {
         return checked(element, name)
     }
 
-    /// Returns the rank of a property: attributes, then relationships, then the rest, as Xcode
-    /// lists them.
+    /// Attributes, then relationships, then the rest, as Xcode lists them.
     private static func rank(of property: NSPropertyDescription) -> Int {
         switch property {
         case is NSAttributeDescription: 0
@@ -107,17 +95,10 @@ struct ModelElementWriter {
 
     private func lists(_ lists: [[String]], _ names: (outer: String, list: String, item: String)) -> ModelElementText? {
         guard !lists.isEmpty else { return nil }
-        var outer = ModelElementText(names.outer)
-        outer.children = lists.map { items in
-            var list = ModelElementText(names.list)
-            list.children = items.map { item in
-                var element = ModelElementText(names.item)
-                element.add("value", item)
-                return element
-            }
-            return list
+        let children = lists.map { items in
+            ModelElementText(names.list, children: items.map { ModelElementText(names.item, ("value", $0)) })
         }
-        return outer
+        return ModelElementText(names.outer, children: children)
     }
 
     mutating func userInfo(_ info: [AnyHashable: Any]?, _ place: String) -> ModelElementText? {
@@ -130,22 +111,17 @@ struct ModelElementWriter {
             }
         }
         guard !entries.isEmpty else { return nil }
-        var outer = ModelElementText("userInfo")
-        outer.children = entries.sorted { Self.ascending($0.key, $1.key) }.map { entry in
-            var element = ModelElementText("entry")
-            element.add("key", entry.key)
-            element.add("value", entry.value)
-            return checked(element, place)
+        let elements = entries.sorted { VersionHash.ascending($0.key, $1.key) }.map { entry in
+            checked(ModelElementText("entry", ("key", entry.key), ("value", entry.value)), place)
         }
-        return outer
+        return ModelElementText("userInfo", children: elements)
     }
 
     // MARK: Indexes
 
     private mutating func element(of index: NSFetchIndexDescription, in entity: String) -> ModelElementText {
         let place = "\(entity), index '\(index.name)'"
-        var element = ModelElementText("fetchIndex")
-        element.add("name", index.name)
+        var element = ModelElementText("fetchIndex", ("name", index.name))
         if let predicate = index.partialIndexPredicate {
             element.add("partialIndexPredicate", text(of: predicate, place))
         }
@@ -156,7 +132,7 @@ struct ModelElementWriter {
                 if text == nil { omit(place, "the expression of an element cannot be written.") }
                 child.add("expression", text)
                 if expression.expressionResultType != .undefinedAttributeType {
-                    child.add("expressionType", Self.typeNames[expression.expressionResultType])
+                    child.add("expressionType", expression.expressionResultType.name)
                 }
             } else {
                 child.add("property", part.propertyName)
@@ -166,16 +142,5 @@ struct ModelElementWriter {
             return child
         }
         return checked(element, place)
-    }
-
-    // MARK: Names
-
-    /// The names of attribute types in model files.
-    static let typeNames = Dictionary(
-        ModelElementReader.attributeTypes.map { ($0.value, $0.key) }, uniquingKeysWith: { first, _ in first })
-
-    /// Compares by UTF-16 code units, which no locale changes.
-    static func ascending(_ first: String, _ second: String) -> Bool {
-        first.utf16.lexicographicallyPrecedes(second.utf16)
     }
 }

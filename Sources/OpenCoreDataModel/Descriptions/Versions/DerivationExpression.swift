@@ -1,9 +1,7 @@
 import Predicates
 
-/// The form in which derivation expressions are stored and hashed.
-///
-/// Key paths that end in a collection operator become function calls. For example, `pages.@count`
-/// is stored as the function `count:` of `pages` and hashed as `count:(pages)`.
+/// The form in which derivation expressions are stored and hashed. For example, `pages.@count` is
+/// stored as the function `count:` of `pages` and hashed as `count:(pages)`.
 enum DerivationExpression {
     /// Returns the stored form of an expression as it was written.
     static func compiled(_ expression: NSExpression) -> NSExpression {
@@ -42,13 +40,10 @@ enum DerivationExpression {
     }
 
     private static func function(_ name: String, of path: some Collection<String>) -> NSExpression {
-        NSExpression(
-            forFunction: name, arguments: [NSExpression(forKeyPath: path.joined(separator: "."))])
+        NSExpression(forFunction: name, arguments: [NSExpression(forKeyPath: path.joined(separator: "."))])
     }
 
-    /// Returns the expression as a person writes it.
-    ///
-    /// nil when parsing the text would not give the same expression.
+    /// Returns the expression as a person writes it; nil when its text would not give it again.
     static func editableText(of expression: NSExpression) -> String? {
         let compiled = compiled(expression)
         let text = source(of: compiled)

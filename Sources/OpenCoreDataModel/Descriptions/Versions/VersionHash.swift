@@ -19,8 +19,6 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// Returns an attribute's hash.
-    ///
     /// The hash of a derived attribute depends on its expression alone, that of a composite
     /// attribute on its elements alone.
     static func attribute(_ attribute: NSAttributeDescription) -> [UInt8] {
@@ -42,8 +40,6 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// Returns a relationship's hash: common values, destination, inverse, counts, order.
-    ///
     /// A relationship that is its own inverse counts as one without an inverse.
     static func relationship(_ relationship: NSRelationshipDescription) -> [UInt8] {
         var hash = SHA256()
@@ -56,9 +52,7 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// Returns the hash of a composite attribute in stores with archived composite attributes.
-    ///
-    /// Type and elements are hashed as a part of the attribute.
+    /// Returns the hash of a composite attribute in stores that have composite attributes archived.
     private static func archived(_ composite: NSCompositeAttributeDescription) -> [UInt8] {
         var hash = SHA256()
         hash.update(propertyBase(of: composite))
@@ -71,11 +65,6 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// Returns an entity's hash.
-    ///
-    /// It covers name, abstract flag, superentity, all stored properties, modifier and own
-    /// constraints.
-    ///
     /// - Parameter archivesComposites: Whether to return the hash of stores that have composite
     ///   attributes archived.
     package static func entity(_ entity: NSEntityDescription, archivesComposites: Bool = false) -> [UInt8] {
@@ -100,17 +89,15 @@ package enum VersionHash {
         return hash.finalize()
     }
 
-    /// Returns the checksum of a model: base64 of the SHA-256 of the entities' hashes in order of
-    /// name.
+    /// Returns the checksum of a model: base64 of the SHA-256 of the hashes in order of name.
     package static func checksum(ofEntityHashes hashes: [String: Data]) -> String {
         var hash = SHA256()
         for (_, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) { hash.update(Array(value)) }
         return Data(hash.finalize()).base64EncodedString()
     }
 
-    /// Returns the digest in a store's metadata.
-    ///
-    /// It is base64 of the SHA-512 of the entities' names and hashes in order of name.
+    /// Returns the digest in a store's metadata: base64 of the SHA-512 of names and hashes in order
+    /// of name.
     package static func digest(ofEntityHashes hashes: [String: Data]) -> String {
         var hash = SHA512()
         for (name, value) in hashes.sorted(by: { ascending($0.key, $1.key) }) {
@@ -120,9 +107,8 @@ package enum VersionHash {
         return Data(hash.finalize()).base64EncodedString()
     }
 
-    /// Whether a name comes before another: by UTF-16 code units, as Foundation compares strings
-    /// literally.
-    private static func ascending(_ first: String, _ second: String) -> Bool {
+    /// Compares by UTF-16 code units, as Foundation compares strings literally.
+    static func ascending(_ first: String, _ second: String) -> Bool {
         first.utf16.lexicographicallyPrecedes(second.utf16)
     }
 

@@ -1,9 +1,7 @@
 import Foundation
 
-/// The entities that a store of a configuration holds.
-///
-/// They are the entities that the configuration lists, and all their subentities: the objects of a
-/// subentity are objects of the listed entity.
+/// The entities that a store of a configuration holds. They are the entities that the configuration
+/// lists, and all their subentities: the objects of a subentity are objects of the listed entity.
 package struct HeldEntities {
     /// All entities, the listed ones first.
     package let entities: [NSEntityDescription]
@@ -39,13 +37,11 @@ package struct HeldEntities {
     }
 }
 
-/// The versions of the entities that a store of a configuration holds.
 package struct HeldVersions: Sendable {
     /// The version hash of each entity, by name. New stores have all of them.
     package let hashes: [String: Data]
-    /// The names of the subentities that the configuration does not list.
-    ///
-    /// Stores of former releases have no hashes of these.
+    /// The names of the subentities that the configuration does not list. Stores of former releases
+    /// have no hashes of these.
     package let unlisted: Set<String>
 
     /// Returns the hashes that a store of these versions has; `stored` says which entities it
@@ -54,15 +50,29 @@ package struct HeldVersions: Sendable {
         hashes.filter { stored[$0.key] != nil || !unlisted.contains($0.key) }
     }
 
-    /// Whether a store with these hashes is of these versions.
     package func fit(_ stored: [String: Data]) -> Bool { expected(beside: stored) == stored }
 }
 
 extension NSManagedObjectModel {
-    /// Returns the entities that a store of a configuration holds; for nil, all entities.
-    ///
-    /// nil when there is no such configuration.
+    /// Returns the entities that a store of a configuration holds; for nil, all entities. nil when
+    /// there is no such configuration.
     package func heldEntities(forConfigurationName configuration: String?) -> HeldEntities? {
         entities(forConfigurationName: configuration).map(HeldEntities.init(listed:))
+    }
+}
+
+/// The entries of a store's metadata that contain the versions of its entities.
+package enum StoreMetadataHashes {
+    static let hashesKey = "NSStoreModelVersionHashes"
+
+    /// Returns the entity hashes by name; nil when they are missing or not in the expected form.
+    package static func hashes(in metadata: [String: Any]) -> [String: Data]? {
+        guard let entries = metadata[hashesKey] as? [String: Any] else { return nil }
+        var hashes: [String: Data] = [:]
+        for (name, value) in entries {
+            guard let data = (value as? Data) ?? (value as? NSData).map({ $0 as Data }) else { return nil }
+            hashes[name] = data
+        }
+        return hashes
     }
 }
