@@ -157,7 +157,6 @@ extension TypeSyntax {
         "String", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "URL", "UUID",
     ]
 
-    /// The name without its module.
     private var simpleName: String? {
         if let identifier = self.as(IdentifierTypeSyntax.self), identifier.genericArgumentClause == nil {
             return identifier.name.text

@@ -180,6 +180,5 @@ struct InitializerCode {
 }
 
 extension EntityProperty {
-    /// Whether the initializer requires a value.
     fileprivate var isRequired: Bool { initialValue == nil && !isOptional && !isToMany }
 }

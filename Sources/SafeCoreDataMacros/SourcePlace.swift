@@ -16,7 +16,6 @@ struct SourcePlace {
     func around(_ statement: String) -> String { "\(directive)\n\(statement)\n#sourceLocation()" }
 }
 
-/// The places of the properties of a class.
 struct PropertyPlaces {
     private let places: [String: SourcePlace]
 

@@ -90,7 +90,6 @@ struct AttributeSamples {
         return matching + [base] + padded + forms
     }
 
-    /// Returns a number written in letters.
     private static func letters(of number: Int) -> String {
         let alphabet = Array("abcdefghijklmnopqrstuvwxyz")
         var text = ""

@@ -22,7 +22,6 @@ struct ObjectFiller {
         return object
     }
 
-    /// Changes all values of an object.
     mutating func fill(_ object: NSManagedObject) {
         let serial = serials.next()
         for attribute in object.entity.attributes where !attribute.isReadOnly {
@@ -145,7 +144,6 @@ extension NSRelationshipDescription {
         isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
     }
 
-    /// Returns the objects in a to-many relationship.
     fileprivate func members(of object: NSManagedObject) -> [NSManagedObject] {
         switch object.value(forKey: name) {
         case let set as NSOrderedSet: set.array.compactMap { $0 as? NSManagedObject }

@@ -138,7 +138,6 @@ final class RoundTrip {
 }
 
 enum ModelText {
-    /// Returns a description of a model for people.
     static func of(_ model: NSManagedObjectModel) -> String {
         let names = model.entities.compactMap(\.name).sorted().joined(separator: ", ")
         let source = model.fileURL.map { "of \($0.path)" } ?? "made in the program"

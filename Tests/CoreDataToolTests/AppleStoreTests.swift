@@ -155,7 +155,7 @@ struct AppleStoreTests {
         let workplace = try Workplace()
         let file = try StoreFile(path: try workplace.copy(fixture))
         let reader = try file.reader()
-        var inferred = InferredModel(try StoreContents(file, reader: reader), reader: reader)
+        var inferred = InferredModel(try StoreCatalog(file, reader: reader), reader: reader)
         let entity = try #require(try inferred.model().entitiesByName["BookmarkEntity"])
         let favorites = try #require(entity.relationshipsByName["favorites"])
         #expect(favorites.isToMany)

@@ -1,6 +1,7 @@
+import Foundation
+
 /// The arguments of a subcommand, from which both its parsing and its help are derived.
 struct CommandSyntax {
-    /// A positional argument.
     struct Operand {
         let name: String
         let help: String
@@ -21,17 +22,23 @@ struct CommandSyntax {
     /// Paragraphs and examples at the end of the help.
     let notes: String
 
-    /// The parsed arguments of a command line.
     struct Arguments {
         /// The operands in the order of the syntax, exactly as many as it has.
         var operands: [String] = []
         var values: [String: String] = [:]
         var flags: Set<String> = []
         var wantsHelp = false
+
+        /// Returns the names in the value of an option; nil without the option.
+        func names(_ option: String, of kind: String) throws(UsageError) -> [String]? {
+            guard let text = values[option] else { return nil }
+            let words = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            let names = words.filter { !$0.isEmpty }
+            if names.isEmpty { throw UsageError(message: "--\(option) names no \(kind).") }
+            return names
+        }
     }
 
-    /// Parses the arguments after the subcommand's name.
-    ///
     /// An option's value follows it or an equals sign. `--` ends the options.
     func parse(_ arguments: [String]) throws(UsageError) -> Arguments {
         var result = Arguments()
@@ -85,14 +92,12 @@ struct CommandSyntax {
 
     // MARK: Help
 
-    /// The usage of the command, in one line.
     var usage: String {
         let operands = operands.map { " " + $0.name }.joined()
         let options = options.map { " [--\($0.name)\($0.value.map { " " + $0 } ?? "")]" }.joined()
         return "coredata \(name)\(operands)\(options)"
     }
 
-    /// The whole help of the command.
     var help: String {
         var lines = ["Usage: \(usage)", "", summary, ""]
         var entries = operands.map { ($0.name, $0.help) }

@@ -51,10 +51,7 @@ struct GenerateCommand {
         case "public": isPublic = true
         case let level?: throw UsageError(message: "There is no access level '\(level)'. Use public or internal.")
         }
-        entities = arguments.values["entity"].map { list in
-            list.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-        }
-        if entities?.isEmpty == true { throw UsageError(message: "--entity names no entity.") }
+        entities = try arguments.names("entity", of: "entity")
     }
 
     func run(_ output: OutputWriter, errors: OutputWriter) throws {

@@ -43,8 +43,8 @@ struct QueryCommand {
         entityName = arguments.operands[1]
         modelPath = arguments.values["model"]
         predicateText = arguments.values["where"]
-        sortKeys = try Self.sortKeys(arguments.values["sort"])
-        columnNames = try Self.list(arguments.values["columns"], option: "columns")
+        sortKeys = try Self.sortKeys(arguments.names("sort", of: "property") ?? [])
+        columnNames = try arguments.names("columns", of: "property")
         limit = try Self.count(arguments.values["limit"], option: "limit")
         offset = try Self.count(arguments.values["offset"], option: "offset") ?? 0
         let name = arguments.values["format"] ?? RowFormats.table.rawValue
@@ -63,16 +63,9 @@ struct QueryCommand {
         return count
     }
 
-    private static func list(_ text: String?, option: String) throws(UsageError) -> [String]? {
-        guard let text else { return nil }
-        let names = text.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-        if names.isEmpty { throw UsageError(message: "--\(option) names no property.") }
-        return names
-    }
-
-    private static func sortKeys(_ text: String?) throws(UsageError) -> [(key: String, ascending: Bool)] {
+    private static func sortKeys(_ words: [String]) throws(UsageError) -> [(key: String, ascending: Bool)] {
         var keys: [(key: String, ascending: Bool)] = []
-        for word in try list(text, option: "sort") ?? [] {
+        for word in words {
             let parts = word.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
             let direction = parts.count > 1 ? parts[1].lowercased() : "asc"
             guard parts.count <= 2, !parts[0].isEmpty, ["asc", "desc"].contains(direction) else {
@@ -106,7 +99,7 @@ struct QueryCommand {
             try writer.finish(rowCount: outcome.count, to: output)
             for problem in outcome.problems { try errors.write(line: "coredata: \(problem)") }
         } catch let failure as SQLiteReader.Failure {
-            throw StoreContents.error(failure, store.file)
+            throw StoreCatalog.error(failure, store.file)
         }
     }
 

@@ -13,6 +13,5 @@ struct ToolError: Error, Equatable {
 
 /// An error in the arguments of a command.
 struct UsageError: Error, Equatable {
-    /// One line: the problem with the arguments.
     let message: String
 }

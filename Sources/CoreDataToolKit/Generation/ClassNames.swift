@@ -28,10 +28,8 @@ struct ClassNames {
         }
     }
 
-    /// Whether a class has this name.
     func isClass(_ name: String) -> Bool { names.values.contains(name) }
 
-    /// Returns the class name of an entity of the model.
     func name(of entity: NSEntityDescription) -> String {
         names[ObjectIdentifier(entity)] ?? SwiftNames.typeName(from: entity.name ?? "")
     }

@@ -3,11 +3,8 @@ import CoreData
 /// The compiled form of a model: a folder with an archive of each version and a list of them, as
 /// Xcode's compiler makes it.
 struct CompiledModelFolder {
-    /// The files by name.
     private let files: [(name: String, data: Data)]
 
-    /// Reads all versions of a model.
-    ///
     /// - Parameter module: the prefix of class names in the "current product module".
     /// - Throws: `ModelReadingError`.
     init(compiling url: URL, module: String?) throws {

@@ -62,7 +62,6 @@ struct CompositeSource {
         "isCompositeEnumeration", "self", "write",
     ]
 
-    /// Whether the type omits validation rules of elements.
     static func leavesRules(of attribute: NSCompositeAttributeDescription) -> Bool {
         attribute.elements.contains { element in
             !element.validationPredicates.isEmpty || (element as? NSCompositeAttributeDescription).map(leavesRules) ?? false
@@ -81,7 +80,6 @@ struct CompositeSource {
 
     // MARK: Text
 
-    /// Returns the declaration of the type.
     func text(indent: String, _ valueType: (NSAttributeDescription) -> String) -> String {
         let lines: [String]
         switch form {

@@ -2,7 +2,6 @@ import CoreData
 
 /// The Swift sources of a model's entities.
 struct EntitySources {
-    /// The source of one class.
     struct File {
         let name: String
         let text: String
@@ -19,12 +18,9 @@ struct EntitySources {
     let refusals: [String]
     /// The names of the files that refused entities would have.
     let refusedFiles: [String]
-    /// The first line of these files.
     let firstLine: String
-    /// The imports after the first line.
     private let imports: String
 
-    /// Creates the sources of entities that all have classes.
     init(files: [File], warnings: [String], imports: String, firstLine: String) {
         (self.files, self.warnings, self.imports, self.firstLine) = (files, warnings, imports, firstLine)
         (refusals, refusedFiles) = ([], [])
@@ -92,7 +88,6 @@ struct EntitySources {
         name.lowercased() == "main" ? "\(name)Class.swift" : "\(name).swift"
     }
 
-    /// Returns all classes in one file.
     func joined(named name: String) -> File {
         let head = firstLine + "\n" + imports
         return File(name: name, text: head + files.map { "\n" + $0.text.dropFirst(head.count + 1) }.joined())

@@ -29,7 +29,6 @@ struct ManagedClassSource {
 
     // MARK: Texts
 
-    /// The declaration of the class.
     var declaration: String {
         let superclass = Self.className(of: entity.superentity) ?? "NSManagedObject"
         return "\(access)class \(className): \(superclass) {}\n"
@@ -64,7 +63,6 @@ struct ManagedClassSource {
         return text
     }
 
-    /// Returns attributes first, then relationships, then fetched properties.
     private static func inOrder(_ properties: [NSPropertyDescription]) -> [NSPropertyDescription] {
         properties.filter { $0 is NSAttributeDescription } + properties.filter { $0 is NSRelationshipDescription }
             + properties.filter { $0 is NSFetchedPropertyDescription }

@@ -75,7 +75,6 @@ enum SwiftLiteral {
         return "Decimal(string: \"\(text)\")!"
     }
 
-    /// Returns a range of values with the given ends.
     static func range(from least: String?, to greatest: String?) -> String {
         switch (least, greatest) {
         case (let least?, let greatest?): enclosed(least) + "..." + enclosed(greatest)

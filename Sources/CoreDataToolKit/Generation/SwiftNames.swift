@@ -31,13 +31,9 @@ enum SwiftNames {
 
     /// The properties of a class that decide which names generated code uses itself.
     struct Place {
-        /// Whether the class inherits from another class of the model.
         let isSubclass: Bool
-        /// Whether classes of the model inherit from it.
         let isOpen: Bool
-        /// The types that the class and its subclasses mention.
         let types: Set<String>
-        /// The names of the class's own properties.
         let properties: Set<String>
     }
 

@@ -27,35 +27,15 @@ indirect enum JSONValue: Equatable {
 
     static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-    /// The JSON text on one line.
     var compact: String {
-        var text = ""
-        append(to: &text)
-        return text
-    }
-
-    private func append(to text: inout String) {
         switch self {
-        case .null: text += "null"
-        case .bool(let value): text += value ? "true" : "false"
-        case .number(let number): text += number
-        case .string(let string): Self.append(string, to: &text)
-        case .array(let values):
-            text += "["
-            for (index, value) in values.enumerated() {
-                if index > 0 { text += ", " }
-                value.append(to: &text)
-            }
-            text += "]"
+        case .null: "null"
+        case .bool(let value): value ? "true" : "false"
+        case .number(let number): number
+        case .string(let string): Self.quoted(string)
+        case .array(let values): "[" + values.map(\.compact).joined(separator: ", ") + "]"
         case .object(let members):
-            text += "{"
-            for (index, member) in members.enumerated() {
-                if index > 0 { text += ", " }
-                Self.append(member.key, to: &text)
-                text += ": "
-                member.value.append(to: &text)
-            }
-            text += "}"
+            "{" + members.map { Self.quoted($0.key) + ": " + $0.value.compact }.joined(separator: ", ") + "}"
         }
     }
 
@@ -67,14 +47,14 @@ indirect enum JSONValue: Equatable {
         case .array(let values) where !values.isEmpty:
             return "[\n" + values.map { inner + $0.indented(depth + 1) }.joined(separator: ",\n") + "\n\(outer)]"
         case .object(let members) where !members.isEmpty:
-            let lines = members.map { inner + JSONValue.string($0.key).compact + ": " + $0.value.indented(depth + 1) }
+            let lines = members.map { inner + Self.quoted($0.key) + ": " + $0.value.indented(depth + 1) }
             return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
         default: return compact
         }
     }
 
-    private static func append(_ string: String, to text: inout String) {
-        text += "\""
+    private static func quoted(_ string: String) -> String {
+        var text = "\""
         for scalar in string.unicodeScalars {
             switch scalar {
             case "\"": text += "\\\""
@@ -88,6 +68,6 @@ indirect enum JSONValue: Equatable {
             default: text.unicodeScalars.append(scalar)
             }
         }
-        text += "\""
+        return text + "\""
     }
 }

@@ -34,7 +34,6 @@ public final class OutputWriter {
         }
     }
 
-    /// Adds text to the output.
     func write(_ text: String) throws {
         buffer.append(contentsOf: text.utf8)
         if buffer.count >= Self.capacity { try flush() }
@@ -44,7 +43,6 @@ public final class OutputWriter {
     /// break the line.
     func write(line: String) throws { try write(DisplayWidth.printable(line) + "\n") }
 
-    /// Writes the contents of the buffer.
     func flush() throws {
         guard !buffer.isEmpty else { return }
         defer { buffer.removeAll(keepingCapacity: true) }

@@ -1,6 +1,5 @@
 import Foundation
 
-/// The width of the output in columns.
 enum TerminalWidth {
     /// The width that is used if the width of the output is unknown.
     private static let usual = 120

@@ -52,21 +52,19 @@ enum ConditionalCode {
     }
 
     private static func disjunction(_ rest: inout ArraySlice<String>) -> Bool? {
-        var value = conjunction(&rest)
-        while rest.starts(with: ["|", "|"]) {
-            rest = rest.dropFirst(2)
-            let other = conjunction(&rest)
-            value = value == true || other == true ? true : (value == false && other == false ? false : nil)
-        }
-        return value
+        joined(by: "|", &rest, decisive: true) { joined(by: "&", &$0, decisive: false, operand) }
     }
 
-    private static func conjunction(_ rest: inout ArraySlice<String>) -> Bool? {
+    /// - Parameter decisive: the value of an operand that decides about the whole.
+    private static func joined(
+        by symbol: String, _ rest: inout ArraySlice<String>, decisive: Bool,
+        _ operand: (inout ArraySlice<String>) -> Bool?
+    ) -> Bool? {
         var value = operand(&rest)
-        while rest.starts(with: ["&", "&"]) {
+        while rest.starts(with: [symbol, symbol]) {
             rest = rest.dropFirst(2)
             let other = operand(&rest)
-            value = value == false || other == false ? false : (value == true && other == true ? true : nil)
+            value = value == decisive || other == decisive ? decisive : (value == nil || other == nil ? nil : !decisive)
         }
         return value
     }

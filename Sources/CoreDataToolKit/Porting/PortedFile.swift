@@ -1,11 +1,8 @@
-/// A mechanical change of a source.
 struct PortingEdit: Equatable {
-    /// The bytes that are replaced.
     let range: Range<Int>
     let replacement: String
     /// The line to show, in which the replaced bytes begin.
     let line: Int
-    /// A description of the replacement for people.
     let summary: String
 }
 
@@ -15,11 +12,9 @@ struct PortingRemainder: Equatable {
     let rule: String
 }
 
-/// The findings of the porter in a file.
 struct PortedFile {
     let edits: [PortingEdit]
     let remainders: [PortingRemainder]
-    /// The bytes with all changes.
     let bytes: [UInt8]
 
     init(_ source: SwiftSource, classes: ManagedClasses) {
@@ -50,9 +45,7 @@ struct ManagedClasses {
     private(set) var setProperties: Set<String> = []
     /// The set class of each property whose name is unambiguous in all files.
     private(set) var setClasses: [String: String] = [:]
-    /// All properties of the model.
     private(set) var properties: Set<String> = []
-    /// Test classes.
     private(set) var testNames: Set<String> = ["XCTestCase"]
     /// Classes nested in other types, and classes that other files do not see.
     private(set) var nestedNames: Set<String> = []
@@ -98,7 +91,7 @@ struct ManagedClasses {
         for scope in source.scopes {
             guard let keyword = (0..<scope.body.lowerBound).last(where: { source.word($0) == "class" && source.word($0 + 1) == scope.name })
             else { continue }
-            let modifiers = (source.start(ofDeclaration: keyword)..<keyword).map { source.word($0) }
+            let modifiers = source.modifiers(of: keyword)
             let isLocal = source.brace(around: keyword) != nil && !source.isMember(keyword)
             if isLocal || modifiers.contains("private") || modifiers.contains("fileprivate") {
                 hiddenNames.insert(scope.name)
@@ -145,7 +138,6 @@ struct ManagedClasses {
         }
     }
 
-    /// Whether a type or extension is of a managed object class.
     func contain(_ scope: SwiftSource.Scope?) -> Bool {
         guard let scope, scope.kind != .protocol else { return false }
         return names.contains(scope.name)

@@ -2,15 +2,12 @@ import Foundation
 
 /// The Swift files of a folder, with the porter's changes and findings.
 struct PortingFolder {
-    /// A file with its findings.
     struct File {
-        /// The path below the folder.
         let name: String
         let url: URL
         let ported: PortedFile
     }
 
-    /// The files, sorted by name.
     let files: [File]
     /// Files and folders that were not read, with the reason.
     let skipped: [String]

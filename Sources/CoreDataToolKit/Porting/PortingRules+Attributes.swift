@@ -93,7 +93,7 @@ extension PortingRules {
             return
         }
         remove(index..<end)
-        let isManaged = (source.start(ofDeclaration: keyword)..<keyword).contains { source.word($0) == "NSManaged" }
+        let isManaged = source.modifiers(of: keyword).contains("NSManaged")
         switch source.word(keyword) {
         case "class":
             let declared = declaredName(keyword)
@@ -130,7 +130,7 @@ extension PortingRules {
         if source.word(keyword) == "init", source.matches("(", "entity", at: keyword + 1), let close = source.closing(keyword + 1),
             ((keyword + 1)..<close).contains(where: { source.word($0) == "insertInto" })
         {
-            let modifiers = (source.start(ofDeclaration: keyword)..<keyword).map { source.word($0) }
+            let modifiers = source.modifiers(of: keyword)
             if modifiers.contains("private") || modifiers.contains("fileprivate") {
                 leave(index, "init(entity:insertInto:) must be required, and as accessible as its class.")
             }
@@ -159,7 +159,7 @@ extension PortingRules {
 
     /// Replaces `override` by `required`, or removes it if `required` is already there.
     private mutating func makeRequired(_ index: Int, _ keyword: Int) {
-        let isRequired = (source.start(ofDeclaration: keyword)..<keyword).contains { source.word($0) == "required" }
+        let isRequired = source.modifiers(of: keyword).contains("required")
         if isRequired { remove(index..<(index + 1)) } else { replace(index..<(index + 1), by: "required") }
     }
 

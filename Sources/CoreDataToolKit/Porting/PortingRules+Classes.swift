@@ -35,7 +35,7 @@ extension PortingRules {
             && source.brace(around: place) == scope.body.lowerBound
         {
             if source.matches("(", ")", at: place + 1) { return }
-            let modifiers = (source.start(ofDeclaration: place)..<place).map { source.word($0) }
+            let modifiers = source.modifiers(of: place)
             if !modifiers.contains("convenience") { hasDesignated = true }
         }
         if hasDesignated {
@@ -49,7 +49,7 @@ extension PortingRules {
             let scope = source.scope(around: index), scope.kind == .extension, Self.frameworkClasses.contains(scope.name),
             let member = source.member(around: index)
         else { return }
-        let modifiers = (source.start(ofDeclaration: member)..<member).map { source.word($0) }
+        let modifiers = source.modifiers(of: member)
         guard modifiers.contains("static") || modifiers.contains("class") else { return }
         leave(index, "self.init(…) in a static method takes required initializers only: write \(scope.name)(…).")
     }
@@ -111,7 +111,6 @@ extension PortingRules {
         return false
     }
 
-    /// Whether an expression ends at a token.
     private func endsStatement(_ index: Int) -> Bool {
         guard source.tokens.indices.contains(index + 1) else { return true }
         if ["}", ";"].contains(source.word(index + 1)) { return true }

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Rules for names and calls that differ on Linux.
 extension PortingRules {
     // MARK: Names of properties
 
@@ -39,7 +38,6 @@ extension PortingRules {
         replace(index..<(inner + 2), by: "\"\(last)\"")
     }
 
-    /// The comparison methods, which are the only selectors here.
     private static let comparisons: Set<String> = [
         "compare", "caseInsensitiveCompare", "localizedCompare", "localizedCaseInsensitiveCompare", "localizedStandardCompare",
     ]

@@ -4,12 +4,14 @@ extension PortingRules {
     private struct Import {
         let tokens: Range<Int>
         let module: String
-        /// Whether the whole module is imported.
         let isWhole: Bool
         /// Whether attributes or modifiers precede the import.
         let isMarked: Bool
         /// Whether a part of a module is imported, such as `CoreData.NSFetchRequest`.
         let isPart: Bool
+
+        /// Whether it is of a part of Core Data, which here can only be imported as a whole.
+        var isPartOfCoreData: Bool { module == "CoreData" && isPart }
     }
 
     private static let missingModules: Set<String> = [
@@ -71,7 +73,7 @@ extension PortingRules {
         }
         portParts(found)
         importNetworking(found)
-        guard let own = found.first(where: { $0.module == "CoreData" && ($0.isWhole || Self.isPartOfCoreData($0)) }) else {
+        guard let own = found.first(where: { $0.module == "CoreData" && ($0.isWhole || $0.isPartOfCoreData) }) else {
             return portImportsWithoutCoreData(found)
         }
         for entry in found where entry.module == "Foundation" && entry.isWhole {
@@ -85,13 +87,11 @@ extension PortingRules {
         importClasses(used(Self.doubleNames, found), after: own)
     }
 
-    /// Whether an import is of a part of Core Data, which here can only be imported as a whole.
-    private static func isPartOfCoreData(_ entry: Import) -> Bool { entry.module == "CoreData" && entry.isPart }
-
     /// Changes `import CoreData.NSFetchRequest`.
     private mutating func portParts(_ found: [Import]) {
         var isImported = found.contains { $0.module == "CoreData" && $0.isWhole }
-        for entry in found where Self.isPartOfCoreData(entry) && source.word(entry.tokens.upperBound - 1) != "CoreDataDefines" {
+        for entry in found
+        where entry.isPartOfCoreData && source.word(entry.tokens.upperBound - 1) != "CoreDataDefines" {
             if isImported {
                 remove(entry.tokens)
             } else {
@@ -114,7 +114,7 @@ extension PortingRules {
         guard !found.contains(where: { $0.module == "FoundationNetworking" }), let last = found.last(where: { $0.isWhole && !$0.isMarked }),
             source.tokens.indices.contains(where: { source.tokens[$0].kind == .word && !source.isInactive[$0] && isNetworking($0) })
         else { return }
-        insertLine("import FoundationNetworking", after: last)
+        insertLines(["import FoundationNetworking"], after: last)
     }
 
     private func isNetworking(_ index: Int) -> Bool {
@@ -127,10 +127,11 @@ extension PortingRules {
         "NSFetchRequestResult", "NSFetchedResultsControllerDelegate", "NSManagedObject",
     ])
 
-    private mutating func insertLine(_ line: String, after entry: Import) {
+    private mutating func insertLines(_ lines: [String], after entry: Import) {
+        if lines.isEmpty { return }
         let end = source.tokens[entry.tokens.upperBound - 1].range.upperBound
         let newline = source.bytes.count > end && source.bytes[end] == UInt8(ascii: "\r") ? "\r\n" : "\n"
-        insert(newline + line, at: end)
+        insert(lines.map { newline + $0 }.joined(), at: end)
     }
 
     /// Changes a file that imports only Foundation and therefore uses Foundation's classes of these
@@ -143,7 +144,7 @@ extension PortingRules {
         if needsImport, !found.contains(where: { $0.module == "CoreData" }), let last = found.last(where: { $0.isWhole && !$0.isMarked }),
             !hasFoundation || found.contains(where: { $0.module == "XCTest" })
         {
-            insertLine("import CoreData", after: last)
+            insertLines(["import CoreData"], after: last)
         }
         let names = used(Self.doubleNames + Self.ownNames, found)
         guard !names.isEmpty || needsImport && hasFoundation else { return }
@@ -178,10 +179,6 @@ extension PortingRules {
     }
 
     private mutating func importClasses(_ wanted: [String], after own: Import) {
-        guard !wanted.isEmpty else { return }
-        let end = source.tokens[own.tokens.upperBound - 1].range.upperBound
-        let newline = source.bytes.count > end && source.bytes[end] == UInt8(ascii: "\r") ? "\r\n" : "\n"
-        let lines = wanted.map { "import \($0 == "autoreleasepool" ? "func" : "class") CoreData.\($0)" }
-        insert(lines.map { newline + $0 }.joined(), at: end)
+        insertLines(wanted.map { "import \($0 == "autoreleasepool" ? "func" : "class") CoreData.\($0)" }, after: own)
     }
 }

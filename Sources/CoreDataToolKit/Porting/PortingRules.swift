@@ -8,7 +8,6 @@ struct PortingRules {
     let classes: ManagedClasses
     private(set) var edits: [PortingEdit] = []
     private(set) var remainders: [PortingRemainder] = []
-    /// The index of the next token to process.
     private var next = 0
 
     init(source: SwiftSource, classes: ManagedClasses) {
@@ -61,14 +60,12 @@ struct PortingRules {
 
     // MARK: Results
 
-    /// Replaces tokens.
     mutating func replace(_ range: Range<Int>, by text: String) {
         let bytes = source.tokens[range.lowerBound].range.lowerBound..<source.tokens[range.upperBound - 1].range.upperBound
         add(bytes, text, shown: source.text(bytes))
         skip(to: range.upperBound)
     }
 
-    /// Replaces a part of a token.
     mutating func replace(bytes: Range<Int>, by text: String) {
         add(bytes, text, shown: source.text(bytes))
     }
@@ -103,7 +100,6 @@ struct PortingRules {
         add(bytes, "", shown: source.text(bytes))
     }
 
-    /// Inserts text at an offset in the bytes.
     mutating func insert(_ text: String, at place: Int) {
         add(place..<place, text, shown: "")
     }
@@ -117,7 +113,6 @@ struct PortingRules {
                 range: range, replacement: text, line: source.line(of: place ?? range.lowerBound), summary: summary))
     }
 
-    /// Reports a place that a person has to change.
     mutating func leave(_ index: Int, _ rule: String) {
         remainders.append(PortingRemainder(line: source.line(ofToken: index), rule: rule))
     }
@@ -126,16 +121,9 @@ struct PortingRules {
 
     // MARK: Places
 
-    /// Whether a token begins a line.
     func startsLine(_ index: Int) -> Bool {
         index <= 0 || index >= source.tokens.count || source.line(ofToken: index - 1) < source.line(ofToken: index)
     }
 
     func isInManagedClass(_ index: Int) -> Bool { classes.contain(source.scope(around: index)) }
-
-    /// Whether a token is in a type or extension of one of Core Data's own classes or of a subclass
-    /// of one.
-    func isInFrameworkClass(_ index: Int) -> Bool {
-        source.scope(around: index).map { $0.kind != .protocol && classes.frameworkNames.contains($0.name) } ?? false
-    }
 }

@@ -33,7 +33,6 @@ struct SwiftLexer {
     private var position = 0
     private var tokens: [SwiftToken] = []
 
-    /// Returns the tokens of a source.
     static func tokens(of bytes: [UInt8]) -> [SwiftToken] {
         var lexer = SwiftLexer(bytes: bytes)
         lexer.run(untilParenthesis: false)

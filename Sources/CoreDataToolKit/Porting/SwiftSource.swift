@@ -49,7 +49,6 @@ struct SwiftSource {
 
     func line(ofToken index: Int) -> Int { line(of: tokens[index].range.lowerBound) }
 
-    /// Returns the text of a range of bytes.
     func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
     /// Returns the text of tokens, including the text between them.
@@ -67,14 +66,26 @@ struct SwiftSource {
 
     /// Returns the token that closes the bracket at an index; nil if there is none.
     func closing(_ index: Int) -> Int? {
-        let pairs = ["(": ")", "[": "]", "{": "}"]
-        guard let close = pairs[word(index)] else { return nil }
-        let open = word(index)
-        var depth = 0
-        for place in index..<tokens.count {
-            if tokens[place].kind != .symbol { continue }
-            if tokens[place].text == open { depth += 1 }
-            if tokens[place].text == close {
+        guard let close = ["(": ")", "[": "]", "{": "}"][word(index)] else { return nil }
+        return bracket(close, matching: word(index), in: index..<tokens.count)
+    }
+
+    /// Returns the opening parenthesis for a closing one; nil if there is none.
+    func opening(_ index: Int) -> Int? { bracket("(", matching: ")", in: stride(from: index, through: 0, by: -1)) }
+
+    /// Returns the opening brace of the innermost block around a token; nil outside all braces.
+    func brace(around index: Int) -> Int? {
+        bracket("{", matching: "}", in: stride(from: index - 1, through: 0, by: -1), depth: 1)
+    }
+
+    /// - Parameter depth: the number of brackets to match before the first place.
+    private func bracket(
+        _ wanted: String, matching other: String, in places: some Sequence<Int>, depth: Int = 0
+    ) -> Int? {
+        var depth = depth
+        for place in places where tokens[place].kind == .symbol {
+            if tokens[place].text == other { depth += 1 }
+            if tokens[place].text == wanted {
                 depth -= 1
                 if depth == 0 { return place }
             }
@@ -144,33 +155,9 @@ struct SwiftSource {
         return place
     }
 
-    /// Returns the opening parenthesis for a closing one; nil if there is none.
-    func opening(_ index: Int) -> Int? {
-        var depth = 0
-        for place in stride(from: index, through: 0, by: -1) where tokens[place].kind == .symbol {
-            if tokens[place].text == ")" { depth += 1 }
-            if tokens[place].text == "(" {
-                depth -= 1
-                if depth == 0 { return place }
-            }
-        }
-        return nil
-    }
+    func modifiers(of keyword: Int) -> [String] { (start(ofDeclaration: keyword)..<keyword).map { word($0) } }
 
     // MARK: Scopes
-
-    /// Returns the opening brace of the innermost block around a token; nil outside all braces.
-    func brace(around index: Int) -> Int? {
-        var depth = 0
-        for place in stride(from: index - 1, through: 0, by: -1) where tokens[place].kind == .symbol {
-            if tokens[place].text == "}" { depth += 1 }
-            if tokens[place].text == "{" {
-                if depth == 0 { return place }
-                depth -= 1
-            }
-        }
-        return nil
-    }
 
     /// Whether a declaration is a member of a type or extension, not a declaration within a method.
     func isMember(_ keyword: Int) -> Bool {
@@ -246,7 +233,6 @@ struct SwiftSource {
         return (name, inherited)
     }
 
-    /// Returns the innermost type or extension around a token.
     func scope(around index: Int) -> Scope? {
         scopes.last { $0.body.contains(index) && $0.body.lowerBound != index }
     }

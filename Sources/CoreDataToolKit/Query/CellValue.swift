@@ -4,7 +4,6 @@ import CoreData
 enum CellValue: Equatable {
     case null
     case bool(Bool)
-    /// A number as exact digits.
     case number(String)
     case text(String)
     case data(Data)
@@ -75,7 +74,6 @@ enum CellValue: Equatable {
         self = .text(parts.suffix(2).joined(separator: "/"))
     }
 
-    /// Creates a value as it is in the file.
     init(_ value: SQLiteReader.Value) {
         switch value {
         case .null: self = .null
@@ -86,7 +84,6 @@ enum CellValue: Equatable {
         }
     }
 
-    /// Returns the primary key in an object's identity.
     static func key(of objectID: NSManagedObjectID) -> Int64? {
         Int64(objectID.uriRepresentation().lastPathComponent.dropFirst())
     }
@@ -152,7 +149,6 @@ enum CellValue: Equatable {
         }
     }
 
-    /// The value for display in a table.
     var tableText: String {
         switch self {
         case .null: "-"

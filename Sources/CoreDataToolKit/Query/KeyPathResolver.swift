@@ -8,7 +8,6 @@ struct UnknownKey: Error {
     /// The composite attribute in which the key was searched as an element.
     var composite: NSCompositeAttributeDescription?
 
-    /// The message: the problem and the existing names.
     var message: String {
         if let composite {
             return "The composite attribute '\(composite.name)' of '\(entity.name ?? "")' has no element '\(key)'. "
@@ -23,18 +22,14 @@ struct UnknownKey: Error {
 /// Finds properties by name, ignoring case.
 enum KeyPathResolver {
     struct Resolved {
-        /// The key path in the properties' own spelling.
         let keyPath: String
         /// The last property, or element of a composite attribute; nil if the path ends in
         /// something else, such as `@count` or `objectID`.
         let property: NSPropertyDescription?
     }
 
-    /// Keys that every object has.
     private static let ownKeys: Set<String> = ["self", "objectid", "entity"]
 
-    /// Resolves a key path from an entity.
-    ///
     /// - Throws: `UnknownKey`.
     static func resolve(_ keyPath: String, from entity: NSEntityDescription) throws(UnknownKey) -> Resolved {
         var current: NSEntityDescription? = entity

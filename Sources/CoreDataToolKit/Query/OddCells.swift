@@ -20,7 +20,6 @@ struct OddCells {
         }
     }
 
-    /// The faults in sentences, by property.
     var sentences: [String] { findings.values.map(\.sentence).sorted() }
 
     /// Returns the value of a column as it is in the file, if the engine would show another value.

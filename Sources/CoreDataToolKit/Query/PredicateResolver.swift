@@ -6,8 +6,6 @@ struct PredicateResolver {
     private let text: String
     private let identities: ObjectIdentities
 
-    /// Parses and resolves a predicate.
-    ///
     /// - Throws: `ToolError` with the place marked.
     static func predicate(
         _ text: String, for entity: NSEntityDescription, identities: ObjectIdentities
@@ -71,9 +69,7 @@ struct PredicateResolver {
             return resolved == arguments
                 ? expression : NSExpression(forFunction: expression.function, arguments: resolved)
         case .aggregate:
-            var elements: [NSExpression] = []
-            for element in expression.aggregateElements ?? [] { elements.append(try resolve(element, in: scope)) }
-            return NSExpression(forAggregate: elements)
+            return try list(expression) { element throws(ToolError) in try resolve(element, in: scope) } ?? expression
         case .unionSet:
             return NSExpression(
                 forUnionSet: try resolve(expression.left, in: scope), with: try resolve(expression.right, in: scope))
@@ -136,7 +132,6 @@ struct PredicateResolver {
         }
     }
 
-    /// Returns the property that an expression reads.
     private func property(_ expression: NSExpression, in scope: Scope) -> NSPropertyDescription? {
         guard expression.expressionType == .keyPath else { return nil }
         let operand = expression.operand
@@ -145,6 +140,27 @@ struct PredicateResolver {
     }
 
     // MARK: Values
+
+    /// Returns the constant text that an expression is; nil for anything else.
+    private func constantText(_ expression: NSExpression) -> String? {
+        expression.expressionType == .constantValue ? expression.constantValue as? String : nil
+    }
+
+    /// Returns a list with converted elements; nil for an expression that is no list.
+    private func list(
+        _ expression: NSExpression, _ convert: (NSExpression) throws(ToolError) -> NSExpression
+    ) throws(ToolError) -> NSExpression? {
+        var elements: [NSExpression] = []
+        switch expression.expressionType {
+        case .aggregate: elements = expression.aggregateElements ?? []
+        case .constantValue:
+            guard let list = expression.constantValue as? [Any] else { return nil }
+            elements = list.map { NSExpression(forConstantValue: $0) }
+        default: return nil
+        }
+        for index in elements.indices { elements[index] = try convert(elements[index]) }
+        return NSExpression(forAggregate: elements)
+    }
 
     private func attributeType(_ expression: NSExpression, in scope: Scope) -> NSAttributeType? {
         (property(expression, in: scope) as? NSAttributeDescription)?.attributeType
@@ -158,22 +174,14 @@ struct PredicateResolver {
         case .like, .matches, .beginsWith, .endsWith, .contains: return expression
         default: break
         }
-        if expression.expressionType == .aggregate {
-            var elements: [NSExpression] = []
-            for element in expression.aggregateElements ?? [] {
-                elements.append(try converted(element, to: type, for: comparison))
-            }
-            return NSExpression(forAggregate: elements)
+        let list = try list(expression) { element throws(ToolError) in
+            try converted(element, to: type, for: comparison)
         }
+        if let list { return list }
         if type == .dateAttributeType, let date = bareDate(expression) {
             throw mistake("\(date) is a calculation here.", "Write a date in quotes: '\(date)'.", at: date)
         }
-        guard expression.expressionType == .constantValue else { return expression }
-        if let list = expression.constantValue as? [Any] {
-            let elements = list.map { NSExpression(forConstantValue: $0) }
-            return try converted(NSExpression(forAggregate: elements), to: type, for: comparison)
-        }
-        guard let text = expression.constantValue as? String else { return expression }
+        guard let text = constantText(expression) else { return expression }
         switch type {
         case .dateAttributeType:
             guard let date = DateText.date(from: text) else {
@@ -226,16 +234,9 @@ struct PredicateResolver {
 
     /// Converts texts such as `Maker/p1` to objects.
     private func identified(_ expression: NSExpression, of entity: NSEntityDescription) throws(ToolError) -> NSExpression {
-        if expression.expressionType == .aggregate {
-            var elements: [NSExpression] = []
-            for element in expression.aggregateElements ?? [] { elements.append(try identified(element, of: entity)) }
-            return NSExpression(forAggregate: elements)
-        }
-        guard expression.expressionType == .constantValue else { return expression }
-        if let list = expression.constantValue as? [Any] {
-            return try identified(NSExpression(forAggregate: list.map { NSExpression(forConstantValue: $0) }), of: entity)
-        }
-        guard let text = expression.constantValue as? String else { return expression }
+        let list = try list(expression) { element throws(ToolError) in try identified(element, of: entity) }
+        if let list { return list }
+        guard let text = constantText(expression) else { return expression }
         do {
             return NSExpression(forConstantValue: try identities.identity(text, of: entity))
         } catch {

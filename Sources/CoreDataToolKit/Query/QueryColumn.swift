@@ -124,11 +124,7 @@ struct QueryColumn {
     var isNumeric: Bool {
         switch source {
         case .toMany: true
-        case .attribute(let type, _):
-            [
-                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .decimalAttributeType,
-                .doubleAttributeType, .floatAttributeType,
-            ].contains(type)
+        case .attribute(let type, _): type.isNumeric
         case .object, .toOne, .composite: false
         }
     }

@@ -18,14 +18,12 @@ struct QueryRows {
 
     private static let chunkSize = 500
 
-    /// The result of a run.
     struct Outcome {
         var count = 0
         /// The faults of values in these rows, in sentences.
         var problems: [String] = []
     }
 
-    /// Calls `body` with each row.
     func forEach(_ body: ([CellValue]) throws -> Void) throws -> Outcome {
         var odd = OddCells()
         if limit == 0 { return Outcome() }

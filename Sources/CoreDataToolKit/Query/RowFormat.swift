@@ -6,7 +6,6 @@ protocol RowFormat {
     var needsAllRows: Bool { get }
     /// Measures a row that will be written later.
     mutating func measure(_ row: [CellValue])
-    /// Writes one row.
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws
     /// Writes the text after the last row.
     mutating func finish(rowCount: Int, to output: OutputWriter) throws
@@ -23,8 +22,6 @@ enum RowFormats: String, CaseIterable {
     case json
     case csv
 
-    /// Returns a writer of the format.
-    ///
     /// - Parameter width: the number of columns of the terminal.
     func make(_ columns: [QueryColumn], width: Int) -> any RowFormat {
         switch self {

@@ -3,7 +3,6 @@ import CoreData
 /// Finds values of a table that contradict the model: values of another kind, keys of missing rows,
 /// names of missing files.
 struct CellChecks {
-    /// A fault of a value.
     enum Fault: Hashable {
         case kind(String)
         case danglingKey
@@ -15,7 +14,6 @@ struct CellChecks {
         let cell: StoreInspection.Cell
         let fault: Fault
         let count: Int64
-        /// The keys of some of the rows.
         let keys: [Int64]
         /// The names of the missing files of these rows.
         var files: [String] = []
@@ -54,7 +52,6 @@ struct CellChecks {
     private let checks: [Check]
     private let folder: URL
 
-    /// The number of checks in one statement.
     private static let group = 100
 
     /// - Parameters:

@@ -3,7 +3,7 @@ import Foundation
 /// Identifies the kind of a file that a person named by mistake.
 enum FileKind {
     /// The number of bytes that are examined.
-    private static let sampleSize = 4096
+    static let sampleSize = 4096
 
     /// Returns the kind of a file that is no model (neither property list nor XML); nil if it may
     /// be a model.
@@ -33,9 +33,9 @@ enum FileKind {
         return (0..<4).contains { cut in String(validating: bytes.dropLast(cut), as: UTF8.self) != nil }
     }
 
-    private static func beginning(of url: URL) -> Data? {
+    static func beginning(of url: URL, count: Int = sampleSize) -> Data? {
         guard let handle = try? FileHandle(forReadingFrom: url) else { return nil }
         defer { try? handle.close() }
-        return (try? handle.read(upToCount: sampleSize)) ?? Data()
+        return (try? handle.read(upToCount: count)) ?? Data()
     }
 }

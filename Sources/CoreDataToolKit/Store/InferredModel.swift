@@ -6,16 +6,15 @@ import CoreData
 /// spelling. Types are the declared ones. The columns of subentities are in the table of their root
 /// entity and cannot be assigned to the subentities: the root entity has them all.
 struct InferredModel {
-    private let contents: StoreContents
+    private let contents: StoreCatalog
     private let reader: SQLiteReader
     private var descriptions: [Int: NSEntityDescription] = [:]
 
-    init(_ contents: StoreContents, reader: SQLiteReader) {
+    init(_ contents: StoreCatalog, reader: SQLiteReader) {
         self.contents = contents
         self.reader = reader
     }
 
-    /// Returns the inferred model.
     mutating func model() throws -> NSManagedObjectModel {
         for entity in contents.entities where contents.table(of: entity) != nil {
             let description = NSEntityDescription()
@@ -46,7 +45,7 @@ struct InferredModel {
     }
 
     /// Whether the superentities of an entity form a cycle, which occurs only in a damaged store.
-    private func isInCycle(_ entity: StoreContents.Entity) -> Bool {
+    private func isInCycle(_ entity: StoreCatalog.Entity) -> Bool {
         var seen: Set<Int> = [entity.number]
         var next = entity.superNumber
         while next != 0 {
@@ -80,7 +79,7 @@ struct InferredModel {
         return properties
     }
 
-    private func type(of column: StoreContents.Column, in table: String) throws -> NSAttributeType {
+    private func type(of column: StoreCatalog.Column, in table: String) throws -> NSAttributeType {
         switch column.type {
         case "INTEGER": return .integer64AttributeType
         case "FLOAT", "REAL", "DOUBLE": return .doubleAttributeType
@@ -92,7 +91,7 @@ struct InferredModel {
     }
 
     /// Whether a column of bytes has values, and all of them 16 bytes long.
-    private func holdsOnlyUUIDs(_ column: StoreContents.Column, in table: String) throws -> Bool {
+    private func holdsOnlyUUIDs(_ column: StoreCatalog.Column, in table: String) throws -> Bool {
         let name = SQLiteReader.identifier(column.name)
         let row = try reader.rows(
             "SELECT count(*), min(length(\(name))), max(length(\(name))) FROM \(SQLiteReader.identifier(table)) "
@@ -105,14 +104,12 @@ struct InferredModel {
 
     /// Returns the entity number in a name such as `Z10_QUOTE`.
     private static func entityNumber(inColumn name: String) -> Int? {
-        let digits = name.dropFirst().prefix(while: \.isNumber)
-        guard name.hasPrefix("Z"), !digits.isEmpty, name.dropFirst(1 + digits.count).first == "_" else { return nil }
-        return Int(digits)
+        numbered(name, after: "Z").flatMap { $0.name.first == "_" ? $0.number : nil }
     }
 
     /// Returns the destination entity of a to-one column, if the tables show it; nil for an
     /// attribute.
-    private func destination(of column: StoreContents.Column, in table: String) throws -> NSEntityDescription? {
+    private func destination(of column: StoreCatalog.Column, in table: String) throws -> NSEntityDescription? {
         guard column.type == "INTEGER" else { return nil }
         let tail = "_" + column.name.dropFirst()
         for other in contents.columns(of: table) where other.name.hasSuffix(tail) {
@@ -135,7 +132,7 @@ struct InferredModel {
 
     /// Whether a column has the position of a relationship's column: after all integers of its
     /// entity. For a table with subentities, whose integers follow, this is unknown.
-    private func isBehindIntegers(_ column: StoreContents.Column, in table: String) -> Bool {
+    private func isBehindIntegers(_ column: StoreCatalog.Column, in table: String) -> Bool {
         if contents.entities.contains(where: { $0.superNumber != 0 }) { return true }
         let following = contents.columns(of: table).drop { $0.name != column.name }.prefix { $0.type == "INTEGER" }
         return following.allSatisfy { other in
@@ -146,7 +143,7 @@ struct InferredModel {
 
     /// Whether a column has values, and all of them are keys of other rows of the table. Reads the
     /// whole table.
-    private func leadsToOtherRows(_ column: StoreContents.Column, in table: String) throws -> Bool {
+    private func leadsToOtherRows(_ column: StoreCatalog.Column, in table: String) throws -> Bool {
         let (name, rows) = (SQLiteReader.identifier(column.name), SQLiteReader.identifier(table))
         let row = try reader.rows(
             "SELECT count(*), count(CASE WHEN t.Z_PK <> t.\(name) AND EXISTS (SELECT 1 FROM \(rows) d WHERE d.Z_PK = t.\(name)) THEN 1 END) "
@@ -196,11 +193,9 @@ struct InferredModel {
     /// Returns the relationship without an inverse for a column such as `Z3ITEMS`, which holds the
     /// owner: a to-many relationship of entity 3.
     private func hiddenKey(
-        _ column: StoreContents.Column, in table: String
+        _ column: StoreCatalog.Column, in table: String
     ) -> (owner: NSEntityDescription, name: String)? {
-        let digits = column.name.dropFirst().prefix(while: \.isNumber)
-        let name = column.name.dropFirst(1 + digits.count)
-        guard column.name.hasPrefix("Z"), column.type == "INTEGER", let number = Int(digits), let first = name.first, first != "_",
+        guard column.type == "INTEGER", let (number, name) = Self.numbered(column.name, after: "Z"), name.first != "_",
             contents.indexNames.contains("\(table)_\(column.name)_INDEX"), let owner = descriptions[number]
         else { return nil }
         return (owner, name.lowercased())
@@ -226,9 +221,9 @@ struct InferredModel {
     }
 
     /// Returns the parts of a name such as `Z_4CARS`.
-    private static func numbered(_ name: String) -> (number: Int, name: String)? {
-        guard name.hasPrefix("Z_") else { return nil }
-        let rest = name.dropFirst(2)
+    private static func numbered(_ name: String, after prefix: String = "Z_") -> (number: Int, name: String)? {
+        guard name.hasPrefix(prefix) else { return nil }
+        let rest = name.dropFirst(prefix.count)
         let digits = rest.prefix(while: \.isNumber)
         guard let number = Int(digits), rest.count > digits.count else { return nil }
         return (number, String(rest.dropFirst(digits.count)))

@@ -3,13 +3,10 @@ import CoreData
 /// A model that a person named: a model file, or a store that contains its model.
 struct NamedModel {
     let model: NSManagedObjectModel
-    /// The last part of the path.
     let name: String
     private let url: URL
     private let version: String?
 
-    /// Reads the model.
-    ///
     /// - Parameter version: the version of a bundle with several; nil for the current one.
     /// - Throws: `ToolError`.
     init(path: String, version: String?) throws {
@@ -20,7 +17,7 @@ struct NamedModel {
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else {
             throw ToolError("There is no file '\(path)'. Check the path.")
         }
-        if !isFolder.boolValue, Self.isDatabase(url) {
+        if !isFolder.boolValue, FileKind.beginning(of: url, count: 15) == Data("SQLite format 3".utf8) {
             model = try Self.modelOfStore(path)
             return
         }
@@ -43,19 +40,13 @@ struct NamedModel {
     /// not such a file.
     func codeGeneration() throws -> CodeGeneration? { try CodeGeneration(reading: url, version: version) }
 
-    private static func isDatabase(_ url: URL) -> Bool {
-        guard let handle = try? FileHandle(forReadingFrom: url) else { return false }
-        defer { try? handle.close() }
-        return (try? handle.read(upToCount: 15)) == Data("SQLite format 3".utf8)
-    }
-
     private static func modelOfStore(_ path: String) throws -> NSManagedObjectModel {
         let file = try StoreFile(path: path)
-        let contents: StoreContents
+        let contents: StoreCatalog
         do {
-            contents = try StoreContents(file, reader: file.reader())
+            contents = try StoreCatalog(file, reader: file.reader())
         } catch let failure as SQLiteReader.Failure {
-            throw StoreContents.error(failure, file)
+            throw StoreCatalog.error(failure, file)
         }
         guard let cache = contents.modelCache, !cache.isEmpty else {
             throw ToolError("The store '\(path)' carries no model. Name the model file that it was made with.")

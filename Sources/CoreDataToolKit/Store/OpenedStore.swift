@@ -4,13 +4,10 @@ import CoreData
 final class OpenedStore {
     let store: ReadableStore
     let context: NSManagedObjectContext
-    /// The requested entity.
     let entity: NSEntityDescription
 
     var model: StoreModel { store.model }
 
-    /// Opens a store.
-    ///
     /// - Parameter entity: the name of the requested entity, in any case.
     /// - Throws: `ToolError`, or an error of Core Data.
     init(path: String, modelPath: String?, entity name: String) throws {

@@ -4,7 +4,7 @@ import CoreData
 /// private copy.
 final class ReadableStore {
     let file: StoreFile
-    let contents: StoreContents
+    let contents: StoreCatalog
     let model: StoreModel
     let survey: StoreSurvey
     /// A reader for tables and metadata below Core Data, on the file that the engine reads.
@@ -13,8 +13,6 @@ final class ReadableStore {
     /// The problems of the store, in sentences.
     var problems: [String] { model.warnings + contents.problems + survey.problems }
 
-    /// Opens a store in a way in which it can be read.
-    ///
     /// - Parameter entity: the only entity whose rows are needed, in any case; nil for all.
     /// - Throws: `ToolError`.
     init(path: String, modelPath: String?, entity: String? = nil) throws {
@@ -22,7 +20,7 @@ final class ReadableStore {
         self.file = file
         do {
             let reader = try file.reader()
-            var contents = try StoreContents(file, reader: reader)
+            var contents = try StoreCatalog(file, reader: reader)
             let model = try StoreModel(&contents, reader: reader, modelPath: modelPath)
             self.model = model
             let chosen = entity.flatMap { try? model.entity(named: $0, in: file) }?.name
@@ -40,12 +38,10 @@ final class ReadableStore {
                 }
             }
         } catch let failure as SQLiteReader.Failure {
-            throw StoreContents.error(failure, file)
+            throw StoreCatalog.error(failure, file)
         }
     }
 
-    /// Returns the entity with a name, in any case.
-    ///
     /// - Throws: `ToolError` with near names, or when the entity's table is missing.
     func entity(named name: String) throws(ToolError) -> NSEntityDescription {
         let lost = contents.entities.first { $0.name == name && contents.table(of: $0) == nil }

@@ -30,7 +30,6 @@ final class SQLiteReader {
         }
     }
 
-    /// An error of SQLite.
     struct Failure: Error {
         let code: Int32
         let message: String
@@ -53,8 +52,6 @@ final class SQLiteReader {
 
     private let handle: OpaquePointer
 
-    /// Opens a database for reading.
-    ///
     /// - Parameter isImmutable: whether nobody changes the file and it has no journal. Then no
     ///   locks are taken and no files are created beside it.
     init(path: String, isImmutable: Bool) throws {
@@ -101,16 +98,12 @@ final class SQLiteReader {
     private let stepLimit: Int64
 
     private static func stepLimit(_ path: String) -> Int64 {
-        let sizes = ["", "-wal"].map { suffix in
-            ((try? FileManager.default.attributesOfItem(atPath: path + suffix))?[.size] as? NSNumber)?.int64Value ?? 0
-        }
+        let sizes = ["", "-wal"].map { StoreFile.fileSize(path + $0) ?? 0 }
         return 200_000_000 + min(sizes.reduce(0, +), 1 << 50) * 20
     }
 
     private static let stepsOfRound: Int64 = 1_000_000
 
-    /// Returns all rows of a query.
-    ///
     /// - Throws: `Failure`; one with `isEndless` if the query takes more steps than any table
     ///   needs.
     func rows(_ sql: String) throws -> [[Value]] {

@@ -11,7 +11,6 @@ import Foundation
 final class StoreFile {
     /// The file that the person named.
     let originalURL: URL
-    /// The file to open.
     private(set) var url: URL
     /// Whether nobody changes the file at `url`.
     private(set) var isImmutable = false
@@ -20,7 +19,6 @@ final class StoreFile {
     let walSize: Int64?
     private var temporaryFolder: URL?
 
-    /// Whether a private copy is read.
     var isCopy: Bool { temporaryFolder != nil }
 
     /// Determines how the file can be read, and opens it.
@@ -56,7 +54,6 @@ final class StoreFile {
             .appendingPathComponent(".\(originalURL.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
     }
 
-    /// Removes the private copy, if there is one.
     func close() {
         guard let folder = temporaryFolder else { return }
         temporaryFolder = nil
@@ -77,7 +74,7 @@ final class StoreFile {
             _ = try reader().rows("SELECT count(*) FROM sqlite_master")
             return true
         } catch let failure as SQLiteReader.Failure {
-            if failure.isLocked { throw StoreContents.error(failure, self) }
+            if failure.isLocked { throw StoreCatalog.error(failure, self) }
             return false
         }
     }
@@ -115,7 +112,7 @@ final class StoreFile {
                 + ". This command reads Core Data's SQLite stores; name one of those.")
     }
 
-    private static func fileSize(_ path: String) -> Int64? {
+    static func fileSize(_ path: String) -> Int64? {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? NSNumber)?.int64Value
     }
 

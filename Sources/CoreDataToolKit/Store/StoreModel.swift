@@ -5,15 +5,12 @@ struct StoreModel {
     enum Origin: Equatable {
         /// The store's own copy, in `Z_MODELCACHE`.
         case cache
-        /// A model file that the person named.
         case file(String)
-        /// Inferred from the store's tables.
         case tables
     }
 
     let model: NSManagedObjectModel
     let origin: Origin
-    /// Warnings about the model, in sentences.
     let warnings: [String]
     /// The attributes whose bytes a value transformer made.
     let transformables: Set<ObjectIdentifier>
@@ -23,7 +20,6 @@ struct StoreModel {
     /// The configuration whose entities the store holds; nil for all.
     let configuration: String?
 
-    /// The entities that the store holds.
     var entities: [NSEntityDescription] { model.heldEntities(forConfigurationName: configuration)?.entities ?? [] }
 
     /// Finds the model of a store, and completes the store's list of entities from it.
@@ -32,7 +28,7 @@ struct StoreModel {
     ///
     /// - Parameter path: a model file that replaces the store's own model.
     /// - Throws: `ToolError` when that file cannot be read or has no version that fits the store.
-    init(_ contents: inout StoreContents, reader: SQLiteReader, modelPath path: String?) throws {
+    init(_ contents: inout StoreCatalog, reader: SQLiteReader, modelPath path: String?) throws {
         if let path {
             self = try Self(try ModelFileChoice.model(at: path, for: contents), .file(path), [], &contents, reader)
             return
@@ -67,7 +63,7 @@ struct StoreModel {
     }
 
     private init(
-        _ model: NSManagedObjectModel, _ origin: Origin, _ warnings: [String], _ contents: inout StoreContents, _ reader: SQLiteReader
+        _ model: NSManagedObjectModel, _ origin: Origin, _ warnings: [String], _ contents: inout StoreCatalog, _ reader: SQLiteReader
     ) throws {
         self.model = model
         self.origin = origin
@@ -87,7 +83,7 @@ struct StoreModel {
     /// tables it has.
     ///
     /// - Returns: its name; nil if these are all hierarchies.
-    private static func makeConfiguration(of model: NSManagedObjectModel, _ contents: StoreContents) -> String? {
+    private static func makeConfiguration(of model: NSManagedObjectModel, _ contents: StoreCatalog) -> String? {
         guard let hashes = contents.metadata[NSStoreModelVersionHashesKey] as? [String: Any] else { return nil }
         let listed = Set(contents.entityNames(in: model).values)
         var roots: Set<ObjectIdentifier> = []
@@ -104,8 +100,6 @@ struct StoreModel {
         return name
     }
 
-    /// Returns the entity with a name, in any case.
-    ///
     /// - Throws: `ToolError` with near names.
     func entity(named name: String, in file: StoreFile) throws(ToolError) -> NSEntityDescription {
         let entities = entities
@@ -142,7 +136,7 @@ struct StoreModel {
 
 /// Chooses the version of a model file that a store was made with.
 enum ModelFileChoice {
-    static func model(at path: String, for contents: StoreContents) throws -> NSManagedObjectModel {
+    static func model(at path: String, for contents: StoreCatalog) throws -> NSManagedObjectModel {
         let url = URL(fileURLWithPath: path)
         do {
             let current = try NSManagedObjectModel(reading: url)
@@ -161,7 +155,7 @@ enum ModelFileChoice {
                 + "with the model in it, or name another model.")
     }
 
-    private static func fits(_ model: NSManagedObjectModel, _ contents: StoreContents) -> Bool {
+    private static func fits(_ model: NSManagedObjectModel, _ contents: StoreCatalog) -> Bool {
         ([nil] + model.configurations).contains {
             model.isConfiguration(withName: $0, compatibleWithStoreMetadata: contents.metadata)
         }

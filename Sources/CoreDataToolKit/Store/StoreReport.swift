@@ -27,7 +27,6 @@ struct StoreReport {
     /// Tables that do not belong to Core Data.
     let otherTables: [String]
 
-    /// Reads a store.
     init(path: String, modelPath: String?) throws {
         let store = try ReadableStore(path: path, modelPath: modelPath)
         defer { store.file.close() }
@@ -58,21 +57,21 @@ struct StoreReport {
             }
             self.warnings = warnings
         } catch let failure as SQLiteReader.Failure {
-            throw StoreContents.error(failure, store.file)
+            throw StoreCatalog.error(failure, store.file)
         }
     }
 
     /// Returns the entities, each followed by its subentities, by name.
     private static func hierarchy(
-        _ contents: StoreContents, _ counts: [Int: Int64], _ model: NSManagedObjectModel
+        _ contents: StoreCatalog, _ counts: [Int: Int64], _ model: NSManagedObjectModel
     ) -> [EntityRows] {
         let byName = model.entitiesByName
         let names = contents.entityNames(in: model)
-        func name(_ entity: StoreContents.Entity) -> String { names[entity.number] ?? entity.name }
+        func name(_ entity: StoreCatalog.Entity) -> String { names[entity.number] ?? entity.name }
         let numbers = Set(contents.entities.map(\.number))
         var result: [EntityRows] = []
         var seen: Set<Int> = []
-        func add(_ entity: StoreContents.Entity, depth: Int) -> Int64 {
+        func add(_ entity: StoreCatalog.Entity, depth: Int) -> Int64 {
             // A cycle, which occurs only in a damaged store.
             guard seen.insert(entity.number).inserted else { return 0 }
             let place = result.count
@@ -96,10 +95,7 @@ struct StoreReport {
 
     private static func externalFiles(in folder: URL) -> (count: Int, size: Int64) {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        let sizes = names.map { name -> Int64 in
-            let attributes = try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent(name).path)
-            return (attributes?[.size] as? NSNumber)?.int64Value ?? 0
-        }
+        let sizes = names.map { StoreFile.fileSize(folder.appendingPathComponent($0).path) ?? 0 }
         return (names.count, sizes.reduce(0, +))
     }
 
@@ -135,7 +131,6 @@ struct StoreReport {
 
     // MARK: Text
 
-    /// The report for people.
     var text: String {
         var facts: [(String, String?)] = [
             ("Store", path),
@@ -201,7 +196,6 @@ struct StoreReport {
 
     // MARK: JSON
 
-    /// The report for programs.
     var json: JSONValue {
         let originName: String
         switch origin {

@@ -8,27 +8,24 @@ import CoreData
 struct StoreSurvey {
     /// The number of rows of each entity itself, by entity number.
     private(set) var counts: [Int: Int64] = [:]
-    /// The problems, in sentences.
     private(set) var problems: [String] = []
     /// The statements that a private copy needs before the engine can read it; empty for a sound
     /// store.
     private(set) var mends: [String] = []
-    /// The missing tables, by entity.
     private(set) var missingTables: [String: String] = [:]
     let tables: [StoreInspection.EntityTable]
-    /// Tables with damaged pages.
     private(set) var damagedTables: Set<String> = []
     /// The names of these tables and of the join tables of many-to-many relationships.
     let tableNames: Set<String>
 
-    private let contents: StoreContents
+    private let contents: StoreCatalog
     private let reader: SQLiteReader
 
     /// Examines all tables of the entities that the store holds.
     ///
     /// - Parameter chosen: the entity whose rows are examined; nil for all. Counts and numbers of
     ///   other entities are then unknown.
-    init(_ contents: StoreContents, _ model: StoreModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
+    init(_ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
         self.contents = contents
         self.reader = reader
         let numbers = Dictionary(

@@ -4,20 +4,19 @@ import CoreData
 struct StoreTable {
     let name: String
     let columns: [String]
-    /// The column by which its rows are sorted.
     let order: String
 
     static let metadata = StoreTable(name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION")
     static let entities = StoreTable(name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
 
     /// Whether the table exists with all its columns, as the engine needs it.
-    func isComplete(in tables: [String: [StoreContents.Column]]) -> Bool {
+    func isComplete(in tables: [String: [StoreCatalog.Column]]) -> Bool {
         Set(columns).isSubset(of: (tables[name] ?? []).map(\.name))
     }
 
     /// Returns the rows with these columns; null for a missing column.
     func rows(
-        in tables: [String: [StoreContents.Column]], _ views: [String: [StoreContents.Column]], _ reader: SQLiteReader,
+        in tables: [String: [StoreCatalog.Column]], _ views: [String: [StoreCatalog.Column]], _ reader: SQLiteReader,
         _ problems: inout [String]
     ) throws -> [[SQLiteReader.Value]] {
         guard let present = (tables[name] ?? views[name])?.map(\.name) else {

@@ -140,14 +140,14 @@ package enum ComparableValue {
 }
 
 /// An Optional of any type. A value of type `Any` can be cast to it.
-protocol OptionalValue {
+package protocol OptionalValue {
     static var wrappedType: Any.Type { get }
     var wrappedValue: Any? { get }
 }
 
 extension Optional: OptionalValue {
-    static var wrappedType: Any.Type { Wrapped.self }
-    var wrappedValue: Any? {
+    package static var wrappedType: Any.Type { Wrapped.self }
+    package var wrappedValue: Any? {
         switch self {
         case .some(let value): value
         case .none: nil

@@ -11,7 +11,7 @@ extension DataStack {
     ///
     /// - Throws: errors of closing the store.
     nonisolated(nonsending) public func close() async throws {
-        try await change { try self.closeStore() }
+        try await onWorkQueue { try self.closeStore() }
     }
 
     /// Opens the store again after it was closed or could not be opened; an open one stays open.
@@ -26,7 +26,7 @@ extension DataStack {
     ///
     /// - Throws: the error of opening the store.
     nonisolated(nonsending) public func reopen() async throws {
-        try await change {
+        try await onWorkQueue {
             if case .success? = self.guarded.withLock({ $0.current.answer }) { return }
             try self.open()
         }
@@ -48,7 +48,7 @@ extension DataStack {
     /// - Throws: a `CocoaError` when the store cannot be destroyed; its contents are then
     ///   untouched, and the stack is closed.
     nonisolated(nonsending) public func destroy() async throws {
-        try await change {
+        try await onWorkQueue {
             try self.closeStore()
             let description = self.options.description(of: self.location)
             guard let url = description.url else { return }
@@ -76,7 +76,7 @@ extension DataStack {
         guard let url = location.url else { throw DataStackError.noFile }
         let (sourceType, ownType) = (NSPersistentStoreDescription(url: sourceURL).type, options.description(of: location).type)
         guard sourceType == ownType else { throw DataStackError.otherKindOfStore(source: sourceType, own: ownType) }
-        try await change {
+        try await onWorkQueue {
             try self.closeStore(andEnter: .opening)
             let outcome = Result {
                 let options = self.options.description(of: self.location).options
@@ -88,9 +88,11 @@ extension DataStack {
         }
     }
 
-    /// Runs a change of the whole store on the work queue, after the requests before it.
-    nonisolated(nonsending) private func change(_ body: @escaping @Sendable () throws -> Void) async throws {
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+    /// Runs a block on the work queue, after the requests before it.
+    nonisolated(nonsending) func onWorkQueue<Output: Sendable>(
+        _ body: @escaping @Sendable () throws -> Output
+    ) async throws -> Output {
+        try await withCheckedThrowingContinuation { continuation in
             work.async { continuation.resume(with: Result { try body() }) }
         }
     }

@@ -98,8 +98,6 @@ extension DataStack {
     nonisolated(nonsending) private func makeDraft<Object: NSManagedObject>(
         _ find: @escaping @Sendable (WriteContext) throws -> Object
     ) async throws -> Draft<Object> {
-        try await withCheckedThrowingContinuation { continuation in
-            work.async { continuation.resume(with: Result { try Draft(of: self, on: self.openedStore(), find) }) }
-        }
+        try await onWorkQueue { try Draft(of: self, on: self.openedStore(), find) }
     }
 }

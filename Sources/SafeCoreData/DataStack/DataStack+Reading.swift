@@ -32,9 +32,9 @@ extension DataStack {
         if mustWait {
             defer { endWaiting() }
             try await opened()
-            return try read(in: await contextWhenOpen(), body)
+            return try await contextWhenOpen().read { try body($0) }
         }
-        return try read(in: await contextWhenOpen(), body)
+        return try await contextWhenOpen().read { try body($0) }
     }
 
     /// Returns the main context. Waits again while the store is being replaced.
@@ -66,7 +66,7 @@ extension DataStack {
     /// - Throws: ``DataStackError/notOpenYet`` when the store is being opened; otherwise as
     ///   `read(_:)`.
     @MainActor public func readNow<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
-        try readFromOpenStore(body)
+        try openContext().read { try body($0) }
     }
 
     /// Reads on the main actor when the store is open; for code without `async`.
@@ -85,17 +85,7 @@ extension DataStack {
     ///   made while it runs are rolled back and reported by the next read.
     public func whenOpen(read body: @escaping @MainActor @Sendable (Result<ReadContext, any Error>) -> Void) {
         whenOpen { _ in
-            Task { @MainActor in body(Result { try self.readFromOpenStore { $0 } }) }
+            Task { @MainActor in body(Result { try self.readNow { $0 } }) }
         }
-    }
-
-    @MainActor private func readFromOpenStore<Result>(_ body: @MainActor (ReadContext) throws -> Result) throws -> Result {
-        try read(in: openContext(), body)
-    }
-
-    @MainActor private func read<Result>(
-        in context: ReadingContext, _ body: @MainActor (ReadContext) throws -> Result
-    ) throws -> Result {
-        try context.read { try body($0) }
     }
 }

@@ -28,10 +28,7 @@ extension DataStack {
     public func results<Object: EntityObject>(
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [], limit: Int? = nil
     ) -> ResultsSequence<Object.Snapshot> {
-        results(QueryRequest(type, predicate, orderings, limit: limit)) { object in
-            try Object.Snapshot._requireAll(of: Swift.type(of: object))
-            return object._snapshot(Object.Snapshot.self, [])
-        }
+        results(QueryRequest(type, predicate, orderings, limit: limit)) { try $0.wholeSnapshot() }
     }
 
     /// Snapshots of a type of the objects that match a predicate; otherwise as
@@ -61,12 +58,7 @@ extension DataStack {
     /// - Returns: a sequence that throws the same errors as that one, and code 133000 when there is
     ///   no such object.
     public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<Object.Snapshot> {
-        let request = QueryRequest<Object>(objectID)
-        let states = results(request) { object in
-            try Object.Snapshot._requireAll(of: Swift.type(of: object))
-            return object._snapshot(Object.Snapshot.self, [])
-        }
-        return ObjectValues(states: states, objectID: objectID)
+        ObjectValues(states: results(QueryRequest<Object>(objectID)) { try $0.wholeSnapshot() }, objectID: objectID)
     }
 
     /// Snapshots of the object behind a view, now and after each save that changes it; see

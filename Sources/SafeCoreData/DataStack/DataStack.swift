@@ -133,9 +133,14 @@ public final class DataStack: Sendable {
 final class OpenStore: Sendable {
     let coordinator: NSPersistentStoreCoordinator
     /// A context that is created at its first use, unless the stack is closing the store.
-    private struct Made<Context> {
-        var context: Context?
+    private struct Made<Context: Sendable>: Sendable {
+        private(set) var context: Context?
         var isEnded = false
+
+        mutating func get(_ make: () -> Context) -> Context? {
+            if context == nil, !isEnded { context = make() }
+            return isEnded ? nil : context
+        }
     }
 
     /// Guards the main context, which is created at the first read.
@@ -177,14 +182,13 @@ final class OpenStore: Sendable {
     /// the stack is closing the store.
     func makeResultsContext() -> NSManagedObjectContext? {
         following.withLock { following in
-            if following.isEnded { return nil }
-            if let context = following.context { return context }
-            let context = NSManagedObjectContext(.privateQueue)
-            context.name = "DataStack results context"
-            context.persistentStoreCoordinator = coordinator
-            context.automaticallyMergesChangesFromParent = true
-            following.context = context
-            return context
+            following.get {
+                let context = NSManagedObjectContext(.privateQueue)
+                context.name = "DataStack results context"
+                context.persistentStoreCoordinator = coordinator
+                context.automaticallyMergesChangesFromParent = true
+                return context
+            }
         }
     }
 
@@ -212,12 +216,6 @@ final class OpenStore: Sendable {
 
     /// Returns the main context; nil when the stack is closing the store.
     @MainActor func makeMainContext() -> ReadingContext? {
-        main.withLock { main in
-            if main.isEnded { return nil }
-            if let context = main.context { return context }
-            let context = ReadingContext(mainQueueOf: coordinator)
-            main.context = context
-            return context
-        }
+        main.withLock { $0.get { ReadingContext(mainQueueOf: coordinator) } }
     }
 }

@@ -26,7 +26,6 @@ public struct _EntityDeclaration {
     /// Problems, as sentences: options that the compiler could not compare with their attribute's
     /// type, and that no model can express.
     private(set) var problems: [String] = []
-    /// The names of the class's own properties.
     private(set) var names: [AnyKeyPath: String] = [:]
 
     public init(

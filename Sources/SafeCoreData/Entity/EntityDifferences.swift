@@ -74,9 +74,7 @@ struct EntityDifferences {
 
     private func attributeDifferences(_ declared: NSAttributeDescription, _ found: NSAttributeDescription) -> [String] {
         var differences: [String] = []
-        if declared.isTransient != found.isTransient {
-            differences.append("the class says \(stored(declared)), the entity \(stored(found))")
-        }
+        differences += saying(stored, declared, found)
         if declared.isTransient, declared.attributeType == .undefinedAttributeType { return differences }
         if declared.attributeType != found.attributeType {
             let (wanted, present) = (declared.attributeType.displayName, found.attributeType.displayName)
@@ -86,9 +84,7 @@ struct EntityDifferences {
             let (wanted, present) = (elements(declared), elements(found))
             if wanted != present { differences.append("the class declares the elements \(wanted), the entity has \(present)") }
         }
-        if declared.isOptional != found.isOptional, !declared.isTransient {
-            differences.append("the class says \(optional(declared)), the entity \(optional(found))")
-        }
+        if !declared.isTransient { differences += saying(optional, declared, found) }
         return differences
     }
 
@@ -111,16 +107,17 @@ struct EntityDifferences {
         }
         if declared.isToMany != found.isToMany {
             differences.append("the class declares \(count(declared)), the entity has \(count(found))")
-        } else if declared.isToMany, declared.isOrdered != found.isOrdered {
-            differences.append("the class says \(order(declared)), the entity \(order(found))")
-        }
-        if !declared.isToMany, !found.isToMany, declared.isOptional != found.isOptional {
-            differences.append("the class says \(optional(declared)), the entity \(optional(found))")
+        } else {
+            differences += declared.isToMany ? saying(order, declared, found) : saying(optional, declared, found)
         }
         if declared.deleteRule != found.deleteRule {
             differences.append("the class has the delete rule \(rule(declared)), the entity \(rule(found))")
         }
         return differences
+    }
+
+    private func saying<Property>(_ text: (Property) -> String, _ declared: Property, _ found: Property) -> [String] {
+        text(declared) == text(found) ? [] : ["the class says \(text(declared)), the entity \(text(found))"]
     }
 
     private func optional(_ property: NSPropertyDescription) -> String { property.isOptional ? "optional" : "required" }

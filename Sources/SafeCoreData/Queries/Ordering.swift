@@ -59,6 +59,48 @@ public struct Ordering<Object: NSManagedObject> {
     }
 }
 
+extension Ordering {
+    /// Sorts smaller raw values first.
+    public static func ascending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value>) -> Ordering
+    where Value.RawValue: NativeAttributeValue {
+        by(keyPath, isAscending: true)
+    }
+
+    /// Sorts smaller raw values first, nil before all others.
+    public static func ascending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value?>) -> Ordering
+    where Value.RawValue: NativeAttributeValue {
+        by(keyPath, isAscending: true)
+    }
+
+    /// Sorts greater raw values first.
+    public static func descending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value>) -> Ordering
+    where Value.RawValue: NativeAttributeValue {
+        by(keyPath, isAscending: false)
+    }
+
+    /// Sorts greater raw values first, nil after all others.
+    public static func descending<Value: RawRepresentable>(_ keyPath: KeyPath<Object, Value?>) -> Ordering
+    where Value.RawValue: NativeAttributeValue {
+        by(keyPath, isAscending: false)
+    }
+}
+
+// Values without an order.
+@available(
+    *, unavailable,
+    message: """
+        no store can sort by this: relationships with several objects, Codable and transformable values have no order; sort by a \
+        number, text, date or raw value, or sort the result
+        """
+)
+extension Ordering {
+    @_disfavoredOverload
+    public static func ascending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering { by(keyPath, isAscending: true) }
+
+    @_disfavoredOverload
+    public static func descending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering { by(keyPath, isAscending: false) }
+}
+
 /// The comparison of texts by an ``Ordering``.
 ///
 /// ```swift

@@ -5,22 +5,20 @@
 // setters are unavailable too: key paths of the view look only at the setters, and so cannot be
 // written through.
 
+@available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
 extension ReadOnly {
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     public subscript<Value: ReadOnlyValue>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     public subscript<Value: ReadOnlyValue>(keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     @_disfavoredOverload
     public subscript<Value: RawRepresentable & Sendable>(
         dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>
@@ -30,7 +28,6 @@ extension ReadOnly {
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     @_disfavoredOverload
     public subscript<Value: RawRepresentable & Sendable>(
         dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value?>
@@ -40,7 +37,6 @@ extension ReadOnly {
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     @_disfavoredOverload
     public subscript<Value: Codable & Sendable>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value {
         get { fatalError() }
@@ -48,7 +44,6 @@ extension ReadOnly {
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     @_disfavoredOverload
     public subscript<Value: RawRepresentable & Codable & Sendable>(
         dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>
@@ -58,7 +53,6 @@ extension ReadOnly {
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     @_disfavoredOverload
     public subscript<Value: RawRepresentable & Codable & Sendable>(
         dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value?>
@@ -70,28 +64,24 @@ extension ReadOnly {
 
     // MARK: Relationships
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Other>) -> Other {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Other?>) -> Other? {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Set<Other>>) -> Set<Other> {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    @available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
     public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, [Other]>) -> [Other] {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")

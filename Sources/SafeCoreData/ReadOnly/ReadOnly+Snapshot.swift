@@ -19,10 +19,7 @@ extension ReadOnly where Object: EntityObject {
     /// - Throws: `SnapshotError.losesProperties` for an object whose class has further properties:
     ///   name the snapshot type, `view.snapshot(Novel.Snapshot.self)`, or use `snapshotOfOwnClass`.
     @_disfavoredOverload
-    public func snapshot() throws -> Object.Snapshot {
-        try Object.Snapshot._requireAll(of: type(of: object))
-        return object._snapshot(Object.Snapshot.self, [])
-    }
+    public func snapshot() throws -> Object.Snapshot { try object.wholeSnapshot() }
 
     /// A copy of the object's present values in a given snapshot type. With key paths, only of
     /// those properties.

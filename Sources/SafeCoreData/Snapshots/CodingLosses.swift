@@ -5,9 +5,7 @@ extension EntityObject {
     /// - Returns: for each of them its name, the value, and the decoded value.
     package func _codingLosses() -> [(name: String, value: String, decoded: String)] {
         var finder = LossFinder(object: self)
-        var empty: any EntitySnapshot = Self._snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
-        func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
-        find(in: &empty)
+        try? Self._snapshotType.visitAll(&finder)
         return finder.losses
     }
 
@@ -15,9 +13,7 @@ extension EntityObject {
     /// type does not encode.
     package static func _uncodedPropertiesByEntity() -> [(name: String, properties: [String])] {
         var finder = UncodedPropertyFinder()
-        var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
-        func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
-        find(in: &empty)
+        try? _snapshotType.visitAll(&finder)
         return finder.found
     }
 }

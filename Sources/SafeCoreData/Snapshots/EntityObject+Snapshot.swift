@@ -30,6 +30,14 @@ extension EntityObject {
         type(of: self)._snapshotType.init(_reading: _SnapshotReader(self, names: nil))
     }
 
+    /// Returns all values of the object.
+    ///
+    /// - Throws: `SnapshotError.losesProperties` where a subclass has more of them.
+    func wholeSnapshot() throws -> Snapshot {
+        try Snapshot._requireAll(of: type(of: self))
+        return _snapshot(Snapshot.self, [])
+    }
+
     /// Returns the values of an object in the snapshot type of a subclass, for generated code.
     public func _snapshot<Other: EntitySnapshot>(_ type: Other.Type, _ keyPaths: [AnyKeyPath]) -> Other {
         Other(_reading: _SnapshotReader(self, names: Self._names(of: keyPaths)))

@@ -13,8 +13,7 @@ extension EntitySnapshot {
         var container = encoder.container(keyedBy: _SnapshotKey.self)
         try container.encode(objectID, forKey: "objectID")
         var visitor = SnapshotEncoding(container: container)
-        var copy = self
-        try copy._visit(&visitor)
+        try visit(&visitor)
     }
 }
 

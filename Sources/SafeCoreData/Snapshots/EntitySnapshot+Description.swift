@@ -3,8 +3,7 @@ extension EntitySnapshot {
     /// of bytes, references.
     public var description: String {
         var texts = PropertyTexts(texts: [objectID.description])
-        var copy = self
-        try? copy._visit(&texts)
+        try? visit(&texts)
         return "\(Object.self).Snapshot(\(texts.texts.joined(separator: ", ")))"
     }
 }

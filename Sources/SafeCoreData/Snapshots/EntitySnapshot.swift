@@ -35,6 +35,15 @@ public protocol _SnapshotVisitor {
 }
 
 extension EntitySnapshot {
+    /// Calls a visitor that changes nothing.
+    func visit(_ visitor: inout some _SnapshotVisitor) throws {
+        var copy = self
+        try copy._visit(&visitor)
+    }
+
+    /// Calls the visitor for each property of an empty snapshot.
+    static func visitAll(_ visitor: inout some _SnapshotVisitor) throws { try Self(.nowhere).visit(&visitor) }
+
     /// The names of the properties for which the snapshot has values, in the order of their
     /// declaration.
     ///
@@ -46,8 +55,7 @@ extension EntitySnapshot {
     /// ```
     public var propertyNames: [String] {
         var names = PresentNames()
-        var copy = self
-        try? copy._visit(&names)
+        try? visit(&names)
         return names.names
     }
 
@@ -68,8 +76,7 @@ extension EntitySnapshot {
     /// The names of all properties of the snapshot type, those of superclasses first.
     static var allPropertyNames: [String] {
         var names = AllNames()
-        var empty = Self(ObjectReference(entityName: "", store: "", local: .text("")))
-        try? empty._visit(&names)
+        try? visitAll(&names)
         return names.names
     }
 

@@ -100,8 +100,7 @@ extension NSManagedObjectContext {
         _ type: Snapshot.Type, _ request: NSFetchRequest<Object>, names: Set<String>?, mustHaveAll: Bool
     ) throws -> _StoredRows? {
         var toMany = ToManyNames(wanted: names)
-        var empty = Snapshot(ObjectReference(entityName: "", store: "", local: .text("")))
-        try empty._visit(&toMany)
+        try Snapshot.visitAll(&toMany)
         let rows = try fetchStoredRows(request, relationships: toMany.names)
         if mustHaveAll, names == nil, let rows {
             for objectClass in rows.objectClasses { try Snapshot._requireAll(of: objectClass) }

@@ -32,6 +32,9 @@ public struct ObjectReference: Hashable, Sendable {
         self.local = local
     }
 
+    /// A reference to no object.
+    static let nowhere = ObjectReference(entityName: "", store: "", local: .text(""))
+
     /// Creates a reference to an object. Cost: that of its object ID.
     public init(_ object: NSManagedObject) { self.init(object.objectID) }
 

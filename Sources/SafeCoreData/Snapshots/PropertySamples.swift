@@ -45,16 +45,14 @@ enum PropertySamples {
     /// Returns values of composite attributes; empty if none could be constructed. The element
     /// without a name is the one that has the name of the property.
     static func composites<Value: CompositeValue>(_ type: Value.Type) -> [Any] {
-        (0..<4).compactMap { variant in
-            (try? SampleDecoder(variant: variant).value(Value.self)).map { CompositeElements.dictionary(of: $0, property: "") }
-        }
+        decoded(type).map { CompositeElements.dictionary(of: $0, property: "") }
     }
 
     /// Returns encoded values; empty if none could be constructed.
-    static func encoded<Value: Codable>(_ type: Value.Type) -> [Any] {
-        (0..<4).compactMap { variant in
-            (try? SampleDecoder(variant: variant).value(Value.self)).map { CodedValue.encode($0) }
-        }
+    static func encoded<Value: Codable>(_ type: Value.Type) -> [Any] { decoded(type).map { CodedValue.encode($0) } }
+
+    private static func decoded<Value: Decodable>(_ type: Value.Type) -> [Value] {
+        (0..<4).compactMap { try? SampleDecoder(variant: $0).value(type) }
     }
 
     /// Returns the stored properties that a type and its nested types do not encode, such as
@@ -71,9 +69,7 @@ extension EntityObject {
     /// the attribute's type is valid.
     package static func _samples(of name: String) -> [Any]? {
         var finder = SampleFinder(name: name)
-        var empty: any EntitySnapshot = _snapshotType.init(ObjectReference(entityName: "", store: "", local: .text("")))
-        func find(in snapshot: inout some EntitySnapshot) { try? snapshot._visit(&finder) }
-        find(in: &empty)
+        try? _snapshotType.visitAll(&finder)
         return finder.samples
     }
 }

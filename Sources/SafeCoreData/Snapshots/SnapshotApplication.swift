@@ -11,7 +11,7 @@ struct SnapshotApplication {
 
     mutating func apply(_ snapshots: [any EntitySnapshot]) throws -> [NSManagedObject] {
         var links = SnapshotLinks()
-        for snapshot in snapshots { try links.collect(from: snapshot) }
+        for snapshot in snapshots { try snapshot.visit(&links) }
         let shown = Set(snapshots.map(\.objectID))
         try find(shown.union(links.all.map(\.reference)))
 
@@ -37,8 +37,7 @@ struct SnapshotApplication {
     private func assign(_ snapshot: any EntitySnapshot, without unknown: Set<ObjectReference>) throws -> NSManagedObject {
         guard let object = objects[snapshot.objectID] else { throw SnapshotError.unknownObjects([snapshot.objectID]) }
         var assignment = SnapshotAssignment(object: object, objects: objects, unknown: unknown)
-        var copy = snapshot
-        try copy._visit(&assignment)
+        try snapshot.visit(&assignment)
         return object
     }
 
@@ -119,7 +118,6 @@ struct SnapshotApplication {
 }
 
 extension EntitySnapshot {
-    /// The class of the snapshot's object.
     fileprivate var objectClass: NSManagedObject.Type { Object.self }
 }
 
@@ -132,11 +130,6 @@ private struct SnapshotLinks: _SnapshotVisitor {
     }
 
     private(set) var all: [Link] = []
-
-    mutating func collect(from snapshot: any EntitySnapshot) throws {
-        var copy = snapshot
-        try copy._visit(&self)
-    }
 
     mutating func visit<Kind: _SnapshotKind>(
         _ property: inout SnapshotProperty<Kind>, _ name: StaticString, isDerived: Bool

@@ -1,6 +1,9 @@
 // Attributes of native types and raw values: a snapshot holds the same values as the store.
 
 extension _NativeProperty: _SnapshotKind {
+    public typealias Stored = Value
+    public typealias SnapshotValue = Value
+
     @inlinable @inline(__always)
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Value { Value._get(object, name) }
 
@@ -8,21 +11,12 @@ extension _NativeProperty: _SnapshotKind {
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Value {
         Value._get(row, name) ?? Value._empty
     }
-
-    @inlinable @inline(__always)
-    public static func _stored(_ value: Value) -> Value { value }
-
-    @inlinable @inline(__always)
-    public static func _value(_ stored: Value) -> Value { stored }
-
-    public static func _assign(
-        _ stored: Value, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
-    ) {
-        set(stored, object, name)
-    }
 }
 
 extension _OptionalNativeProperty: _SnapshotKind {
+    public typealias Stored = Wrapped?
+    public typealias SnapshotValue = Wrapped?
+
     @inlinable @inline(__always)
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         Wrapped._getOptional(object, name)
@@ -30,18 +24,6 @@ extension _OptionalNativeProperty: _SnapshotKind {
 
     @inlinable @inline(__always)
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Wrapped? { Wrapped._get(row, name) }
-
-    @inlinable @inline(__always)
-    public static func _stored(_ value: Wrapped?) -> Wrapped? { value }
-
-    @inlinable @inline(__always)
-    public static func _value(_ stored: Wrapped?) -> Wrapped? { stored }
-
-    public static func _assign(
-        _ stored: Wrapped?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
-    ) {
-        set(stored, object, name)
-    }
 }
 
 extension _RawProperty: _SnapshotKind {

@@ -1,15 +1,48 @@
 // Relationships: a snapshot holds references.
 
-extension _SnapshotKind where Stored == ObjectReference? {
+extension _SnapshotKind where Self: _RelationshipKind, Stored == ObjectReference? {
+    // A row or an object may lack a required destination; the snapshot then has nil.
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
+        _ToOneProperty<Destination>.get(object, name).map { ObjectReference($0) }
+    }
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> ObjectReference? {
+        row.destination(name).map { ObjectReference($0) }
+    }
+
     public static func _references(_ stored: ObjectReference?) -> [ObjectReference] { stored.map { [$0] } ?? [] }
 
     public static func _stored(_ stored: ObjectReference?, without missing: Set<ObjectReference>) -> ObjectReference?? {
         if let stored, missing.contains(stored) { return .none }
         return .some(stored)
     }
+
+    public static func _assign(
+        _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
+    ) throws {
+        let destination: Destination? = try stored.map { try SnapshotTarget.object($0, objects, name) }
+        _ToOneProperty<Destination>.set(destination, object, name)
+    }
+}
+
+extension _ToOneProperty: _SnapshotKind {
+    public typealias Stored = ObjectReference?
+    public typealias SnapshotValue = ObjectReference?
+}
+
+extension _RequiredToOneProperty: _SnapshotKind {
+    public typealias Stored = ObjectReference?
+    public typealias SnapshotValue = ObjectReference?
 }
 
 extension _SnapshotKind where Stored == [ObjectReference] {
+    @inlinable
+    public static var _isToMany: Bool { true }
+
+    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> [ObjectReference] {
+        row.destinations(name).map { ObjectReference($0) }
+    }
+
     public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
     public static func _stored(_ stored: [ObjectReference], without missing: Set<ObjectReference>) -> [ObjectReference]? {
@@ -17,44 +50,9 @@ extension _SnapshotKind where Stored == [ObjectReference] {
     }
 }
 
-extension _ToOneProperty: _SnapshotKind {
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
-        get(object, name).map { ObjectReference($0) }
-    }
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> ObjectReference? {
-        row.destination(name).map { ObjectReference($0) }
-    }
-    public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
-    public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
-
-    public static func _assign(
-        _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
-        _ objects: [ObjectReference: NSManagedObject]
-    ) throws {
-        set(try stored.map { try SnapshotTarget.object($0, objects, name) }, object, name)
-    }
-}
-
-extension _RequiredToOneProperty: _SnapshotKind {
-    // A row or an object may lack a required destination; the snapshot then has nil.
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> ObjectReference? {
-        _ToOneProperty<Destination>._stored(object, name)
-    }
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> ObjectReference? {
-        _ToOneProperty<Destination>._stored(row, name)
-    }
-    public static func _stored(_ value: ObjectReference?) -> ObjectReference? { value }
-    public static func _value(_ stored: ObjectReference?) -> ObjectReference? { stored }
-
-    public static func _assign(
-        _ stored: ObjectReference?, _ object: NSManagedObject, _ name: StaticString,
-        _ objects: [ObjectReference: NSManagedObject]
-    ) throws {
-        try _ToOneProperty<Destination>._assign(stored, object, name, objects)
-    }
-}
-
 extension _ToManyProperty: _SnapshotKind {
+    public typealias SnapshotValue = Set<ObjectReference>
+
     @inlinable
     public static var _isToMany: Bool { true }
 
@@ -64,8 +62,6 @@ extension _ToManyProperty: _SnapshotKind {
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Set<ObjectReference> {
         Set(row.destinations(name).map { ObjectReference($0) })
     }
-    public static func _stored(_ value: Set<ObjectReference>) -> Set<ObjectReference> { value }
-    public static func _value(_ stored: Set<ObjectReference>) -> Set<ObjectReference> { stored }
 
     /// Encodes the references in the order of their URIs, so that equal snapshots have equal
     /// encodings.
@@ -90,17 +86,11 @@ extension _ToManyProperty: _SnapshotKind {
 }
 
 extension _OrderedProperty: _SnapshotKind {
-    @inlinable
-    public static var _isToMany: Bool { true }
+    public typealias SnapshotValue = [ObjectReference]
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> [ObjectReference] {
         get(object, name).map { ObjectReference($0) }
     }
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> [ObjectReference] {
-        row.destinations(name).map { ObjectReference($0) }
-    }
-    public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
-    public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
     public static func _assign(
         _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,
@@ -111,17 +101,11 @@ extension _OrderedProperty: _SnapshotKind {
 }
 
 extension _OrderedSetProperty: _SnapshotKind {
-    @inlinable
-    public static var _isToMany: Bool { true }
+    public typealias SnapshotValue = [ObjectReference]
 
     public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> [ObjectReference] {
         _OrderedProperty<NSManagedObject>._stored(object, name)
     }
-    public static func _stored(_ row: _StoredRow, _ name: StaticString) -> [ObjectReference] {
-        _OrderedProperty<NSManagedObject>._stored(row, name)
-    }
-    public static func _stored(_ value: [ObjectReference]) -> [ObjectReference] { value }
-    public static func _value(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
     public static func _assign(
         _ stored: [ObjectReference], _ object: NSManagedObject, _ name: StaticString,

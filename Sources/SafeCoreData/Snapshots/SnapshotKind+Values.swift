@@ -67,8 +67,6 @@ extension _SnapshotKind where Stored == Data?, SnapshotValue == Data?, Self: _Tr
         object.transformedDataIfAny(forKey: name.description)
     }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
-    public static func _stored(_ value: Data?) -> Data? { value }
-    public static func _value(_ stored: Data?) -> Data? { stored }
 
     public static func _assign(
         _ stored: Data?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]

@@ -63,6 +63,24 @@ extension _SnapshotKind where Stored: Codable {
     }
 }
 
+// Most snapshots show the stored value.
+extension _SnapshotKind where Stored == SnapshotValue {
+    @inlinable @inline(__always)
+    public static func _stored(_ value: SnapshotValue) -> Stored { value }
+
+    @inlinable @inline(__always)
+    public static func _value(_ stored: Stored) -> SnapshotValue { stored }
+}
+
+// Objects take native values as they are stored.
+extension _SnapshotKind where Stored == Value {
+    public static func _assign(
+        _ stored: Stored, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+    ) {
+        set(stored, object, name)
+    }
+}
+
 /// The key of a property in an encoded snapshot.
 public struct _SnapshotKey: CodingKey, ExpressibleByStringLiteral, Sendable {
     public let stringValue: String

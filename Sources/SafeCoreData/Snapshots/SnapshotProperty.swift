@@ -79,6 +79,6 @@ public struct _SnapshotReader {
     func readReference() -> ObjectReference {
         if let row { return ObjectReference(row.identity) }
         // Either the row or the object exists: both initializers ensure that.
-        return object.map { ObjectReference($0) } ?? ObjectReference(entityName: "", store: "", local: .text(""))
+        return object.map { ObjectReference($0) } ?? .nowhere
     }
 }

@@ -150,26 +150,22 @@ public struct CompositeElement: Sendable {
 
     /// Creates a nested composite element.
     public init<Value: CompositeValue>(_ name: String, _ type: Value.Type) {
-        self.name = name
-        make = { type.compositeAttribute(isOptional: false) }
+        self.init(name) { type.compositeAttribute(isOptional: false) }
     }
 
     /// Creates a nested composite element that may be nil.
     public init<Value: CompositeValue>(_ name: String, _ type: Value?.Type) {
-        self.name = name
-        make = { Value.compositeAttribute(isOptional: true) }
+        self.init(name) { Value.compositeAttribute(isOptional: true) }
     }
 
     /// Creates a nested composite element for a type with raw values.
     public init<Value: CompositeEnumeration>(_ name: String, _ type: Value.Type) {
-        self.name = name
-        make = { type.compositeAttribute(isOptional: false) }
+        self.init(name) { type.compositeAttribute(isOptional: false) }
     }
 
     /// Creates a nested composite element for a type with raw values, which may be nil.
     public init<Value: CompositeEnumeration>(_ name: String, _ type: Value?.Type) {
-        self.name = name
-        make = { Value.compositeAttribute(isOptional: true) }
+        self.init(name) { Value.compositeAttribute(isOptional: true) }
     }
 
     /// Creates a binary element that holds any other `Codable` type as JSON.
@@ -183,12 +179,16 @@ public struct CompositeElement: Sendable {
         self.init(name, .binaryDataAttributeType, true, nil as Int?, nil, nil, false, holdsJSON: true)
     }
 
+    private init(_ name: String, make: @escaping @Sendable () -> NSAttributeDescription) {
+        self.name = name
+        self.make = make
+    }
+
     private init<Value: Sendable>(
         _ name: String, _ type: NSAttributeType, _ isOptional: Bool, _ value: Value?, _ originalName: String?, _ modifier: String?,
         _ isPreserved: Bool, holdsJSON: Bool = false
     ) {
-        self.name = name
-        make = {
+        self.init(name) {
             let attribute = NSAttributeDescription()
             attribute.attributeType = type
             attribute.isOptional = isOptional

@@ -65,9 +65,3 @@ public enum _TransientProperty<Value>: _AttributeKind {
 
     public static func modelValue(_ value: Value) -> Any? { value }
 }
-
-/// Any optional type.
-protocol OptionalValue { static var wrappedType: Any.Type { get } }
-extension Optional: OptionalValue {
-    static var wrappedType: Any.Type { Wrapped.self }
-}

@@ -1,6 +1,3 @@
-// Each type calls the engine's own accessor, so that the compiler selects its overload: nothing is
-// boxed or converted twice.
-
 extension Bool: NativeAttributeValue {
     public static var _attributeType: NSAttributeType { .booleanAttributeType }
     @inlinable @inline(__always)
@@ -23,11 +20,10 @@ extension Bool: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> Bool? {
         row._integer(name).map { $0 != 0 }
     }
-    @inlinable
-    public static var _empty: Bool { false }
+    @inlinable public static var _empty: Bool { false }
 }
 
-extension Double: NativeAttributeValue {
+extension Double: NumberOrDate {
     public static var _attributeType: NSAttributeType { .doubleAttributeType }
     @inlinable @inline(__always)
     public static func _get(_ object: NSManagedObject, _ name: StaticString) -> Double {
@@ -49,11 +45,9 @@ extension Double: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> Double? {
         row._double(name)
     }
-    @inlinable
-    public static var _empty: Double { 0 }
 }
 
-extension Float: NativeAttributeValue {
+extension Float: NumberOrDate {
     public static var _attributeType: NSAttributeType { .floatAttributeType }
     @inlinable @inline(__always)
     public static func _get(_ object: NSManagedObject, _ name: StaticString) -> Float {
@@ -75,8 +69,6 @@ extension Float: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> Float? {
         row._double(name).map { Float($0) }
     }
-    @inlinable
-    public static var _empty: Float { 0 }
 }
 
 extension String: NativeAttributeValue {
@@ -90,10 +82,6 @@ extension String: NativeAttributeValue {
         object._managedValue(forSlotNamed: name)
     }
     @inlinable @inline(__always)
-    public static func _set(_ value: String, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value, forSlotNamed: name)
-    }
-    @inlinable @inline(__always)
     public static func _setOptional(_ value: String?, _ object: NSManagedObject, _ name: StaticString) {
         object._setManagedValue(value, forSlotNamed: name)
     }
@@ -101,11 +89,10 @@ extension String: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> String? {
         row._string(name)
     }
-    @inlinable
-    public static var _empty: String { "" }
+    @inlinable public static var _empty: String { "" }
 }
 
-extension Date: NativeAttributeValue {
+extension Date: NumberOrDate {
     public static var _attributeType: NSAttributeType { .dateAttributeType }
     @inlinable @inline(__always)
     public static func _get(_ object: NSManagedObject, _ name: StaticString) -> Date {
@@ -116,10 +103,6 @@ extension Date: NativeAttributeValue {
         object._managedValue(forSlotNamed: name)
     }
     @inlinable @inline(__always)
-    public static func _set(_ value: Date, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value, forSlotNamed: name)
-    }
-    @inlinable @inline(__always)
     public static func _setOptional(_ value: Date?, _ object: NSManagedObject, _ name: StaticString) {
         object._setManagedValue(value, forSlotNamed: name)
     }
@@ -127,8 +110,7 @@ extension Date: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> Date? {
         row._double(name).map { Date(timeIntervalSinceReferenceDate: $0) }
     }
-    @inlinable
-    public static var _empty: Date { Date(timeIntervalSinceReferenceDate: 0) }
+    @inlinable public static var _empty: Date { Date(timeIntervalSinceReferenceDate: 0) }
 }
 
 extension Data: NativeAttributeValue {
@@ -142,10 +124,6 @@ extension Data: NativeAttributeValue {
         object._managedValue(forSlotNamed: name)
     }
     @inlinable @inline(__always)
-    public static func _set(_ value: Data, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value, forSlotNamed: name)
-    }
-    @inlinable @inline(__always)
     public static func _setOptional(_ value: Data?, _ object: NSManagedObject, _ name: StaticString) {
         object._setManagedValue(value, forSlotNamed: name)
     }
@@ -153,8 +131,7 @@ extension Data: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> Data? {
         row._data(name)
     }
-    @inlinable
-    public static var _empty: Data { Data() }
+    @inlinable public static var _empty: Data { Data() }
 }
 
 extension UUID: NativeAttributeValue {
@@ -168,10 +145,6 @@ extension UUID: NativeAttributeValue {
         object._managedValue(forSlotNamed: name)
     }
     @inlinable @inline(__always)
-    public static func _set(_ value: UUID, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value, forSlotNamed: name)
-    }
-    @inlinable @inline(__always)
     public static func _setOptional(_ value: UUID?, _ object: NSManagedObject, _ name: StaticString) {
         object._setManagedValue(value, forSlotNamed: name)
     }
@@ -179,8 +152,7 @@ extension UUID: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> UUID? {
         row._uuid(name)
     }
-    @inlinable
-    public static var _empty: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
+    @inlinable public static var _empty: UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)) }
 }
 
 extension URL: NativeAttributeValue {
@@ -194,10 +166,6 @@ extension URL: NativeAttributeValue {
         object._managedValue(forSlotNamed: name)
     }
     @inlinable @inline(__always)
-    public static func _set(_ value: URL, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value, forSlotNamed: name)
-    }
-    @inlinable @inline(__always)
     public static func _setOptional(_ value: URL?, _ object: NSManagedObject, _ name: StaticString) {
         object._setManagedValue(value, forSlotNamed: name)
     }
@@ -205,11 +173,10 @@ extension URL: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> URL? {
         row._string(name).flatMap { URL(string: $0) }
     }
-    @inlinable
-    public static var _empty: URL { URL(fileURLWithPath: "/") }
+    @inlinable public static var _empty: URL { URL(fileURLWithPath: "/") }
 }
 
-extension Decimal: NativeAttributeValue {
+extension Decimal: NumberOrDate {
     public static var _attributeType: NSAttributeType { .decimalAttributeType }
     @inlinable @inline(__always)
     public static func _get(_ object: NSManagedObject, _ name: StaticString) -> Decimal {
@@ -220,10 +187,6 @@ extension Decimal: NativeAttributeValue {
         object._managedValue(forSlotNamed: name)
     }
     @inlinable @inline(__always)
-    public static func _set(_ value: Decimal, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value, forSlotNamed: name)
-    }
-    @inlinable @inline(__always)
     public static func _setOptional(_ value: Decimal?, _ object: NSManagedObject, _ name: StaticString) {
         object._setManagedValue(value, forSlotNamed: name)
     }
@@ -231,6 +194,4 @@ extension Decimal: NativeAttributeValue {
     public static func _get(_ row: _StoredRow, _ name: StaticString) -> Decimal? {
         row._decimal(name)
     }
-    @inlinable
-    public static var _empty: Decimal { 0 }
 }

@@ -1,12 +1,11 @@
 import CoreData
 
 /// The contents of a store's file, read from its tables only.
-struct StoreContents {
+struct StoreCatalog {
     struct Column {
         let name: String
         /// The declared type: `INTEGER`, `TIMESTAMP`, …
         let type: String
-        /// Whether it is the table's primary key.
         let isKey: Bool
     }
 
@@ -41,8 +40,6 @@ struct StoreContents {
     /// The first entity number that is reserved for Core Data itself.
     static let firstReservedNumber = 16_000
 
-    /// Reads a store.
-    ///
     /// - Throws: `ToolError` when the database is damaged or is not a Core Data store.
     init(_ file: StoreFile, reader: SQLiteReader) throws {
         do {
@@ -272,7 +269,6 @@ struct StoreContents {
     /// Returns the columns of a table, or of the view in its place.
     func columns(of table: String) -> [Column] { tables[table] ?? views[table] ?? [] }
 
-    /// The names of the columns of each table.
     var columnNames: [String: [String]] {
         tables.mapValues { $0.map(\.name) }.merging(views.mapValues { $0.map(\.name) }) { table, _ in table }
     }
