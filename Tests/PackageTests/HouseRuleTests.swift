@@ -88,8 +88,8 @@ struct HouseRuleTests {
     /// Files that name code 134060: where its names are declared, and one for each module where the
     /// error is made.
     private static let filesOfTheGeneralCode = [
-        "CoreData/Errors/CocoaError+CoreDataCodes.swift", "CoreData/Errors/CocoaErrorCode+CoreData.swift",
-        "CoreData/Errors/CocoaErrorCode+EarlierNames.swift", "CoreData/Errors/ErrorCodes.swift", "CoreData/Errors/RequestErrors.swift",
+        "CoreData/Errors/CoreDataErrorCodes.swift", "CoreData/Errors/CocoaErrorCode+EarlierNames.swift",
+        "CoreData/Errors/ErrorCodes.swift", "CoreData/Errors/RequestErrors.swift",
         "SafeCoreData/SafeCoreDataErrors.swift",
     ]
 

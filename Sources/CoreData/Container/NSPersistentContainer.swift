@@ -185,7 +185,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             do {
                 try description.makeDirectory()
             } catch {
-                persistentStoreCoordinator.refuse(description, error, completionHandler: block)
+                persistentStoreCoordinator.addStore(with: description, refusing: error, completionHandler: block)
                 continue
             }
             persistentStoreCoordinator.addPersistentStore(with: description, completionHandler: block)

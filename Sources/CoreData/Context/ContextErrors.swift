@@ -103,7 +103,7 @@ extension CoreDataErrors {
     /// `save()` was called within `save()`: code 132001, which macOS returns and which has no name.
     static func recursiveSave(_ context: String) -> NSError {
         make(
-            CocoaError.Code(rawValue: 132001), "The context\(context) is being saved already.",
+            .recursiveSave, "The context\(context) is being saved already.",
             recovery: "Do not call save() from willSave, didSave or an observer of the save's notifications.",
             userInfo: ["message": "attempt to recursively call save() on the context"])
     }

@@ -1,26 +1,22 @@
 import Dispatch
 import Synchronization
 
-/// A context as its coordinator sees it.
+/// A context as its coordinator sees it. Its methods are called on any thread.
 protocol CoordinatorClient: AnyObject, Sendable {
-    /// Notes that a store was removed, and the new places of its rows. Called on any thread.
+    /// Notes that a store was removed, and the new places of its rows.
     func noteRemoval(of store: NSPersistentStore, rows moved: MovedRows?)
 
     /// Makes the objects of removed stores follow their rows, and releases objects whose rows are
     /// gone.
-    ///
-    /// Called on any thread.
     func storesWereRemoved()
 
     /// Merges changes that other programs saved, if the client merges automatically.
-    ///
-    /// Called on any thread.
     func storeWasChangedByOthers()
 
-    /// Merges changes that another client saved. Called on any thread.
+    /// Merges changes that another client saved.
     func takeOver(_ changes: SavedObjectIDs)
 
-    /// Adopts the permanent keys that the client's parent has. Called on any thread.
+    /// Adopts the permanent keys that the client's parent has.
     func parentHasPermanentKeys()
 }
 
@@ -69,7 +65,6 @@ struct SavedObjectIDs: Sendable {
         if deleted.count > Self.large { deletedRows = Self.rows(deleted) }
     }
 
-    /// Adds objects that were not listed.
     mutating func add(updated: [NSManagedObjectID], deleted: [NSManagedObjectID]) {
         if updated.isEmpty && deleted.isEmpty { return }
         self.updated += updated

@@ -9,7 +9,6 @@ final class CoordinatorQueue: Sendable {
     private let key = DispatchSpecificKey<Bool>()
     private let made = Mutex<DispatchQueue?>(nil)
 
-    /// Whether a block of the queue is running on this thread.
     var isRunning: Bool { DispatchQueue.getSpecific(key: key) == true }
 
     var queue: DispatchQueue {

@@ -2,31 +2,22 @@ import Foundation
 
 // Adding and removing stores.
 extension NSPersistentStoreCoordinator {
+    /// Adds a store, or refuses it with an error, and reports this now or later, as the description
+    /// says.
     func addStore(
-        with storeDescription: NSPersistentStoreDescription,
+        with storeDescription: NSPersistentStoreDescription, refusing refusal: (any Error)? = nil,
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
-        guard storeDescription.shouldAddStoreAsynchronously else {
-            block(storeDescription, Result { try add(storeDescription) }.failure)
-            return
-        }
         // The description and the block are handed over: the caller gets the description back in
         // the block.
         let handedOver = Unchecked((description: storeDescription, block: block))
-        additions.async {
+        @Sendable func addNow() {
             let (description, block) = handedOver.value
-            block(description, Result { try self.add(description) }.failure)
+            var failure = refusal
+            if failure == nil { do { try add(description) } catch { failure = error } }
+            block(description, failure)
         }
-    }
-
-    /// Reports that a store cannot be added, at the time when it would have been added.
-    func refuse(
-        _ storeDescription: NSPersistentStoreDescription, _ error: any Error,
-        completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
-    ) {
-        guard storeDescription.shouldAddStoreAsynchronously else { return block(storeDescription, error) }
-        let handedOver = Unchecked((description: storeDescription, block: block))
-        additions.async { handedOver.value.block(handedOver.value.description, error) }
+        if storeDescription.shouldAddStoreAsynchronously { additions.async(execute: addNow) } else { addNow() }
     }
 
     func addStore(
@@ -45,12 +36,12 @@ extension NSPersistentStoreCoordinator {
     func add(_ description: NSPersistentStoreDescription) throws -> NSPersistentStore {
         try add(
             type: description.type, configuration: description.configuration, at: description.url,
-            options: description.options, progress: MigrationProgress(description.migrationProgressHandler))
+            options: description.options, progress: MigrationProgress(handler: description.migrationProgressHandler))
     }
 
     func add(
         type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?,
-        progress: MigrationProgress = MigrationProgress(nil)
+        progress: MigrationProgress = MigrationProgress()
     ) throws -> NSPersistentStore {
         let store = try changingStores.withLock {
             try addWhileLocked(type: type, configuration: configuration, at: url, options: options, progress: progress)
@@ -94,9 +85,8 @@ extension NSPersistentStoreCoordinator {
         return store
     }
 
-    /// Reads and checks the store's metadata, migrates the store, and makes it ready for requests.
-    ///
-    /// The migration takes place only if it is needed and asked for.
+    /// Reads and checks the store's metadata, migrates the store if needed and asked for, and makes
+    /// it ready for requests.
     private func open(
         _ store: NSPersistentStore, type: String, holding held: HeldEntities, compatibility: StoreCompatibility,
         progress: MigrationProgress
@@ -136,7 +126,6 @@ extension NSPersistentStoreCoordinator {
         try store.prepareForRequests()
     }
 
-    /// The migration that a store with loaded metadata needs.
     private func neededMigration(
         of store: NSPersistentStore, holding held: HeldEntities, compatibility: StoreCompatibility
     ) throws -> StoreMigration? {
@@ -164,7 +153,6 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The error of a missing model, with the reason why the store's own model could not be used.
     private static func missingModel(_ error: NSError, _ unreadable: ModelReadingError) -> NSError {
         var userInfo = error.userInfo
         userInfo[NSUnderlyingErrorKey] = unreadable as NSError
@@ -218,8 +206,6 @@ extension NSPersistentStoreCoordinator {
         post(.NSPersistentStoreCoordinatorStoresDidChange, [NSRemovedPersistentStoresKey: [store]])
     }
 
-    /// The entry of a store in the list.
-    ///
     /// - Parameter purpose: the operation on the store, for the text of the error.
     @discardableResult
     func requireAdded(_ store: NSPersistentStore, toBe purpose: String) throws -> AddedStore {
@@ -264,17 +250,4 @@ extension NSPersistentStoreCoordinator {
     /// The registered classes by type. The values are the classes themselves, not boxed as on
     /// platforms with Objective-C.
     public class var registeredStoreTypes: [String: AnyClass] { StoreTypeRegistry.classesByType }
-}
-
-extension Result {
-    /// The error of a failure.
-    fileprivate var failure: Failure? {
-        if case .failure(let error) = self { return error }
-        return nil
-    }
-}
-
-extension CocoaError.Code {
-    /// A store that the coordinator has already. (134081)
-    static var duplicateStore: CocoaError.Code { CocoaError.Code(rawValue: 134081) }
 }

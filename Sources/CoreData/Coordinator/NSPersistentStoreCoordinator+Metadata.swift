@@ -2,11 +2,7 @@ import Foundation
 
 // URLs and metadata of stores.
 extension NSPersistentStoreCoordinator {
-    func store(at url: URL) -> NSPersistentStore? {
-        addedStores.first { $0.store.url.map { Self.isSame($0, url) } ?? false }?.store
-    }
-
-    private static func isSame(_ first: URL, _ second: URL) -> Bool {
+    static func isSame(_ first: URL, _ second: URL) -> Bool {
         guard first.isFileURL, second.isFileURL else {
             return first.withoutPassword.absoluteString == second.withoutPassword.absoluteString
         }
@@ -25,10 +21,6 @@ extension NSPersistentStoreCoordinator {
             do { try store.move(to: url) } catch { return false }
             return true
         }
-    }
-
-    func replaceMetadata(of store: NSPersistentStore, _ metadata: [String: Any]?) {
-        store.metadata = NSPersistentStore.metadata(metadata, replacing: store.metadata ?? [:])
     }
 
     // MARK: - Stores that are not open

@@ -78,7 +78,6 @@ extension NSPersistentStoreCoordinator {
         }
     }
 
-    /// The store with a UUID.
     func store(identifier: String) -> NSPersistentStore? {
         addedStores.first { $0.store.identifier == identifier }?.store
     }

@@ -117,7 +117,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// The stores in the order in which they were added.
     open var persistentStores: [NSPersistentStore] { addedStores.map(\.store) }
 
-    /// The stores and what they hold, as of now.
     var addedStores: [AddedStore] { state.withLock { $0.stores } }
 
     /// The store with a number; nil once it was removed.
@@ -126,7 +125,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
         state.withLock { guarded in guarded.stores.first { $0.number == number }?.store }
     }
 
-    /// A number no store of this coordinator had before.
     func takeStoreNumber() -> Int {
         state.withLock { guarded in
             defer { guarded.nextNumber += 1 }
@@ -247,7 +245,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// Files are compared by their standardised paths.
     open func persistentStore(for url: URL) -> NSPersistentStore? {
-        store(at: url)
+        addedStores.first { $0.store.url.map { Self.isSame($0, url) } ?? false }?.store
     }
 
     /// The URL of a store.
@@ -277,7 +275,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// written to a SQLite or PostgreSQL store in the meantime stay, except those in which the new metadata differs from the metadata that
     /// was read.
     open func setMetadata(_ metadata: [String: Any]?, for store: NSPersistentStore) {
-        replaceMetadata(of: store, metadata)
+        store.metadata = NSPersistentStore.metadata(metadata, replacing: store.metadata ?? [:])
     }
 
     /// The object ID that a URI names (`x-coredata://STORE-UUID/Entity/p12`).

@@ -76,12 +76,9 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     public init(url: URL) {
         self.url = url
         super.init()
-        type = Self.type(of: url)
+        type = StoreTypeRegistry.type(of: url)
         setDefaultOptions()
     }
-
-    /// The store type for the scheme of a URL.
-    private static func type(of url: URL) -> String { StoreTypeRegistry.type(of: url) }
 
     /// A description of a store at `/dev/null`: in memory, until it is given another URL.
     public required override init() {
@@ -93,7 +90,7 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     public class func persistentStoreDescription(with url: URL) -> Self {
         let description = self.init()
         description.url = url
-        description.type = type(of: url)
+        description.type = StoreTypeRegistry.type(of: url)
         return description
     }
 
@@ -218,5 +215,26 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
     open override var description: String {
         "<\(Swift.type(of: self)): \(type) store at \(url?.withoutPassword.absoluteString ?? "no URL")"
             + (configuration.map { ", configuration \($0)" } ?? "") + ">"
+    }
+}
+
+extension NSPersistentStoreDescription {
+    /// Creates the directory of the store's file. Without it a first start would fail.
+    ///
+    /// - Throws: a `CocoaError` that names the store.
+    package func makeDirectory() throws {
+        guard let url, !isReadOnly, StoreFiles.hasFile(ofType: type, at: url) else { return }
+        let directory = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
+        } catch {
+            var userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
+            userInfo[NSUnderlyingErrorKey] = error
+            throw CoreDataErrors.make(
+                .persistentStoreOpen,
+                "The store \(StoreName.text(type: type, url: url)) cannot be opened: its directory cannot be made: "
+                    + (error as NSError).localizedDescription,
+                recovery: "Choose another directory, or make this one writable.", userInfo: userInfo)
+        }
     }
 }

@@ -9,15 +9,11 @@ struct StoreCompatibility {
     let options: [AnyHashable: Any]?
 
     /// The entities that the store is to hold.
-    ///
-    /// - Throws: `CocoaError.persistentStoreOpen` (134080) when the model has no such
-    ///   configuration.
     func heldEntities() throws -> HeldEntities {
         if let held = model.heldEntities(forConfigurationName: configuration) { return held }
         throw CoreDataErrors.unknownConfiguration(configuration ?? "", among: model.configurations, type: type, url: url)
     }
 
-    /// Refuses entities with features that the store class does not support.
     func checkFeatures(of entities: [NSEntityDescription], storeClass: NSPersistentStore.Type) throws {
         let problems = storeClass.unsupportedFeatures(of: entities)
         guard !problems.isEmpty else { return }
@@ -80,7 +76,6 @@ struct StoreCompatibility {
         return stored.merging(found) { stored, _ in stored }
     }
 
-    /// Sets the model's version in the metadata.
     func adopt(_ held: HeldEntities, in metadata: inout [String: Any]) {
         let current = held.versions.hashes
         guard let stored = StoreMetadataHashes.hashes(in: metadata), stored != current else { return }

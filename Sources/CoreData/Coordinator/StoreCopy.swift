@@ -15,7 +15,6 @@ struct StoreCopy {
     /// The approximate number of bytes of texts and blobs that are read and written at once. Files
     /// beside the store count, too.
     private static let blockBytes = 8 << 20
-    /// The entities that the source store holds.
     private let entities: [EntityLayout]
 
     init(from source: NSPersistentStore, to destination: NSPersistentStore, entities: [EntityLayout]) throws {
@@ -111,7 +110,6 @@ struct StoreCopy {
         }
     }
 
-    /// New rows with the values of the copied rows.
     private func batch(_ rows: [Snapshot], _ layout: EntityLayout, _ newKeys: NewKeys) -> SaveBatch {
         let batch = SaveBatch()
         for row in rows {
@@ -149,7 +147,6 @@ struct StoreCopy {
         }
     }
 
-    /// The new references of some rows, for each row.
     private func related(
         to keys: [Int64], _ slot: PropertySlot, _ layout: EntityLayout, _ newKeys: NewKeys
     ) throws -> [[RowReference]] {

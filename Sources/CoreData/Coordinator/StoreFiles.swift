@@ -11,7 +11,6 @@ enum StoreFiles {
         try naming(url) { try StoreTypeRegistry.classesByType[type]?.modelInStore(at: url, options: options) }
     }
 
-    /// The model inside a store whose metadata were loaded.
     static func cachedModel(of store: NSPersistentStore) throws -> NSManagedObjectModel? {
         try naming(store.url) { try store.modelInStore() }
     }
@@ -25,7 +24,6 @@ enum StoreFiles {
         }
     }
 
-    /// Whether a store of a type is kept in a file at a URL.
     static func hasFile(ofType type: String, at url: URL) -> Bool {
         StoreTypeRegistry.classesByType[type]?.hasFile(at: url) ?? url.isFileURL
     }

@@ -3,10 +3,8 @@ import Synchronization
 
 /// The store class for each store type, for the whole program.
 enum StoreTypeRegistry {
-    /// The types of the modules that the program links.
     static let declared = StoreModules.classes.compactMap { ($0 as? any StoreTypeProvider.Type)?.storeType }
 
-    /// The types that need no registration.
     private static let builtIn: [String: NSPersistentStore.Type] = [
         NSSQLiteStoreType: SQLiteStore.self,
         NSInMemoryStoreType: InMemoryStore.self,
@@ -28,7 +26,6 @@ enum StoreTypeRegistry {
     /// The class for a type.
     ///
     /// - Parameter ignoresCase: whether `sqlite` means `SQLite`, as in programs that remove stores.
-    /// - Throws: `CocoaError.persistentStoreInvalidType` (134000) for an unknown type.
     static func storeClass(for type: String, at url: URL?, ignoresCase: Bool = false) throws -> NSPersistentStore.Type {
         let classes = classesByType
         if let storeClass = classes[type] { return storeClass }

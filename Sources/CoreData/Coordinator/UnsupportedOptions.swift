@@ -2,7 +2,6 @@ import Foundation
 
 /// Options that programs may set although they are not implemented.
 enum UnsupportedOptions {
-    /// The warnings for options that can be ignored.
     private static let harmless = [
         NSPersistentStoreDeferredLightweightMigrationOptionKey: "migrations are never deferred: all of it is done when the store is added",
         NSPersistentStoreFileProtectionKey: "files are not encrypted on this system",
@@ -11,7 +10,6 @@ enum UnsupportedOptions {
         NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
     ]
 
-    /// The warnings for options of single store types.
     private static let harmlessByType = [
         NSInMemoryStoreType: [NSPersistentHistoryTrackingKey: "a store in memory records no history of changes"]
     ].merging(StoreTypeRegistry.declared.map { ($0.type, $0.optionsWithoutEffect) }) { own, _ in own }

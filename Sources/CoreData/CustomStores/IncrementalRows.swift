@@ -8,7 +8,6 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     let rowCaches: [RowCache]
     private let layouts: ModelLayout
-    /// The store that owns the rows.
     private unowned let store: NSIncrementalStore
     /// The version of a row that was last saved here.
     private struct SavedVersion {
@@ -86,11 +85,10 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
 
     private func reference(_ value: Any, _ plan: StoreFetch) throws -> RowReference {
         if let reference = NodeValue.reference(value) { return reference }
-        throw CoreDataErrors.make(
+        throw store.error(
             .persistentStoreOperation,
             "The store class \(type(of: store)) answered a fetch of '\(plan.entity.name)' with a \(type(of: value)) instead "
-                + "of a managed object or object ID.",
-            userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+                + "of a managed object or object ID.")
     }
 
     private func dictionary(_ value: Any) -> [String: Any]? {
@@ -150,11 +148,10 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
                 (element, try PropertyConversion.storeValue(value, slot: layout.slots[element]))
             }
         } catch let problem as CompositeProblem {
-            throw CoreDataErrors.make(
+            throw store.error(
                 .persistentStoreOperation,
                 "The store class \(type(of: store)) gave a value for the attribute '\(slot.name)' of \(node.objectID) that it "
-                    + "cannot have: \(problem.reason).",
-                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+                    + "cannot have: \(problem.reason).")
         }
     }
 
@@ -167,12 +164,11 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
             return NodeValue.reference(destination).map(StoredValue.reference) ?? .null
         }
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
-            throw CoreDataErrors.make(
+            throw store.error(
                 .persistentStoreOperation,
                 "The store class \(type(of: store)) gave a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") for "
                     + "the attribute '\(slot.name)' of \(node.objectID), which is of the type "
-                    + (slot.attribute?.attributeType ?? .undefinedAttributeType).displayName + ".",
-                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+                    + (slot.attribute?.attributeType ?? .undefinedAttributeType).displayName + ".")
         }
         return try PropertyConversion.storeValue(converted, slot: slot)
     }
@@ -216,21 +212,19 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     // MARK: - Saving
 
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
-        throw CoreDataErrors.make(
+        throw store.error(
             .persistentStoreOperation,
             "Rows cannot be copied into the store \(StoreName.text(type: store.type, url: store.url)): an incremental store "
-                + "gives identities to managed objects only.",
-            userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+                + "gives identities to managed objects only.")
     }
 
     func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
         let objects = (origin as? NewObjects)?.objects ?? []
         let keys = try store.obtainPermanentIDs(for: objects).compactMap(\.key)
         guard keys.count == objects.count else {
-            throw CoreDataErrors.make(
+            throw store.error(
                 .persistentStoreOperation,
-                "The store class \(type(of: store)) gave \(keys.count) permanent IDs for \(objects.count) objects.",
-                userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
+                "The store class \(type(of: store)) gave \(keys.count) permanent IDs for \(objects.count) objects.")
         }
         return keys
     }

@@ -22,7 +22,7 @@ import Synchronization
 /// }
 /// NSPersistentStoreCoordinator.registerStoreClass(ListStore.self, forStoreType: "List")
 /// ```
-open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
+open class NSAtomicStore: NSPersistentStore, CustomStore, @unchecked Sendable {
     // Sendable: nodes and rows are behind mutexes; a subclass guards its own state.
 
     private struct TableKey: Hashable {
@@ -38,7 +38,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     // Guards the nodes.
     private let nodes = Mutex<[TableKey: NSAtomicStoreCacheNode]>([:])
-    private let references = ReferenceTable()
+    let referenceTable = ReferenceTable()
     // Guards the rows, which are made once.
     private let storedRows = Mutex<MemoryRows?>(nil)
 
@@ -72,9 +72,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: the error that prevents opening the store; code 134080 without an override.
     open func load() throws {
-        throw CoreDataErrors.make(
-            .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement load().",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw missing("load()", .persistentStoreOpen)
     }
 
     /// Writes all nodes and the metadata. Called at the end of each save; if it throws, the save
@@ -89,9 +87,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: the error that prevents writing the save; code 134030 without an override.
     open func save() throws {
-        throw CoreDataErrors.make(
-            .persistentStoreSave, "The store class \(Swift.type(of: self)) does not implement save().",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw missing("save()", .persistentStoreSave)
     }
 
     /// Makes a node for an object that is saved for the first time, with the object's values.
@@ -163,8 +159,8 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 
     /// The ID of the object whose record a reference object identifies.
     open func objectID(for entity: NSEntityDescription, withReferenceObject data: Any) -> NSManagedObjectID {
-        let layout = requireLayout(of: entity)
-        let key = references.key(for: data, of: layout)
+        let layout = layout(of: entity)
+        let key = referenceTable.key(for: data, of: layout)
         storedRows.withLock { $0 }?.noteKey(key, for: layout)
         return NSManagedObjectID(key: key, layout: layout, store: self)
     }
@@ -173,30 +169,17 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Precondition: the ID belongs to this store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        // A store that another coordinator has opened numbers its rows independently.
-        guard let key = objectID.rowReference(in: self)?.key, let reference = references.reference(for: key, of: objectID.layout) else {
-            preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
-        }
-        return reference
-    }
-
-    private func requireLayout(of entity: NSEntityDescription) -> EntityLayout {
-        guard let layout = modelLayout?.layoutByName[entity.name ?? ""] else {
-            preconditionFailure(
-                "The model of the store \(StoreName.path(url)) has no entity '\(entity.name ?? "")'.")
-        }
-        return layout
+        reference(of: objectID)
     }
 
     override var namesRowsByKey: Bool { false }
 
     override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String {
-        "p" + references.text(for: key, of: entity)
+        referenceTable.uriText(for: key, of: entity)
     }
 
     override func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
-        guard text.hasPrefix("p"), text.count > 1 else { return nil }
-        return references.key(forText: String(text.dropFirst()), of: entity)
+        referenceTable.key(forURIText: text, of: entity)
     }
 
     // MARK: - For the coordinator
@@ -219,7 +202,7 @@ open class NSAtomicStore: NSPersistentStore, @unchecked Sendable {
 extension NSAtomicStore: MemoryRowsWriter {
     func newKeys(for origin: AnyObject) -> [Int64] {
         ((origin as? NewObjects)?.objects ?? []).map { object in
-            let key = references.key(for: newReferenceObject(for: object), of: object.layout)
+            let key = referenceTable.key(for: newReferenceObject(for: object), of: object.layout)
             storedRows.withLock { $0 }?.noteKey(key, for: object.layout)
             return key
         }

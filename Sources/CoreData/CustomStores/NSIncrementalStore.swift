@@ -29,10 +29,10 @@ import Synchronization
 ///     }
 /// }
 /// ```
-open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
+open class NSIncrementalStore: NSPersistentStore, CustomStore, @unchecked Sendable {
     // Sendable: the state of this class is behind mutexes; a subclass guards its own state.
 
-    private let references = ReferenceTable()
+    let referenceTable = ReferenceTable()
     // Guards the rows, which are made once.
     private let storedRows = Mutex<IncrementalRows?>(nil)
 
@@ -50,9 +50,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
 
     /// Sets `metadata`, at least `NSStoreTypeKey`, and checks that the store can be used.
     open override func loadMetadata() throws {
-        throw CoreDataErrors.make(
-            .persistentStoreOpen, "The store class \(Swift.type(of: self)) does not implement loadMetadata().",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw missing("loadMetadata()", .persistentStoreOpen)
     }
 
     /// Handles a request.
@@ -71,10 +69,9 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// - Throws: The error that prevents handling the request, which the caller of the request
     ///   receives; code 134091 without an override.
     open func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        throw CoreDataErrors.make(
+        throw error(
             .persistentStoreUnsupportedRequestType,
-            "The store class \(Swift.type(of: self)) does not support requests of the type \(request.requestType).",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+            "The store class \(Swift.type(of: self)) does not support requests of the type \(request.requestType).")
     }
 
     /// Returns the values of an object that is used for the first time.
@@ -95,10 +92,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     open func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        throw CoreDataErrors.make(
-            .persistentStoreOperation,
-            "The store class \(Swift.type(of: self)) does not implement newValuesForObject(with:with:).",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw missing("newValuesForObject(with:with:)")
     }
 
     /// Returns the destinations of a relationship: an object ID or `NSNull` if it is to-one, a
@@ -128,10 +122,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
         with context: NSManagedObjectContext?
     ) throws -> Any {
         if !relationship.isToMany { return NSNull() }
-        throw CoreDataErrors.make(
-            .persistentStoreOperation,
-            "The store class \(Swift.type(of: self)) does not implement newValue(forRelationship:forObjectWith:with:).",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw missing("newValue(forRelationship:forObjectWith:with:)")
     }
 
     /// Returns permanent IDs for new objects, in the same order. Called before the save request
@@ -147,10 +138,7 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     ///
     /// - Throws: the error that prevents saving the objects; code 134070 without an override.
     open func obtainPermanentIDs(for array: [NSManagedObject]) throws -> [NSManagedObjectID] {
-        throw CoreDataErrors.make(
-            .persistentStoreOperation,
-            "The store class \(Swift.type(of: self)) does not implement obtainPermanentIDs(for:).",
-            userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+        throw missing("obtainPermanentIDs(for:)")
     }
 
     /// Called when a context begins to use objects, once for each context, so that the store may
@@ -193,31 +181,23 @@ open class NSIncrementalStore: NSPersistentStore, @unchecked Sendable {
     /// let number = store.referenceObject(for: objectID)
     /// ```
     open func newObjectID(for entity: NSEntityDescription, referenceObject data: Any) -> NSManagedObjectID {
-        guard let layout = modelLayout?.layoutByName[entity.name ?? ""] else {
-            preconditionFailure(
-                "The model of the store \(StoreName.path(url)) has no entity '\(entity.name ?? "")'.")
-        }
-        return NSManagedObjectID(key: references.key(for: data, of: layout), layout: layout, store: self)
+        let layout = layout(of: entity)
+        return NSManagedObjectID(key: referenceTable.key(for: data, of: layout), layout: layout, store: self)
     }
 
     /// The reference object that identifies an object's record.
     ///
     /// - Precondition: the ID belongs to this store.
     open func referenceObject(for objectID: NSManagedObjectID) -> Any {
-        // A store that another coordinator has opened numbers its rows independently.
-        guard let key = objectID.rowReference(in: self)?.key, let reference = references.reference(for: key, of: objectID.layout) else {
-            preconditionFailure("The object ID \(objectID) is not one of the store \(StoreName.path(url)).")
-        }
-        return reference
+        reference(of: objectID)
     }
 
     override func referenceText(forKey key: Int64, of entity: EntityLayout) -> String {
-        "p" + references.text(for: key, of: entity)
+        referenceTable.uriText(for: key, of: entity)
     }
 
     override func key(forReferenceText text: String, of entity: EntityLayout) -> Int64? {
-        guard text.hasPrefix("p"), text.count > 1 else { return nil }
-        return references.key(forText: String(text.dropFirst()), of: entity)
+        referenceTable.key(forURIText: text, of: entity)
     }
 
     // MARK: - For the coordinator

@@ -44,7 +44,6 @@ enum NodeRows {
         return try PropertyConversion.storeValue(converted, slot: slot)
     }
 
-    /// The existing nodes whose values a save may change.
     static func nodes(changedBy batch: SaveBatch, of store: NSAtomicStore) -> [NSAtomicStoreCacheNode] {
         var references = Set(batch.updates.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
         for change in batch.inserts + batch.updates {
@@ -161,7 +160,6 @@ enum NodeValue {
         }
     }
 
-    /// The row of a node, an object ID or an object.
     static func reference(_ value: Any?) -> RowReference? {
         let objectID: NSManagedObjectID? =
             switch value {

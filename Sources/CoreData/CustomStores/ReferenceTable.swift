@@ -43,23 +43,23 @@ final class ReferenceTable: @unchecked Sendable {
         }
     }
 
-    /// The reference object of a key; nil if no reference object has that key.
     func reference(for key: Int64, of entity: EntityLayout) -> Any? {
         state.withLock { state in Unchecked(state.maps.references[entity.rootIndex]?[key]) }.value.map(Self.object)
     }
 
-    /// The key of the reference object with a text in a URI.
-    func key(forText text: String, of entity: EntityLayout) -> Int64 {
+    /// The key of the reference object with a text in a URI; nil for a text of another form.
+    func key(forURIText uriText: String, of entity: EntityLayout) -> Int64? {
+        guard uriText.hasPrefix("p"), uriText.count > 1 else { return nil }
+        let text = String(uriText.dropFirst())
         let known = state.withLock { state in Unchecked(state.maps.byText[entity.rootIndex]?[LiteralText(text)]) }.value
         if let known { return key(for: known, of: entity) }
         if let number = Int(text) { return key(for: number, of: entity) }
         return key(for: text, of: entity)
     }
 
-    /// The text of a reference object in a URI.
-    func text(for key: Int64, of entity: EntityLayout) -> String {
+    func uriText(for key: Int64, of entity: EntityLayout) -> String {
         state.withLock { state in
-            state.maps.references[entity.rootIndex]?[key].map(Self.text) ?? String(key)
+            "p" + (state.maps.references[entity.rootIndex]?[key].map(Self.text) ?? String(key))
         }
     }
 

@@ -151,8 +151,6 @@ extension CoreDataErrors {
 
 extension NSPredicate {
     /// Whether an object, or a value in place of one, satisfies the predicate of a request.
-    ///
-    /// - Throws: the request's error if the predicate cannot be evaluated.
     func isMet(by object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun) throws -> Bool {
         do throws(PredicateEvaluationError) {
             return try evaluate(with: object, substitutionVariables: variables, run: run)

@@ -2,7 +2,6 @@ import Foundation
 
 /// The form of URLs of stores of one type on servers.
 package struct ServerURLForm: Sendable {
-    /// The name of the stores' type.
     package let type: String
     /// The schemes, in lower case.
     package let schemes: Set<String>

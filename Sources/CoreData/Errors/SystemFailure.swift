@@ -11,10 +11,8 @@ struct SystemFailure: Error, Equatable {
     /// Whether a disk, a quota or a limit on the size of files is exhausted.
     var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
 
-    /// Whether the process or the system has no file descriptor left.
     var isOutOfDescriptors: Bool { number == EMFILE || number == ENFILE }
 
-    /// Whether a path does not exist.
     var isNoFile: Bool { number == ENOENT || number == ENOTDIR }
 
     /// The cause and what to do about it; nil for failures about which it would say no more than

@@ -23,6 +23,5 @@ package enum Warnings {
         if let new { FileHandle.standardError.write(Data("CoreData: \(new)\n".utf8)) }
     }
 
-    /// The printed warnings, in no particular order.
     package static var all: [String] { said.withLock { Array($0.values) } }
 }

@@ -59,7 +59,6 @@ extension MappingInference {
         attribute is NSCompositeAttributeDescription || former is NSCompositeAttributeDescription
     }
 
-    /// Adds the problems of a composite attribute, or of an attribute that was one.
     mutating func checkElements(
         of attribute: NSAttributeDescription, from former: NSPropertyDescription?, _ entity: NSEntityDescription, _ pair: EntityPair
     ) {

@@ -15,14 +15,12 @@ package struct MappingInference {
         var sourceNames: [String: String] = [:]
     }
 
-    /// The source of a destination relationship's links.
     enum LinkSource {
         /// A source relationship in the same direction.
         case relationship(NSRelationshipDescription)
         /// A source relationship without an inverse in the other direction.
         case reversed(NSRelationshipDescription)
 
-        /// Whether an object may have had several links.
         var mayLeadToSeveral: Bool {
             switch self {
             case .relationship(let source): source.isToMany
@@ -40,7 +38,6 @@ package struct MappingInference {
     /// The link sources by destination relationship, as its entity declares it; nil for
     /// relationships without links yet.
     private(set) var links: [ObjectIdentifier: LinkSource] = [:]
-    /// All changes that cannot be inferred.
     private(set) var problems: [InferenceProblem] = []
 
     init(from sources: [NSEntityDescription], to destinations: [NSEntityDescription]) {

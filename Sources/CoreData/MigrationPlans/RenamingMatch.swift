@@ -4,7 +4,6 @@
 /// it. It stays the same through all later versions. Where an identifier does not follow that rule,
 /// the older model's own names are tried.
 struct RenamingMatch {
-    /// An entity or property by name and renaming identifier.
     struct Item {
         let name: String
         /// The renaming identifier; the name itself unless it is set.

@@ -2,13 +2,12 @@ import Foundation
 
 /// A possible migration: from the contents of a store to the entities of the model's configuration.
 package struct StoreMigration {
-    /// The version hashes of the store.
     package let storedHashes: [String: Data]
     package let sourceModel: NSManagedObjectModel
     package let model: NSManagedObjectModel
     package let entities: [NSEntityDescription]
     package let inference: MappingInference
-    package var progress = MigrationProgress(nil)
+    package var progress = MigrationProgress()
 
     /// Whether the store keeps its composite attributes as archived dictionaries.
     var compositesAreArchived: Bool { ArchivedComposite.isForm(of: sourceModel, storedHashes) }
@@ -19,7 +18,6 @@ package struct StoreMigration {
     }
 }
 
-/// Finds the model that a store was made with.
 enum SourceModelSearch {
     /// The extent to which a model's version hashes match a store's, the most reliable match first.
     private enum Fit {
@@ -130,4 +128,11 @@ enum SourceModelSearch {
         let isPart = entities.values.allSatisfy { stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier($0.rootEntity)) }
         return isPart ? .part : nil
     }
+}
+
+package struct MigrationProgress: Sendable {
+    var handler: (@Sendable (Double) -> Void)?
+
+    /// - Parameter fraction: from 0 to 1, and never less than in an earlier report.
+    package func report(_ fraction: Double) { handler?(fraction) }
 }

@@ -26,7 +26,6 @@ struct ArchivableValue {
         }
     }
 
-    /// Whether the value contains a decimal number.
     private(set) var holdsDecimal = false
     /// For each collection: the levels in it, and the number of its values when it is unfolded.
     private var collections: [ObjectIdentifier: Size] = [:]

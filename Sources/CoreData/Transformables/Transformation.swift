@@ -111,7 +111,6 @@ enum TransformableArchive {
         }
     }
 
-    /// The object that is archived for a value.
     private static func object(_ value: Any) -> NSObject? {
         switch value {
         case let value as NSObject & NSCoding: value

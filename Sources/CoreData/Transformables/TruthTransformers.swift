@@ -1,6 +1,5 @@
 import Foundation
 
-/// Negates a Boolean, in both directions.
 final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
@@ -10,7 +9,6 @@ final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
     override func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
 }
 
-/// Returns whether there is no value.
 class IsNilTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
@@ -22,7 +20,6 @@ class IsNilTransformer: ValueTransformer, @unchecked Sendable {
     override func reverseTransformedValue(_ value: Any?) -> Any? { nil }
 }
 
-/// Returns whether there is a value.
 final class IsNotNilTransformer: IsNilTransformer, @unchecked Sendable {
     // Sendable: no state.
     override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: value != nil && !(value is NSNull)) }

@@ -11,7 +11,6 @@ final class ValueDecoder: NSCoder {
     private let object: ObjectArchive.Object
     private let classes: [AnyClass]
     private let depth: Int
-    /// The number of the next entry without a key.
     private var nextUnkeyed = 0
 
     init(_ unarchiver: ValueUnarchiver, _ object: ObjectArchive.Object, _ classes: [AnyClass], depth: Int) {

@@ -14,7 +14,6 @@ final class ValueUnarchiver {
         case made(Any, count: Int)
     }
 
-    /// The maximum nesting depth of objects.
     static let depthLimit = 256
 
     let archive: ObjectArchive
@@ -113,7 +112,6 @@ final class ValueUnarchiver {
 
     // MARK: Classes
 
-    /// The class with a name, if it is allowed.
     private func allowedClass(_ name: String, _ classes: [AnyClass]) throws -> AnyClass {
         if let chosen = NSKeyedUnarchiver.`class`(forClassName: name) {
             guard isAllowed(chosen, classes) else { throw UnarchivingError.forbidden(name) }
@@ -223,11 +221,25 @@ final class ValueUnarchiver {
 }
 
 extension PropertyListValue {
-    /// The value as a number object; nil if it is not a number.
     var number: NSNumber? {
         switch self {
         case .boolean, .integer, .unsignedInteger, .real: foundationValue as? NSNumber
         default: nil
         }
+    }
+}
+
+/// The reason why an archive of values was not read.
+struct UnarchivingError: Error, Sendable {
+    /// The problem, as the end of a sentence that begins with the archive.
+    let problem: String
+    var isForbidden = false
+
+    static func forbidden(_ className: String) -> UnarchivingError {
+        UnarchivingError(problem: "holds an object of the class '\(className.prefix(200))', which it may not hold", isForbidden: true)
+    }
+
+    static func damaged(_ detail: String) -> UnarchivingError {
+        UnarchivingError(problem: "is damaged: \(detail)")
     }
 }

@@ -55,7 +55,7 @@ extension PostgreSQLDialect {
         if folds && !hasICU { throw SQLRefusal(reason: foldingRefusal) }
         if operation == .matches { return try matches(text, pattern, options) }
         if let symbol = operation.symbol {
-            if options.contains(.init(rawValue: 8)) {
+            if options.contains(.localeSensitive) {
                 throw SQLRefusal(reason: "the server knows nothing of this program's locale, by which [l] compares")
             }
             if folds { return folded(text.text, options) + symbol + folded(pattern.text, options) }
@@ -144,18 +144,21 @@ extension PostgreSQLDialect {
         guard case .string(let expression)? = pattern.constant?.value else {
             throw SQLRefusal(reason: "a regular expression has to be a constant")
         }
-        let ignoresDiacritics = options.folding & 2 != 0
+        let ignoresDiacritics = options.ignored.contains(.diacriticInsensitive)
         let translated = try PostgreSQLPattern.translation(
             ignoresDiacritics ? expression.folding(options: .diacriticInsensitive, locale: nil) : expression,
-            ignoresCase: options.folding & 1 != 0)
+            ignoresCase: options.ignored.contains(.caseInsensitive))
         let value = ignoresDiacritics ? "ocd_unmarked(" + text.text + ")" : text.text
         return value + " ~ " + SQLText(value: .string(translated), kind: .string)
     }
 }
 
 extension NSComparisonPredicate.Options {
-    /// The differences that are ignored: 1 for case, 2 for diacritics.
-    fileprivate var folding: UInt { rawValue & 4 != 0 ? 0 : rawValue & 3 }
+    /// The differences that are ignored.
+    fileprivate var ignored: Self { contains(.normalized) ? [] : intersection([.caseInsensitive, .diacriticInsensitive]) }
+
+    /// The same in SQL: 1 for case, 2 for diacritics.
+    fileprivate var folding: UInt { ignored.rawValue }
 }
 
 extension NSComparisonPredicate.Operator {

@@ -3,13 +3,7 @@ import Foundation
 /// The entity of a batch request, which may be given by name. The executing context looks it up.
 struct BatchEntity {
     var entity: NSEntityDescription?
-    private var givenName: String?
-
-    init() {}
-
-    init(name: String?) { givenName = name }
-
-    init(entity: NSEntityDescription) { self.entity = entity }
+    var givenName: String?
 
     var name: String? { givenName ?? entity?.name }
 }
@@ -22,7 +16,6 @@ struct BatchExecution {
     private let coordinator: NSPersistentStoreCoordinator
     let layout: EntityLayout
 
-    /// - Throws: when the context has no coordinator, or its model lacks the entity.
     init(_ request: NSPersistentStoreRequest, _ target: inout BatchEntity, _ context: NSManagedObjectContext) throws {
         self.request = request
         self.context = context
@@ -67,8 +60,6 @@ struct BatchExecution {
     }
 
     /// The stores whose rows are changed: all that hold the entity, among the affected ones.
-    ///
-    /// - Throws: when one of them is read-only, or there is none.
     func stores() throws -> [NSPersistentStore] {
         let stores = coordinator.snapshotStores(holding: layout, affected: request.affectedStores)
         if stores.isEmpty {
@@ -139,6 +130,28 @@ struct BatchExecution {
         }
     }
 
+    /// Updates the rows of one store after the other.
+    ///
+    /// - Parameters:
+    ///   - makeUpdate: is called for all stores before the first is written, so that values which
+    ///     a store cannot take are found in time.
+    ///   - ownAnswer: takes the answer of a store whose class the program defines.
+    func update(
+        _ makeUpdate: (NSPersistentStore) throws -> RowUpdate, ownAnswer: (Any) -> Void = { _ in },
+        outcome: (BatchOutcome, NSPersistentStore) -> Void
+    ) throws {
+        let updates = try stores().map { store in
+            (store: store, try rows(of: store).map { ($0, try makeUpdate(store)) })
+        }
+        try Self.inEach(updates) { store, rowUpdate in
+            if let (rows, update) = rowUpdate {
+                outcome(try refusing(in: store) { try rows.update(update) }, store)
+            } else if let answer = try self.ownAnswer(of: store) {
+                ownAnswer(answer)
+            }
+        }
+    }
+
     private func writable(_ stores: [NSPersistentStore]) throws -> [NSPersistentStore] {
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.storeIsReadOnly(
@@ -158,8 +171,6 @@ struct BatchExecution {
     }
 
     /// The answer of a store whose class the program defines.
-    ///
-    /// - Throws: code 134091 when it does not know the request.
     func ownAnswer(of store: NSPersistentStore) throws -> Any? {
         PropertyConversion.unwrapped(try store.answer(request, for: context))
     }
@@ -170,14 +181,6 @@ struct BatchExecution {
         let layouts = layout.model.layouts
         let token = store.token
         return references.map { NSManagedObjectID(key: $0.key, layout: layouts[$0.layoutIndex], token: token) }
-    }
-
-    static func status(_ answers: [Any]) -> Bool { !answers.contains { $0 as? Bool == false } }
-
-    static func objectIDs(_ answers: [Any]) -> [NSManagedObjectID] { answers.flatMap { $0 as? [NSManagedObjectID] ?? [] } }
-
-    static func count(_ answers: [Any]) -> Int {
-        answers.reduce(0) { $0 + (($1 as? NSNumber)?.intValue ?? $1 as? Int ?? 0) }
     }
 
     /// Turns a violated uniqueness constraint into the error of a save: 133021 with the conflict.
@@ -207,6 +210,23 @@ struct BatchExecution {
                 recovery: foreign.map { "Change the values, or insert into '\($0)'." }
                     ?? "Change the values, or insert with a merge policy that resolves conflicts.",
                 userInfo: [NSPersistentStoreSaveConflictsErrorKey: [conflict]])
+        }
+    }
+}
+
+/// What a batch request did in all of its stores.
+struct BatchTotals {
+    var count = 0
+    var objectIDs: [NSManagedObjectID] = []
+    /// The results of stores whose class the program defines.
+    var ownResults: [Any] = []
+
+    /// The result in one of the three forms that each kind of batch request has, by its raw value.
+    func result(_ form: UInt) -> Any {
+        switch form {
+        case 0: !ownResults.contains { $0 as? Bool == false }
+        case 1: objectIDs + ownResults.flatMap { $0 as? [NSManagedObjectID] ?? [] }
+        default: ownResults.reduce(count) { $0 + (($1 as? NSNumber)?.intValue ?? $1 as? Int ?? 0) }
         }
     }
 }

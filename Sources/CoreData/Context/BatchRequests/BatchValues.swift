@@ -13,8 +13,6 @@ struct BatchValues {
     // MARK: Rows to insert
 
     /// Sets a value of a new row by the name of its property.
-    ///
-    /// - Throws: when the entity has no such property, or the property cannot have the value.
     @inline(__always)
     func set(_ value: Any, for name: String, in row: RowValues) throws {
         guard let slot = layout.slotByPath[name] else { throw unknown(name) }
@@ -125,7 +123,6 @@ struct BatchValues {
         }
     }
 
-    /// The slots that hold the value of a property.
     func slots(of name: String) throws -> [Int] {
         if let composite = layout.composite(at: name.pathNames) { return composite.slots }
         guard let slot = layout.slotByPath[name] else { throw unknown(name) }
@@ -134,7 +131,6 @@ struct BatchValues {
 
     // MARK: Values
 
-    /// The values of the slots of a property, in the store's form.
     private func values(_ value: Any, _ property: PropertySlot) throws -> [(slot: Int, value: StoredValue)] {
         try requireWritable(property)
         if let composite = property.composite { return try elements(of: value, composite) }
@@ -167,7 +163,6 @@ struct BatchValues {
         }
     }
 
-    /// The reference to the row of an object or an object ID.
     private func reference(_ value: Any, _ property: PropertySlot) throws -> StoredValue {
         try requireFreeInverse(property)
         guard let identity = value as? any RowIdentity else {

@@ -114,34 +114,23 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     open override var requestType: NSPersistentStoreRequestType { .batchDeleteRequestType }
 
     override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
-        if let objectIDs, objectIDs.isEmpty { return result([], [], count: 0) }
-        var target = BatchEntity(name: fetch.entityName)
+        var totals = BatchTotals()
+        if objectIDs?.isEmpty == true { return NSBatchDeleteResult(resultType, totals.result(resultType.rawValue)) }
+        var target = BatchEntity(givenName: fetch.entityName)
         let execution = try BatchExecution(self, &target, context)
-        var count = 0
-        var deleted: [NSManagedObjectID] = []
-        var others: [Any] = []
         try BatchExecution.inEach(try rowsByStore(execution, context)) { store, rows in
             guard let batchRows = try execution.rows(of: store) else {
-                if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchDeleteResult)?.result ?? answer) }
-                return
+                guard let answer = try execution.ownAnswer(of: store) else { return }
+                return totals.ownResults.append((answer as? NSBatchDeleteResult)?.result ?? answer)
             }
             let outcome = try batchRows.delete(
                 RowDeletion(rows: rows, author: execution.author, wantsReferences: resultType == .resultTypeObjectIDs))
-            count += outcome.deletedCount
-            deleted += execution.objectIDs(outcome.deleted, store)
+            totals.count += outcome.deletedCount
+            totals.objectIDs += execution.objectIDs(outcome.deleted, store)
         }
-        return result(deleted, others, count: count)
+        return NSBatchDeleteResult(resultType, totals.result(resultType.rawValue))
     }
 
-    private func result(_ deleted: [NSManagedObjectID], _ others: [Any], count: Int) -> NSBatchDeleteResult {
-        switch resultType {
-        case .resultTypeStatusOnly: NSBatchDeleteResult(resultType, BatchExecution.status(others))
-        case .resultTypeObjectIDs: NSBatchDeleteResult(resultType, deleted + BatchExecution.objectIDs(others))
-        case .resultTypeCount: NSBatchDeleteResult(resultType, count + BatchExecution.count(others))
-        }
-    }
-
-    /// The rows to delete in each store.
     private func rowsByStore(
         _ execution: BatchExecution, _ context: NSManagedObjectContext
     ) throws -> [(store: NSPersistentStore, RowDeletion.Rows)] {

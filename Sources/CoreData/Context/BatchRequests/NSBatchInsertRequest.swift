@@ -87,7 +87,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// let count = (try context.execute(request) as? NSBatchInsertResult)?.result as? Int
     /// ```
     public init(entityName: String, objects dictionaries: [[String: Any]]) {
-        target = BatchEntity(name: entityName)
+        target = BatchEntity(givenName: entityName)
         objectsToInsert = dictionaries
         super.init()
     }
@@ -156,7 +156,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// ```
     public convenience init(entityName: String, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
         self.init()
-        target = BatchEntity(name: entityName)
+        target = BatchEntity(givenName: entityName)
         dictionaryHandler = handler
     }
 
@@ -172,7 +172,7 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// ```
     public convenience init(entityName: String, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
         self.init()
-        target = BatchEntity(name: entityName)
+        target = BatchEntity(givenName: entityName)
         managedObjectHandler = handler
     }
 
@@ -187,11 +187,10 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
             } ?? NSBatchInsertResult(resultType, nil)
         }
         let outcome = try execution.refusing(in: store) { try rows.insert(insertion(execution, store)) }
-        switch resultType {
-        case .statusOnly: return NSBatchInsertResult(.statusOnly, true)
-        case .objectIDs: return NSBatchInsertResult(.objectIDs, execution.objectIDs(outcome.inserted + outcome.updated, store))
-        case .count: return NSBatchInsertResult(.count, outcome.insertedCount + outcome.updatedCount)
-        }
+        let totals = BatchTotals(
+            count: outcome.insertedCount + outcome.updatedCount,
+            objectIDs: execution.objectIDs(outcome.inserted + outcome.updated, store))
+        return NSBatchInsertResult(resultType, totals.result(resultType.rawValue))
     }
 
     private func insertion(_ execution: BatchExecution, _ store: NSPersistentStore) throws -> RowInsertion {

@@ -95,7 +95,7 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// let count = (try context.execute(request) as? NSBatchUpdateResult)?.result as? Int
     /// ```
     public init(entityName: String) {
-        target = BatchEntity(name: entityName)
+        target = BatchEntity(givenName: entityName)
         super.init()
     }
 
@@ -116,27 +116,16 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
 
     override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let execution = try BatchExecution(self, &target, context)
-        var count = 0
-        var objectIDs: [NSManagedObjectID] = []
-        var others: [Any] = []
-        // Values that a store cannot take are found before the first store is written.
-        let updates = try execution.stores().map { store in
-            (store: store, try execution.rows(of: store).map { ($0, try update(execution, store)) })
+        var totals = BatchTotals()
+        try execution.update {
+            try update(execution, $0)
+        } ownAnswer: { answer in
+            totals.ownResults.append((answer as? NSBatchUpdateResult)?.result ?? answer)
+        } outcome: { outcome, store in
+            totals.count += outcome.updatedCount
+            totals.objectIDs += execution.objectIDs(outcome.updated, store)
         }
-        try BatchExecution.inEach(updates) { store, rowUpdate in
-            guard let (rows, update) = rowUpdate else {
-                if let answer = try execution.ownAnswer(of: store) { others.append((answer as? NSBatchUpdateResult)?.result ?? answer) }
-                return
-            }
-            let outcome = try execution.refusing(in: store) { try rows.update(update) }
-            count += outcome.updatedCount
-            objectIDs += execution.objectIDs(outcome.updated, store)
-        }
-        switch resultType {
-        case .statusOnlyResultType: return NSBatchUpdateResult(resultType, BatchExecution.status(others))
-        case .updatedObjectIDsResultType: return NSBatchUpdateResult(resultType, objectIDs + BatchExecution.objectIDs(others))
-        case .updatedObjectsCountResultType: return NSBatchUpdateResult(resultType, count + BatchExecution.count(others))
-        }
+        return NSBatchUpdateResult(resultType, totals.result(resultType.rawValue))
     }
 
     private func update(_ execution: BatchExecution, _ store: NSPersistentStore) throws -> RowUpdate {

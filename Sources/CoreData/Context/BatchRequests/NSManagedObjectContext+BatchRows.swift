@@ -14,7 +14,7 @@ extension NSManagedObjectContext {
     package final func insertRows(
         of entityName: String, updatingBy constraint: [String]? = nil, _ updated: [String]? = nil, next: () throws -> NSManagedObject?
     ) throws -> (inserted: Int, updated: Int) {
-        var target = BatchEntity(name: entityName)
+        var target = BatchEntity(givenName: entityName)
         let execution = try BatchExecution(NSBatchInsertRequest(entityName: entityName, objects: []), &target, self)
         let store = try execution.storeForNewRows()
         guard let rows = try execution.rows(of: store) else {
@@ -45,7 +45,6 @@ extension NSManagedObjectContext {
         return (outcome.insertedCount, outcome.updatedCount)
     }
 
-    /// A new value of a property.
     package enum BatchValue {
         /// The value of the property in an object that belongs to no context.
         case ofObject(NSManagedObject)
@@ -57,16 +56,14 @@ extension NSManagedObjectContext {
     package final func updateRows(
         of entityName: String, where predicate: NSPredicate?, _ properties: [(name: String, value: BatchValue)]
     ) throws -> Int {
-        var target = BatchEntity(name: entityName)
+        var target = BatchEntity(givenName: entityName)
         let execution = try BatchExecution(NSBatchUpdateRequest(entityName: entityName), &target, self)
         var fetch = StoreFetch(entity: execution.layout)
         fetch.predicate = predicate
         var count = 0
         let family = execution.layout.familyIndexes
         let near = execution.layout.model.roots(near: family) { slot in properties.contains { $0.name == slot.name } }
-        // Values that a store cannot take are found before the first store is written.
-        let updates = try execution.stores().map { store -> (store: NSPersistentStore, (any BatchRows, RowUpdate)?) in
-            guard let rows = try execution.rows(of: store) else { return (store, nil) }
+        try execution.update { store in
             let values = BatchValues(execution.layout, store)
             var assignments: [(slot: Int, value: RowUpdate.Assignment)] = []
             for (name, value) in properties {
@@ -76,16 +73,9 @@ extension NSManagedObjectContext {
                 case .expression(let expression): assignments += try values.assignments([name: expression])
                 }
             }
-            let update = RowUpdate(
+            return RowUpdate(
                 rows: fetch, assignments: assignments.sorted { $0.slot < $1.slot }, author: execution.author, wantsReferences: true)
-            return (store, (rows, update))
-        }
-        try BatchExecution.inEach(updates) { store, rowUpdate in
-            guard let (rows, update) = rowUpdate else {
-                _ = try execution.ownAnswer(of: store)
-                return
-            }
-            let outcome = try execution.refusing(in: store) { try rows.update(update) }
+        } outcome: { outcome, store in
             count += outcome.updatedCount
             publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)), near: near)
         }
@@ -97,7 +87,7 @@ extension NSManagedObjectContext {
     /// A to-many relationship without a minimum count may lose all of its objects, even where it is
     /// not optional.
     package final func deleteRows(of entityName: String, where predicate: NSPredicate?) throws -> Int {
-        var target = BatchEntity(name: entityName)
+        var target = BatchEntity(givenName: entityName)
         let execution = try BatchExecution(NSBatchDeleteRequest(), &target, self)
         var fetch = StoreFetch(entity: execution.layout)
         fetch.predicate = predicate

@@ -28,7 +28,7 @@ extension NSManagedObjectContext {
 
     /// Fetches with the method for untyped requests, which a subclass may override.
     func fetchAsSubclassesDo<Result>(_ request: NSFetchRequest<Result>) throws -> [Result] {
-        let untyped: [Any] = try fetch(UntypedRequest(of: request) as NSFetchRequest<any NSFetchRequestResult>)
+        let untyped: [Any] = try fetch(NSFetchRequest<any NSFetchRequestResult>(sharing: request))
         return try untyped.map { element in
             if let result = element as? Result { return result }
             // A result of a subclass may not be bridged yet.

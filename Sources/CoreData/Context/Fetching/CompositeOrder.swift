@@ -15,7 +15,6 @@ enum CompositeOrder {
         }
     }
 
-    /// Whether a name is that of a computed column of dictionaries.
     private static func isComputed(_ name: String, in fetch: StoreFetch) -> Bool {
         fetch.columns?.properties.contains { ($0 as? NSExpressionDescription)?.name == name } ?? false
     }

@@ -8,13 +8,10 @@ struct FetchExecutor<Result> {
     private unowned(unsafe) let context: NSManagedObjectContext
     let resolved: ResolvedRequest
 
-    /// - Throws: for names that the model lacks, and for settings of the request that contradict
-    ///   each other.
     init(_ request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws {
         self.init(request, try context.resolve(request), in: context)
     }
 
-    /// - Parameter resolved: the request's names, found in the context's model.
     init(_ request: NSFetchRequest<Result>, _ resolved: ResolvedRequest, in context: NSManagedObjectContext) {
         self.request = request
         self.context = context
@@ -47,7 +44,6 @@ struct FetchExecutor<Result> {
         }
     }
 
-    /// The results of the request, as the type that it is declared with.
     func results() throws -> [Result] {
         switch try run() {
         case .objects(let objects): try typed(objects)
@@ -65,8 +61,6 @@ struct FetchExecutor<Result> {
     }
 
     /// The fetch that the stores execute now, with the context's unsaved changes.
-    ///
-    /// - Throws: when the request cannot be evaluated for unsaved objects.
     func plan() throws -> FetchPlan {
         var plan = FetchPlan(
             request: resolved, asked: resolved.fetch, overlay: try overlay(), usesBatches: context.usesBatches(resolved, request))
@@ -77,14 +71,10 @@ struct FetchExecutor<Result> {
         return plan
     }
 
-    /// The unsaved changes that affect the fetch; nil if there are none, or the request excludes
-    /// them.
     private func overlay() throws -> PendingOverlay? {
         request.includesPendingChanges ? try PendingOverlay(resolved, in: context) : nil
     }
 
-    /// The results from the stores' answers to a plan, as the type that the request is declared
-    /// with.
     func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] { try typed(objects(from: answers, plan)) }
 
     /// Makes objects of the stores' answers, in order, and applies unsaved changes.
@@ -123,7 +113,6 @@ struct FetchExecutor<Result> {
         return objects
     }
 
-    /// The part of a result that the request's offset and limit leave.
     private func slice(_ objects: [NSManagedObject]) -> [NSManagedObject] {
         let (offset, limit) = (resolved.fetch.offset, resolved.fetch.limit)
         if offset <= 0, limit <= 0 { return objects }
@@ -150,7 +139,6 @@ struct FetchExecutor<Result> {
         }
     }
 
-    /// The number of results that the request would give.
     func count() throws -> Int {
         if request.resultType == .dictionaryResultType, resolved.fetch.columns?.joinRows(of: resolved.layout) == true {
             return try dictionaries().count
@@ -195,7 +183,6 @@ struct FetchExecutor<Result> {
         throw CoreDataErrors.otherResultType(Element.self, than: Result.self, of: request.entityName)
     }
 
-    /// The objects as the type that the request is declared with.
     private func typed(_ objects: [NSManagedObject]) throws -> [Result] {
         if Result.self == NSManagedObject.self, let same = objects as? [Result] { return same }
         if let wanted = Result.self as? NSManagedObject.Type {

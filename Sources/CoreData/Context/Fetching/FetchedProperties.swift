@@ -15,15 +15,13 @@ extension NSManagedObject {
     /// next save then throws the reason, as for a fault.
     final func fetchedPropertyValue(_ slot: Int, in context: NSManagedObjectContext) -> Any? {
         guard let description = layout.slots[slot].property as? NSFetchedPropertyDescription,
-            let request = description.fetchRequest
+            let template = description.fetchRequestTemplate
         else { return nil }
         fireFaultIfNeeded()
         if flags.contains(.fault) { return NSArray() }
         let version = description.userInfoVersion
         if let known = extras?.decoded(slot) as? FetchedObjects, known.userInfoVersion == version { return known.objects }
-        let variables: [String: Any] = ["FETCH_SOURCE": self, "FETCHED_PROPERTY": description]
-        request.predicate = request.predicate?.withSubstitutionVariables(variables)
-        request.havingPredicate = request.havingPredicate?.withSubstitutionVariables(variables)
+        let request = template.substituting(["FETCH_SOURCE": self, "FETCHED_PROPERTY": description]).makeFetchRequest()
         do {
             let found = NSArray(array: try context.fetch(request))
             makeExtras().setDecoded(slot, FetchedObjects(objects: found, userInfoVersion: version))

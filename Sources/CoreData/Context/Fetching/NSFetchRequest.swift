@@ -49,14 +49,19 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     // `ResultType` has no constraint, because off Apple's platforms `any NSFetchRequestResult` does
     // not conform to its own protocol, and `NSFetchRequest<NSFetchRequestResult>` must be a type.
 
-    private var givenEntityName: String?
-    private var givenEntity: NSEntityDescription?
-    /// The entity that a context has found for the name. Guarded, because contexts on several
-    /// threads may share a request that nobody changes.
-    private let foundEntity = Mutex<NSEntityDescription?>(nil)
+    private let storage: FetchRequestStorage
+
+    /// All settings but the entity.
+    final var settings: FetchSettings {
+        get { storage.settings }
+        set { storage.settings = newValue }
+    }
 
     /// A request without an entity, which is set before it is executed.
-    public required init() { super.init() }
+    public required init() {
+        storage = FetchRequestStorage()
+        super.init()
+    }
 
     /// A request for an entity by name; the name is looked up when the request is executed.
     ///
@@ -65,33 +70,45 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// let request = NSFetchRequest<Item>(entityName: "Item")
     /// ```
     public init(entityName: String) {
-        givenEntityName = entityName
+        storage = FetchRequestStorage()
+        storage.entityName = entityName
+        super.init()
+    }
+
+    /// A form of a request for another result type, which reads and writes the same settings.
+    init<Other>(sharing original: NSFetchRequest<Other>) {
+        storage = original.storage
         super.init()
     }
 
     open override var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
+    open override var affectedStores: [NSPersistentStore]? {
+        get { storage.settings.affectedStores as? [NSPersistentStore] }
+        set { storage.settings.affectedStores = newValue }
+    }
+
     /// The entity whose objects are fetched. Setting it replaces a name that was given before.
     ///
     /// A request that was made with a name has no entity until a context executes it.
     open var entity: NSEntityDescription? {
-        get { givenEntity ?? foundEntity.withLock { $0 } }
+        get { storage.entity ?? storage.foundEntity.withLock { $0 } }
         set {
-            givenEntity = newValue
-            foundEntity.withLock { $0 = nil }
-            if newValue != nil { givenEntityName = nil }
+            storage.entity = newValue
+            storage.foundEntity.withLock { $0 = nil }
+            if newValue != nil { storage.entityName = nil }
         }
     }
 
     /// The name of the entity.
-    open var entityName: String? { givenEntityName ?? entity?.name }
+    open var entityName: String? { storage.entityName ?? entity?.name }
 
-    func setEntityName(_ name: String) { givenEntityName = name }
+    final func setEntityName(_ name: String) { storage.entityName = name }
 
     /// Notes the entity that a context has found for the name. The name stays: another context may
     /// find another entity.
-    func noteEntity(_ entity: NSEntityDescription) {
-        if givenEntityName != nil { foundEntity.withLock { $0 = entity } }
+    final func noteEntity(_ entity: NSEntityDescription) {
+        if storage.entityName != nil { storage.foundEntity.withLock { $0 = entity } }
     }
 
     /// Which objects match; nil for all.
@@ -100,22 +117,34 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// request.predicate = NSPredicate(
     ///     format: "stockCount < %d AND supplier.name == %@", 5, "Smith")
     /// ```
-    open var predicate: NSPredicate?
+    open var predicate: NSPredicate? {
+        get { storage.settings.predicate }
+        set { storage.settings.predicate = newValue }
+    }
     /// The order of the results.
     ///
     /// ```swift
     /// request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
     /// ```
-    open var sortDescriptors: [NSSortDescriptor]?
+    open var sortDescriptors: [NSSortDescriptor]? {
+        get { storage.settings.sortDescriptors }
+        set { storage.settings.sortDescriptors = newValue }
+    }
     /// The greatest number of results; 0 for all.
-    open var fetchLimit = 0
+    open var fetchLimit: Int {
+        get { storage.settings.fetchLimit }
+        set { storage.settings.fetchLimit = newValue }
+    }
     /// How many matches to skip.
     ///
     /// ```swift
     /// request.fetchOffset = 40                                // the third page
     /// request.fetchLimit = 20
     /// ```
-    open var fetchOffset = 0
+    open var fetchOffset: Int {
+        get { storage.settings.fetchOffset }
+        set { storage.settings.fetchOffset = newValue }
+    }
     /// How many rows to load at a time; 0 for all at once.
     ///
     /// With a size, the fetch reads only the identities of its matches, and gives faults. The first
@@ -128,34 +157,58 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// request.fetchBatchSize = 50
     /// for item in try context.fetch(request) { print(item.name) }     // one statement for each 50
     /// ```
-    open var fetchBatchSize = 0
+    open var fetchBatchSize: Int {
+        get { storage.settings.fetchBatchSize }
+        set { storage.settings.fetchBatchSize = newValue }
+    }
     /// The form of the results.
-    open var resultType: NSFetchRequestResultType = .managedObjectResultType
+    open var resultType: NSFetchRequestResultType {
+        get { NSFetchRequestResultType(rawValue: storage.settings.resultType) }
+        set { storage.settings.resultType = newValue.rawValue }
+    }
     /// Whether objects of subentities match too.
-    open var includesSubentities = true
+    open var includesSubentities: Bool {
+        get { storage.settings.includesSubentities }
+        set { storage.settings.includesSubentities = newValue }
+    }
     /// Whether unsaved changes of the context count.
     ///
     /// ```swift
     /// request.includesPendingChanges = false      // stored rows, without this context's changes
     /// ```
-    open var includesPendingChanges = true
+    open var includesPendingChanges: Bool {
+        get { storage.settings.includesPendingChanges }
+        set { storage.settings.includesPendingChanges = newValue }
+    }
     /// Whether rows are read with the fetch; otherwise only IDs are.
-    open var includesPropertyValues = true
+    open var includesPropertyValues: Bool {
+        get { storage.settings.includesPropertyValues }
+        set { storage.settings.includesPropertyValues = newValue }
+    }
     /// Whether objects come as faults whose rows are cached, or loaded.
     ///
     /// ```swift
     /// request.returnsObjectsAsFaults = false      // for results that are all used at once
     /// ```
-    open var returnsObjectsAsFaults = true
+    open var returnsObjectsAsFaults: Bool {
+        get { storage.settings.returnsObjectsAsFaults }
+        set { storage.settings.returnsObjectsAsFaults = newValue }
+    }
     /// Whether objects that are loaded already and have no changes adopt the fetched values.
-    open var shouldRefreshRefetchedObjects = false
+    open var shouldRefreshRefetchedObjects: Bool {
+        get { storage.settings.shouldRefreshRefetchedObjects }
+        set { storage.settings.shouldRefreshRefetchedObjects = newValue }
+    }
     /// Relationships to load together with the results, as key paths.
     ///
     /// ```swift
     /// // one statement for each
     /// request.relationshipKeyPathsForPrefetching = ["supplier", "supplier.address"]
     /// ```
-    open var relationshipKeyPathsForPrefetching: [String]?
+    open var relationshipKeyPathsForPrefetching: [String]? {
+        get { storage.settings.relationshipKeyPathsForPrefetching }
+        set { storage.settings.relationshipKeyPathsForPrefetching = newValue }
+    }
     /// Properties of dictionary results: names or descriptions, attributes, to-one relationships
     /// and expressions.
     ///
@@ -175,10 +228,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// let names = try context.fetch(request).map { $0["name"] as? String }
     /// ```
     open var propertiesToFetch: [Any]? {
-        get { described(givenPropertiesToFetch) }
-        set { givenPropertiesToFetch = newValue }
+        get { described(storage.settings.propertiesToFetch) }
+        set { storage.settings.propertiesToFetch = newValue }
     }
-    private var givenPropertiesToFetch: [Any]?
     /// Properties that dictionary results are grouped by.
     ///
     /// The other columns are then aggregates. An aggregate over a relationship, such as
@@ -192,10 +244,9 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// request.propertiesToFetch = ["supplier.name", total]
     /// ```
     open var propertiesToGroupBy: [Any]? {
-        get { described(givenPropertiesToGroupBy) }
-        set { givenPropertiesToGroupBy = newValue }
+        get { described(storage.settings.propertiesToGroupBy) }
+        set { storage.settings.propertiesToGroupBy = newValue }
     }
-    private var givenPropertiesToGroupBy: [Any]?
 
     /// Returns the properties with descriptions in place of names that the entity has.
     private func described(_ properties: [Any]?) -> [Any]? {
@@ -204,7 +255,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 
     /// The condition for the groups to keep; nil for all.
-    open var havingPredicate: NSPredicate?
+    open var havingPredicate: NSPredicate? {
+        get { storage.settings.havingPredicate }
+        set { storage.settings.havingPredicate = newValue }
+    }
     /// Whether equal dictionaries are given once.
     ///
     /// ```swift
@@ -212,7 +266,10 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     /// request.propertiesToFetch = ["supplier.name"]
     /// request.returnsDistinctResults = true
     /// ```
-    open var returnsDistinctResults = false
+    open var returnsDistinctResults: Bool {
+        get { storage.settings.returnsDistinctResults }
+        set { storage.settings.returnsDistinctResults = newValue }
+    }
 
     /// Executes the request in the context whose `perform` block is running.
     ///
@@ -246,28 +303,12 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 
     /// Copies the settings to another request, of any result type.
-    func copyValues<Other>(to copy: NSFetchRequest<Other>) {
-        copy.affectedStores = affectedStores
-        copy.givenEntityName = givenEntityName
-        copy.givenEntity = givenEntity
-        let found = foundEntity.withLock { $0 }
-        copy.foundEntity.withLock { $0 = found }
-        copy.predicate = predicate
-        copy.sortDescriptors = sortDescriptors
-        copy.fetchLimit = fetchLimit
-        copy.fetchOffset = fetchOffset
-        copy.fetchBatchSize = fetchBatchSize
-        copy.resultType = resultType
-        copy.includesSubentities = includesSubentities
-        copy.includesPendingChanges = includesPendingChanges
-        copy.includesPropertyValues = includesPropertyValues
-        copy.returnsObjectsAsFaults = returnsObjectsAsFaults
-        copy.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-        copy.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        copy.propertiesToFetch = givenPropertiesToFetch
-        copy.propertiesToGroupBy = givenPropertiesToGroupBy
-        copy.havingPredicate = havingPredicate
-        copy.returnsDistinctResults = returnsDistinctResults
+    final func copyValues<Other>(to copy: NSFetchRequest<Other>) {
+        copy.settings = settings
+        copy.storage.entityName = storage.entityName
+        copy.storage.entity = storage.entity
+        let found = storage.foundEntity.withLock { $0 }
+        copy.storage.foundEntity.withLock { $0 = found }
     }
 
     // MARK: - Equality
@@ -277,8 +318,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     ///
     /// The result types of the two requests may differ.
     open override func isEqual(_ object: Any?) -> Bool {
-        guard let other = object as? any FetchSettings else { return false }
-        return self === other || settings == other.settings
+        guard let other = object as? any AnyFetchRequest else { return false }
+        return self === other || entityName == other.entityName && settings == other.settings
     }
 
     // The hash covers the entity alone: all other settings may change.
@@ -293,28 +334,20 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     }
 }
 
-/// The settings by which two fetch requests are compared.
-private protocol FetchSettings: AnyObject {
-    var settings: [AnyHashable?] { get }
+/// A fetch request of any result type.
+private protocol AnyFetchRequest: AnyObject {
+    var entityName: String? { get }
+    var settings: FetchSettings { get }
 }
 
-extension NSFetchRequest: FetchSettings {
-    fileprivate var settings: [AnyHashable?] {
-        // A property of the entity is compared by its name, also before the request has been
-        // executed.
-        func hashable(_ properties: [Any]?) -> AnyHashable? {
-            properties.map {
-                $0.map { property in
-                    (property is NSExpressionDescription ? nil : StoreFetch.DictionaryColumns.name(of: property)) ?? property
-                        as? AnyHashable
-                }
-            }
-        }
-        return [
-            entityName, predicate, sortDescriptors, fetchLimit, fetchOffset, fetchBatchSize, resultType.rawValue, includesSubentities,
-            includesPendingChanges, includesPropertyValues, returnsObjectsAsFaults, shouldRefreshRefetchedObjects,
-            relationshipKeyPathsForPrefetching, hashable(propertiesToFetch), hashable(propertiesToGroupBy), havingPredicate,
-            returnsDistinctResults, affectedStores.map(Set.init),
-        ]
-    }
+extension NSFetchRequest: AnyFetchRequest {}
+
+/// What a request consists of, which forms of it for other result types share.
+private final class FetchRequestStorage {
+    var settings = FetchSettings()
+    var entityName: String?
+    var entity: NSEntityDescription?
+    /// The entity that a context has found for the name. Guarded, because contexts on several
+    /// threads may share a request that nobody changes.
+    let foundEntity = Mutex<NSEntityDescription?>(nil)
 }

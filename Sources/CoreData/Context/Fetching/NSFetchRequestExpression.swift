@@ -57,7 +57,6 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
     public required init?(coder: NSCoder) { nil }
 }
 
-/// Executes a fetch request of any result type.
 private protocol ExecutableFetch {
     func result(in context: NSManagedObjectContext, countOnly: Bool) -> Any?
 }

@@ -71,48 +71,15 @@ extension NSFetchedPropertyDescription {
 }
 
 extension FetchRequestTemplate {
-    /// Copies the settings of a fetch request that a model stores.
     init(copying request: NSFetchRequest<any NSFetchRequestResult>) {
-        self.init(entityName: request.entityName ?? "")
-        predicate = request.predicate
-        sortDescriptors = request.sortDescriptors ?? []
-        fetchLimit = request.fetchLimit
-        fetchOffset = request.fetchOffset
-        fetchBatchSize = request.fetchBatchSize
-        resultType = request.resultType.rawValue
-        includesSubentities = request.includesSubentities
-        includesPropertyValues = request.includesPropertyValues
-        includesPendingChanges = request.includesPendingChanges
-        returnsObjectsAsFaults = request.returnsObjectsAsFaults
-        returnsDistinctResults = request.returnsDistinctResults
-        shouldRefreshRefetchedObjects = request.shouldRefreshRefetchedObjects
-        relationshipKeyPathsForPrefetching = request.relationshipKeyPathsForPrefetching
-        setColumns(request.propertiesToFetch, groupedBy: request.propertiesToGroupBy)
-        havingPredicate = request.havingPredicate
-        affectedStores = request.affectedStores
+        self.init(entityName: request.entityName ?? "", settings: request.settings.withOwnColumns())
     }
 
-    /// Returns a new fetch request with the stored settings.
     func makeFetchRequest() -> NSFetchRequest<any NSFetchRequestResult> {
         let request = NSFetchRequest<any NSFetchRequestResult>(entityName: entityName)
-        request.predicate = predicate
-        request.sortDescriptors = sortDescriptors.isEmpty ? nil : sortDescriptors
-        request.fetchLimit = fetchLimit
-        request.fetchOffset = fetchOffset
-        request.fetchBatchSize = fetchBatchSize
-        request.resultType = NSFetchRequestResultType(rawValue: resultType)
-        request.includesSubentities = includesSubentities
-        request.includesPropertyValues = includesPropertyValues
-        request.includesPendingChanges = includesPendingChanges
-        request.returnsObjectsAsFaults = returnsObjectsAsFaults
-        request.returnsDistinctResults = returnsDistinctResults
-        request.shouldRefreshRefetchedObjects = shouldRefreshRefetchedObjects
-        request.relationshipKeyPathsForPrefetching = relationshipKeyPathsForPrefetching
-        // Copies, so that changes to the request do not affect the model.
-        request.propertiesToFetch = propertiesToFetch.map(Self.columns)
-        request.propertiesToGroupBy = propertiesToGroupBy.map(Self.columns)
-        request.havingPredicate = havingPredicate
-        request.affectedStores = affectedStores as? [NSPersistentStore]
+        // Own columns, so that changes to the request do not affect the model.
+        request.settings = settings.withOwnColumns()
+        if sortDescriptors.isEmpty { request.sortDescriptors = nil }
         return request
     }
 }

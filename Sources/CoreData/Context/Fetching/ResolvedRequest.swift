@@ -1,8 +1,6 @@
 import Foundation
 
 /// A fetch request whose names have been looked up in the model.
-///
-/// It has the entity, the stores, and the fetch that each store executes if nothing is unsaved.
 struct ResolvedRequest {
     var layout: EntityLayout
     var stores: [NSPersistentStore]

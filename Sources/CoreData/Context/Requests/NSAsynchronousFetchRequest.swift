@@ -119,10 +119,8 @@ open class NSPersistentStoreAsynchronousResult: NSPersistentStoreResult, @unchec
         progress?.cancel()
     }
 
-    /// Whether the result was cancelled here or through its progress.
     var isCancelled: Bool { state.withLock { $0.isCancelled } || progress?.isCancelled == true }
 
-    /// Records the error of the failed request.
     func fail(with error: any Error) {
         state.withLock { $0.operationError = error }
     }

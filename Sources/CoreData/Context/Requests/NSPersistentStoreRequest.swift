@@ -45,9 +45,7 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
     /// The kind of the request. Subclasses override it.
     open var requestType: NSPersistentStoreRequestType { .fetchRequestType }
 
-    /// Executes the request in a context.
-    ///
-    /// Each kind of request overrides this method. Other classes are refused.
+    /// Executes the request. Each kind of request overrides this; other classes are refused.
     func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
@@ -66,3 +64,10 @@ open class NSPersistentStoreRequest: NSObject, NSCopying {
         return copy
     }
 }
+
+/// An answer of a store: the base class of results that are more than an array.
+///
+/// ```swift
+/// let result = try context.execute(request) as? NSBatchUpdateResult
+/// ```
+open class NSPersistentStoreResult: NSObject {}

@@ -8,7 +8,6 @@ package struct SQLMigrationChecks {
     let plan: SQLMigrationPlan
     /// The description of the store in errors, for example `at /folder/file`.
     let store: String
-    /// The user info entries of every error.
     let userInfo: [String: Any]
 
     package init(plan: SQLMigrationPlan, store: String, userInfo: [String: Any]) {
@@ -23,7 +22,6 @@ package struct SQLMigrationChecks {
     /// A count that must be 0.
     package struct Count {
         package let statement: SQLStatement
-        /// Returns the error for any other count.
         package let error: (Int64) -> NSError
     }
 
@@ -33,7 +31,6 @@ package struct SQLMigrationChecks {
         /// values.
         package let statement: String
         package let columnCount: Int
-        /// Returns the error for a list of examples.
         package let error: (String) -> NSError
     }
 

@@ -37,8 +37,9 @@ extension SQLMigrationPlan {
             wasAlone = false
         }
         return SQLHiddenKeyCopy(
-            "\(relationship.entity.name ?? "").\(relationship.name)", target, mayLoseOwners: wasAlone, target: key.destination.table.name,
-            key: key.column.name, position: key.column.orderColumn,
+            relationship: "\(relationship.entity.name ?? "").\(relationship.name)", mapping: target,
+            mayLoseOwners: wasAlone, target: key.destination.table.name, key: key.column.name,
+            position: key.column.orderColumn,
             source: former.storage.table, owner: former.storage.owner, destination: former.storage.destination,
             formerPosition: former.storage.position, condition: former.all)
     }
@@ -54,8 +55,9 @@ extension SQLMigrationPlan {
                 links.mayLeadToSeveral, let former = formerPairs(of: relationship), let destination = target.entities[slot.destinationIndex]
             else { return nil }
             return SQLHiddenKeyCopy(
-                "\(relationship.entity.name ?? "").\(relationship.name)", target, mayLoseOwners: true, target: entity.table.name,
-                key: column.name, number: column.entityColumn.map { ($0, destination.table) }, position: nil,
+                relationship: "\(relationship.entity.name ?? "").\(relationship.name)", mapping: target,
+                mayLoseOwners: true, target: entity.table.name, key: column.name,
+                number: column.entityColumn.map { ($0, destination.table) }, position: nil,
                 source: former.storage.table, owner: former.storage.destination, destination: former.storage.owner,
                 formerPosition: nil, condition: former.all)
         }

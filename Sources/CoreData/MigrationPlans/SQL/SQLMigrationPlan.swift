@@ -144,7 +144,6 @@ package struct SQLMigrationPlan {
         Dictionary(members.values.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Returns the members whose rows are in a target's table.
     package func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
 
     // MARK: Rows

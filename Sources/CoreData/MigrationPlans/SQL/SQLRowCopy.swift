@@ -120,13 +120,14 @@ package struct SQLRowCopy {
 package struct SQLHiddenKeyCopy {
     /// The relationship, as `Entity.name`.
     let relationship: String
+    let mapping: SQLMapping
     /// Whether rows may lose owners, as in a relationship without an inverse, whose rows should
     /// have had one owner before.
     let mayLoseOwners: Bool
     let target: String
     let key: String
     /// The column for the entity number of the key's destination, and the destination's table.
-    let number: (column: String, table: SQLTable)?
+    var number: (column: String, table: SQLTable)?
     let position: String?
     /// The former table, by its original name, and its columns.
     let source: String
@@ -135,28 +136,8 @@ package struct SQLHiddenKeyCopy {
     let formerPosition: String?
     /// The condition on a row `s` of the former table.
     let condition: SQLText?
-    private var name: (String) -> String = { $0 }
-    private let mapping: SQLMapping
+    private(set) var name: (String) -> String = { $0 }
     private var dialect: any SQLDialect { mapping.dialect }
-
-    init(
-        _ relationship: String, _ mapping: SQLMapping, mayLoseOwners: Bool, target: String, key: String,
-        number: (column: String, table: SQLTable)? = nil, position: String?, source: String, owner: String, destination: String,
-        formerPosition: String?, condition: SQLText?
-    ) {
-        self.relationship = relationship
-        self.mapping = mapping
-        self.mayLoseOwners = mayLoseOwners
-        self.target = target
-        self.key = key
-        self.number = number
-        self.position = position
-        self.source = source
-        self.owner = owner
-        self.destination = destination
-        self.formerPosition = formerPosition
-        self.condition = condition
-    }
 
     /// Returns the same copy, reading former tables under other names.
     func reading(_ name: @escaping (String) -> String) -> SQLHiddenKeyCopy {

@@ -22,7 +22,6 @@ package struct SQLTableAlteration {
         case formerOrElse(String, StoredValue, ValueKind)
         case constant(StoredValue, ValueKind)
 
-        /// The former column.
         package var column: String? {
             switch self {
             case .former(let name), .formerOrElse(let name, _, _): name

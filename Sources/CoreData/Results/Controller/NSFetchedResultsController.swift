@@ -151,7 +151,7 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         if let same = self as? NSFetchedResultsController<any NSFetchRequestResult> { return same }
         if let anyResult { return anyResult }
         let made = NSFetchedResultsController<any NSFetchRequestResult>(
-            of: UntypedRequest(of: fetchRequest), cacheName: cacheName, results, announcer)
+            of: NSFetchRequest(sharing: fetchRequest), cacheName: cacheName, results, announcer)
         anyResult = made
         return made
     }

@@ -97,8 +97,8 @@ struct ConflictResolution {
         }
         if rowConflicts.isEmpty, constraintConflicts.isEmpty { return [] }
         try policy.resolve(mergeConflicts: rowConflicts + constraintConflicts)
-        for conflict in rowConflicts { conflict.settle(policy.mergeType) }
-        for conflict in constraintConflicts { conflict.settle(policy.mergeType) }
+        for conflict in rowConflicts { conflict.resolution.take()?(policy.mergeType) }
+        for conflict in constraintConflicts { conflict.resolution.take()?(policy.mergeType) }
         if !past.lostDeletions.isEmpty {
             context.takeBackNullification(around: past.lostDeletions)
             past.lostDeletions = []

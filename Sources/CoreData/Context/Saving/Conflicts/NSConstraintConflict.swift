@@ -31,12 +31,6 @@ open class NSConstraintConflict: NSObject {
     /// the program created.
     var resolution: ((NSMergePolicyType) -> Void)?
 
-    func settle(_ type: NSMergePolicyType) {
-        let resolution = resolution
-        self.resolution = nil
-        resolution?(type)
-    }
-
     /// Creates a conflict for a program's tests of its merge policies.
     public init(
         constraint: [String], database databaseObject: NSManagedObject?,

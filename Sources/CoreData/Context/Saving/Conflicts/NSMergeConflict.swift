@@ -33,12 +33,6 @@ open class NSMergeConflict: NSObject {
     /// the program created.
     var resolution: ((NSMergePolicyType) -> Void)?
 
-    func settle(_ type: NSMergePolicyType) {
-        let resolution = resolution
-        self.resolution = nil
-        resolution?(type)
-    }
-
     /// Creates a conflict for an object, with its values as they were last read or saved.
     ///
     /// ```swift

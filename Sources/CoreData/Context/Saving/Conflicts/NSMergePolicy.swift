@@ -107,7 +107,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
     open func resolve(optimisticLockingConflicts list: [NSMergeConflict]) throws {
         guard !list.isEmpty, mergeType == .errorMergePolicyType else {
-            for conflict in list { conflict.settle(mergeType) }
+            for conflict in list { conflict.resolution.take()?(mergeType) }
             return
         }
         let objects = list.map { "\($0.sourceObject.objectID.uriRepresentation())" }.joined(separator: ", ")
@@ -133,7 +133,7 @@ open class NSMergePolicy: NSObject, @unchecked Sendable {
     ///   `NSPersistentStoreSaveConflictsErrorKey`, if this is the error policy and there are any.
     open func resolve(constraintConflicts list: [NSConstraintConflict]) throws {
         guard !list.isEmpty, mergeType == .errorMergePolicyType else {
-            for conflict in list { conflict.settle(mergeType) }
+            for conflict in list { conflict.resolution.take()?(mergeType) }
             return
         }
         let texts = list.map { conflict in
