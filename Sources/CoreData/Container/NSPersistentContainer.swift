@@ -50,14 +50,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
 
     private let parts: Parts
 
-    private struct Descriptions: @unchecked Sendable {
-        // Sendable: only reached through the mutex. The caller may change a description that it has
-        // got, before the stores are loaded.
-        var list: [NSPersistentStoreDescription]
-    }
-
-    // Guards the list of descriptions.
-    private let descriptions: Mutex<Descriptions>
+    // Guards the list. The caller may change a description that it has got, before the stores are
+    // loaded.
+    private let descriptions: Mutex<Unchecked<[NSPersistentStoreDescription]>>
 
     /// The descriptions of the stores that `loadPersistentStores` adds.
     ///
@@ -69,10 +64,10 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     /// container.persistentStoreDescriptions = [description]
     /// ```
     open var persistentStoreDescriptions: [NSPersistentStoreDescription] {
-        get { descriptions.withLock { Unchecked($0.list) }.value }
+        get { descriptions.withLock { $0 }.value }
         set {
             let list = Unchecked(newValue)
-            descriptions.withLock { $0.list = list.value }
+            descriptions.withLock { $0 = list }
         }
     }
 
@@ -116,7 +111,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         let viewContext = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         viewContext.persistentStoreCoordinator = coordinator
         parts = Parts(name: name, viewContext: viewContext, model: model, coordinator: coordinator)
-        descriptions = Mutex(Descriptions(list: []))
+        descriptions = Mutex(Unchecked([]))
         super.init()
         persistentStoreDescriptions = [
             NSPersistentStoreDescription(
@@ -178,8 +173,7 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
         completionHandler block: @escaping (NSPersistentStoreDescription, (any Error)?) -> Void
     ) {
         let descriptions = persistentStoreDescriptions
-        // Stores that are added later come last: the block must not be called on two threads at
-        // once.
+        // Stores added later come last: the block must not be called on two threads at once.
         let ordered = descriptions.filter { !$0.shouldAddStoreAsynchronously } + descriptions.filter(\.shouldAddStoreAsynchronously)
         for description in ordered {
             do {

@@ -3,10 +3,10 @@ import Synchronization
 
 /// The registry of a context. It passes the requests of objects on to the context.
 final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
-    // Sendable: the reference to the context is guarded by the registry's lock; the coordinator is
-    // Sendable.
+    // Sendable: `ownInsertions` is used on the context's queue; all else is Sendable.
 
-    private var contextReference: Unmanaged<NSManagedObjectContext>?
+    /// Not the context's own reference, which leads to it also once it has another registry.
+    private let contextReference = BackReference<NSManagedObjectContext>()
     private let coordinatorReference: BackReference<NSPersistentStoreCoordinator>?
 
     /// A row of a table, identified by its provisional or permanent key.
@@ -15,27 +15,22 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         let key: Int64
     }
 
-    /// Rows that the context has inserted and saved to its parent. A save of the parent will report
-    /// them.
+    /// Rows that the context has inserted and saved to its parent, whose save reports them.
     private var ownInsertions: Set<Place> = []
 
     private var coordinator: NSPersistentStoreCoordinator? { coordinatorReference?.object }
 
     init(context: NSManagedObjectContext, coordinator: NSPersistentStoreCoordinator?, parent: ContextRegistry? = nil) {
-        contextReference = .passUnretained(context)
         coordinatorReference = coordinator?.reference
         super.init(
             modelLayout: coordinator?.modelLayout, coordinatorSerial: coordinator?.serialNumber ?? 0,
             isOnMainQueue: context.concurrencyType == .mainQueueConcurrencyType, parent: parent)
+        contextReference.lead(to: context)
     }
 
-    /// The context, nil once it is being deallocated.
+    /// The context; nil once it is being deallocated, or has another registry.
     @inline(__always)
-    var context: NSManagedObjectContext? {
-        // Under the lock: the context's deinit takes it to clear the reference before the context
-        // is freed.
-        withLock { contextReference.flatMap { tryRetain($0) } }
-    }
+    var context: NSManagedObjectContext? { contextReference.object }
 
     // MARK: - Stores that were removed
 
@@ -56,10 +51,8 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         }
     }
 
-    /// Called by the context's deinit.
-    func contextWillDeallocate() {
-        withLock { contextReference = nil }
-    }
+    /// Called by the context's deinit, and before it gets another registry.
+    func leaveContext() { contextReference.clear() }
 
     func removeAll() {
         ownInsertions.removeAll()
@@ -88,9 +81,8 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
         for object in objects { ownInsertions.insert(Place(root: object.layout.rootIndex, key: object.key)) }
     }
 
-    /// Returns the IDs of inserted objects without those that this context inserted.
-    ///
-    /// An insertion is this context's own until the root context has saved it.
+    /// Returns the IDs of inserted objects without those that this context inserted. An insertion
+    /// is this context's own until the root context has saved it.
     func withoutOwnInsertions(_ objectIDs: [NSManagedObjectID]) -> [NSManagedObjectID] {
         if ownInsertions.isEmpty { return objectIDs }
         ownInsertions = Set(ownInsertions.map { Place(root: $0.root, key: currentKey($0.key)) })
@@ -162,7 +154,7 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { context?.permanentID(ofNew: object) }
 
     override func noteTemporaryID(_ objectID: NSManagedObjectID, of object: NSManagedObject) {
-        context?.temporaryObjects[objectID.identity] = WeakObject(object)
+        context?.newObjects.note(object, objectID)
     }
 
     override func checkQueue(of object: NSManagedObject, slot: Int) {

@@ -1,16 +1,14 @@
 import Foundation
 
-// IDs of other coordinators. Each coordinator numbers its stores by itself: they share only the
-// UUID of a store.
+// IDs of other coordinators, which share only the UUID of a store.
 
 extension NSManagedObjectContext {
     /// Whether an ID refers to a row of another coordinator's store.
     @inline(__always)
     func isForeign(_ objectID: NSManagedObjectID) -> Bool { objectID.isForeign(to: registry.coordinatorSerial) }
 
-    /// Returns the ID of a row in this context's coordinator, for an ID of any coordinator.
-    ///
-    /// Returns nil if this context's coordinator lacks the store, or its model lacks the entity.
+    /// Returns the ID of a row in this context's coordinator, for an ID of any coordinator. Returns
+    /// nil if this context's coordinator lacks the store, or its model lacks the entity.
     func ownID(of objectID: NSManagedObjectID) -> NSManagedObjectID? {
         // A child may not know its parent's coordinator yet.
         if parentContext != nil { followParent() }
@@ -18,9 +16,7 @@ extension NSManagedObjectContext {
     }
 
     /// Returns this context's layout of an ID's entity, also for an ID of a context with another
-    /// model.
-    ///
-    /// Returns nil if this context's model lacks the entity.
+    /// model. Returns nil if this context's model lacks the entity.
     func ownLayout(of objectID: NSManagedObjectID) -> EntityLayout? {
         guard let modelLayout, objectID.layout.model !== modelLayout else { return objectID.layout }
         return modelLayout.layoutByName[objectID.layout.name]

@@ -7,7 +7,7 @@ extension NSManagedObjectContext {
     func knownObject(with objectID: NSManagedObjectID) -> NSManagedObject? {
         if parentContext != nil { adoptPermanentKeys() }
         guard let key = objectID.key else {
-            if let object = temporaryObjects[objectID.identity]?.object { return object }
+            if let object = newObjects.object(objectID.identity) { return object }
             return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
         }
         if isForeign(objectID) { return ownID(of: objectID).flatMap(registry.object(ofRow:)) }
@@ -49,8 +49,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    // A function of its own: within its caller the message alone would cost references to the
-    // object.
+    // Apart: within its caller the message alone would cost references to the object.
     @inline(never)
     private static func stopForOtherModel(_ object: NSManagedObject) -> Never {
         preconditionFailure(
@@ -59,11 +58,9 @@ extension NSManagedObjectContext {
 
     /// Called when an object changes for the first time since pending changes were processed.
     func noteChanged(_ object: NSManagedObject) {
-        // An object whose deletion was saved, or whose context was reset, belongs to no context any
-        // more.
+        // Such an object belongs to no context any more.
         if object.flags.contains(.deletionSaved) { return }
-        // A change of an object of a removed store is kept for the save, which throws that the
-        // store is gone.
+        // A change of an object of a removed store is kept: the save throws that it is gone.
         if object.flags.contains(.invalid), registry.store(number: Int(object.storeNumber)) != nil { return }
         changes.change(object)
         tellListeners { $0.context(self, willChange: object) }
@@ -84,7 +81,7 @@ extension NSManagedObjectContext {
         if source.flags.contains(.deletionSaved) {
             // The destination may have been deleted with it. A fault for that row would be a second
             // object, and would never find the row.
-            return registry.object(store: Int(source.storeNumber), root: layout.rootIndex, key: reference.key)
+            return registered(reference, near: source)
         }
         return fault(for: reference, of: layout, store: Int(source.storeNumber))
     }
@@ -94,6 +91,12 @@ extension NSManagedObjectContext {
         let object = object(for: reference, near: source)
         if let object, object.flags.contains(.fault), object.committedRow == nil { siblingFaults.noteToOne(source, slot, reference) }
         return object
+    }
+
+    /// The registered object of a reference, in the store of `source`.
+    func registered(_ reference: RowReference, near source: NSManagedObject) -> NSManagedObject? {
+        guard let layout = modelLayout?.layouts[reference.layoutIndex] else { return nil }
+        return registry.object(store: Int(source.storeNumber), root: layout.rootIndex, key: reference.key)
     }
 
     func objectOrFault(with objectID: NSManagedObjectID) -> NSManagedObject {
@@ -108,8 +111,7 @@ extension NSManagedObjectContext {
     private func fault(withOwnID objectID: NSManagedObjectID) -> NSManagedObject {
         guard let key = objectID.key, let number = objectID.storeNumber else {
             if let object = faultOfParent(with: objectID) { return object }
-            // A temporary ID of another context, or of an object that is gone: a fault that cannot
-            // be fulfilled.
+            // A temporary ID of another context, or of an object that is gone.
             guard let layout = ownLayout(of: objectID) else { stopForForeign(objectID) }
             let object = makeObject(of: layout)
             object.becomeFault(in: registry)
@@ -130,12 +132,10 @@ extension NSManagedObjectContext {
         return object
     }
 
-    /// The permanent ID of a new object, if the context assigns permanent IDs; nil otherwise, or if
-    /// the store cannot assign one.
+    /// The permanent ID of a new object, if the context and the store assign it.
     final func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? {
         guard handsOutPermanentIDs, object.flags.contains(.inserted) else { return nil }
-        // A caller that asks one new object for its ID will ask others, too, and each request for
-        // keys is a transaction.
+        // The caller will ask others, too, and each request for keys is a transaction.
         let neighbours = changes.inserted.last { $0.storeNumber < 0 }
         do {
             try obtainPermanentIDs(for: neighbours.contains { $0 === object } ? neighbours : [object])

@@ -19,28 +19,19 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: - State
 
-    // This state is visible to this folder and its subfolders. The code of a context is in extensions, one for each subject (events,
-    // saving, parents, undo, fetching), and mostly one extension begins a piece of state and another one ends it: an insertion notes a
-    // temporary ID that a save forgets, an undo restores the store that an object was assigned to, a merge begins the journal that the end
-    // of the event reads. A stored property cannot be private to several files. Other folders add and remove themselves as `listeners`, and
-    // set `readFailure` when they read and cannot throw. They change nothing else.
+    // This state is visible to this folder and its subfolders, whose extensions share it; parts with rules of their own keep their
+    // fields private. Other folders add and remove themselves as `listeners`, and set `readFailure` when they read and cannot throw.
 
     /// The pending changes, and the changes of the current event.
     let changes = ChangeTracker()
-    /// The stage in which pending changes are being processed; nil if they are not.
-    @exclusivity(unchecked) var eventStage: EventStage?
-    /// The number of open steps of internal work that call methods of objects.
-    @exclusivity(unchecked) var openSteps = 0
+    /// The internal work in progress.
+    @exclusivity(unchecked) var activity = ContextActivity()
     /// Whether the class is a subclass that overrides no fetch.
     package final var isPlainSubclass = false
-    /// Whether the main queue was asked to process pending changes. Changed on the main queue only.
-    var willProcessChanges = false
-    /// Whether a save is running, from its first step to its last notification.
-    @exclusivity(unchecked) var isSaving = false
     /// The class that `init(context:)` was last called on, and its entity, which the registry's model keeps alive: objects come in rows.
     @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
-    /// Objects by temporary ID, if their ID was asked for.
-    @exclusivity(unchecked) var temporaryObjects: [NSManagedObjectID.Identity: WeakObject] = [:]
+    /// The temporary IDs and assigned stores of new objects.
+    @exclusivity(unchecked) var newObjects = NewObjectTable()
     /// Whether new objects get permanent IDs when they are first asked for their ID. For contexts whose IDs outlive them.
     package final var handsOutPermanentIDs = false
     /// Objects whose `prepareForDeletion()` is running, the innermost last.
@@ -51,8 +42,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var retained: Set<NSManagedObject> = []
     /// The error of the last read that could not throw, since the last save: the next save throws it.
     var readFailure: (any Error)?
-    /// The batches of fetches that were loaded most recently, oldest first.
-    var recentBatches: [(batch: FetchBatch, place: Int)] = []
+    /// The batches of fetches that were loaded most recently.
+    var recentBatches = RecentBatches()
     /// The relationships that were read last.
     var siblingFaults = SiblingFaults()
     /// Whether a relationship is loaded for many objects at once when a program reads it for one
@@ -65,8 +56,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     public final var batchesFaults = true
     /// The clock for the age of rows. Tests replace it.
     var currentTime: () -> UInt64 = ReadTime.now
-    /// The stores that new objects were assigned to with `assign(_:to:)`.
-    @exclusivity(unchecked) var assignedStores: [ObjectIdentifier: NSPersistentStore] = [:]
     /// The rows of the parent context, by the number of their store.
     @exclusivity(unchecked) var parentRows: [Int: ParentRows] = [:]
     /// The state of the stores that the context is pinned to.
@@ -85,8 +74,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     var takenOverCount = 0
     /// The listeners of the context's events.
     @exclusivity(unchecked) var listeners = ContextListeners()
-    /// Messages for the listeners, held back until the event that is being reported has ended.
-    var messagesAfterEvent: [(any ContextListener) -> Void] = []
 
     /// Creates a context that works on the main queue or on a private one.
     public init(concurrencyType: NSManagedObjectContextConcurrencyType) {
@@ -113,7 +100,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         leave()
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
         releaseObjects()
-        registry.contextWillDeallocate()
+        registry.leaveContext()
         reference.clear()
         withExtendedLifetime(coordinator) {}
     }
@@ -167,7 +154,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         coordinator?.clients.add(self, reference)
         parentContext?.children.add(self, reference)
         parentRows.removeAll()
-        registry.contextWillDeallocate()
+        registry.leaveContext()
         lastInsertedClass = nil
         registry = ContextRegistry(context: self, coordinator: coordinator, parent: parentContext?.registry)
         registry.checksAge = stalenessInterval >= 0

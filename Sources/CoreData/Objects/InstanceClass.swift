@@ -9,7 +9,6 @@
 ///   calls that class's methods without a look at the object. An initializer that uses this
 ///   function must therefore be `@inline(never)` (small ones are inlined into other modules as
 ///   well), and must itself continue with `withUnknownClass(self)`.
-///
 /// - Returns: Whether the object is now an instance of `newClass`. False, with the object
 ///   unchanged, if `newClass` is not a subclass of the object's class, or adds stored properties,
 ///   which would have no memory and no values.
@@ -18,8 +17,7 @@ func reclassify(_ object: AnyObject, as newClass: AnyClass) -> Bool {
     let oldClass: AnyClass = type(of: object)
     if oldClass == newClass { return true }
     #if _runtime(_ObjC)
-        // Classes of the Objective-C runtime have another layout; on those systems the system's
-        // framework is used.
+        // Classes of the Objective-C runtime have another layout.
         return false
     #else
         let ancestry = sequence(first: newClass) { _getSuperclass($0) }

@@ -1,4 +1,3 @@
-// A managed object that leaves its context's queue does not compile; the compiler's message says
-// what to pass instead.
+// A managed object that leaves its context's queue does not compile.
 @available(*, unavailable, message: "a managed object belongs to the queue of its context: return its objectID or a snapshot")
 extension NSManagedObject: @unchecked Sendable {}

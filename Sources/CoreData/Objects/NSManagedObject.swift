@@ -62,9 +62,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         }
     }
 
-    /// Makes an object of an entity's class for a context.
-    ///
-    /// The context at once gives the object its registry, and with it its model. The retained entity is consumed.
+    /// Makes an object of an entity's class for a context. The context at once gives the object its
+    /// registry, and with it its model. The retained entity is consumed.
     @inline(__always)
     static func makeForContext(
         _ objectClass: NSManagedObject.Type, consuming entity: Unmanaged<NSEntityDescription>
@@ -338,14 +337,12 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     }
 
     /// Called for a key that the entity does not have; the default stops the program with a message.
-    open func value(forUndefinedKey key: String) -> Any? {
-        preconditionFailure(
-            "The entity \(layout.name) has no property named \"\(key)\" (\(layout.propertySlots.map(\.name).joined(separator: ", ")))."
-        )
-    }
+    open func value(forUndefinedKey key: String) -> Any? { stopForUndefined(key) }
 
     /// Called for a key that the entity does not have; the default stops the program with a message.
-    open func setValue(_ value: Any?, forUndefinedKey key: String) {
+    open func setValue(_ value: Any?, forUndefinedKey key: String) { stopForUndefined(key) }
+
+    private func stopForUndefined(_ key: String) -> Never {
         preconditionFailure(
             "The entity \(layout.name) has no property named \"\(key)\" (\(layout.propertySlots.map(\.name).joined(separator: ", ")))."
         )

@@ -11,16 +11,14 @@ final class ObjectBlocks {
     }
 
     private var blocks: ContiguousArray<Block> = []
-    /// The numbers of objects in the blocks, stored together so that the search for an index reads
-    /// little memory.
+    /// The blocks' counts, stored together: the search for an index reads little memory.
     private var counts: ContiguousArray<Int> = []
     /// The block of each object. `blocks` keeps them alive.
     private var blockOfObject: [ObjectIdentifier: Unmanaged<Block>]
     /// All objects in order, once requested since the last change.
     private var joined: ContiguousArray<NSManagedObject>?
 
-    /// The size at which a block is split: about the number of blocks of a list of a million
-    /// objects.
+    /// The size at which a block is split: about the square root of a million.
     private static let limit = 2048
 
     init(_ objects: ContiguousArray<NSManagedObject>) {

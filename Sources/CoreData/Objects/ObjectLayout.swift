@@ -1,7 +1,6 @@
 import Foundation
 
-/// The parts of an entity's layout that objects need: their class, their accessor table, their
-/// validation.
+/// The parts of an entity's layout that objects need.
 final class ObjectLayout: @unchecked Sendable {
     // Sendable: all properties are constants, except the accessor tables, which are atomic.
 
@@ -40,8 +39,7 @@ final class ObjectLayout: @unchecked Sendable {
         tableOfOtherClasses.deallocate()
     }
 
-    /// The table for an object: that of the entity's class, or one that assumes that every hook is
-    /// overridden.
+    /// The table for an object; for other classes one that assumes every hook overridden.
     func accessorTable(for objectClass: NSManagedObject.Type) -> AccessorTable {
         objectClass == managedObjectClass ? accessorTable : tableOfOtherClasses
     }
@@ -51,8 +49,7 @@ final class ObjectLayout: @unchecked Sendable {
         objectClass == managedObjectClass ? classOverridesValidateValue : MethodOverride.ofValidateValue.exists(in: objectClass)
     }
 
-    /// The slot of a property named by a literal in an accessor; nil if the entity has no such
-    /// property.
+    /// The slot of a property named by an accessor's literal; nil if there is none.
     func slot(forLiteral literal: StaticString) -> AccessorTable.Entry? {
         let known = accessorTable.find(literal)
         return known.isFound ? known : resolve(literal)
@@ -61,8 +58,7 @@ final class ObjectLayout: @unchecked Sendable {
     @inline(never)
     private func resolve(_ literal: StaticString) -> AccessorTable.Entry? {
         guard let slot = layout.slotByName[literal.description] else { return nil }
-        // Accessors read a row's word by kind: a property without a word must take the general
-        // path.
+        // Without a word in the row, a property must take the general path.
         let kind = slot < layout.storedCount || layout.slots[slot].relationship != nil ? layout.slots[slot].kind : .undefined
         let entry = AccessorTable.Entry(literal, slot: slot, kind: kind)
         accessorTable.insert(entry)
@@ -98,8 +94,7 @@ final class ModelObjects: Sendable {
 }
 
 extension EntityLayout {
-    /// The part of the layout that objects need. Only layouts with which objects are made have it:
-    /// see `objectLayouts()`.
+    /// The part that objects need. Only layouts of objects have it: see `objectLayouts()`.
     @inline(__always)
     var objects: ObjectLayout {
         // Nothing else is ever attached, and every layout of an object has one.

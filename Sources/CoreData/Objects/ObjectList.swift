@@ -110,8 +110,7 @@ struct ObjectList {
 
     mutating func removeAll() { self = ObjectList() }
 
-    /// Changes the blocks, which are made if there are none, and copied if another list shares
-    /// them.
+    /// Changes the blocks, made if there are none, copied if shared.
     private mutating func changeBlocks<Result>(_ change: (ObjectBlocks) -> Result) -> Result {
         if !isKnownUniquelyReferenced(&blocks) {
             blocks = ObjectBlocks(objects)
@@ -134,8 +133,7 @@ struct MemberSet {
         var isUniform = true
         objects.forEachUnretained { object in
             if type(of: object) != firstClass { isUniform = false }
-            // Sets are iterated in no order: prefetching brings the rows into the processor's cache
-            // by then.
+            // Sets are iterated in no order: prefetching hides the cache misses.
             if let row = object.committedRow { opencoredata_prefetch(row) }
             // `insert` would also return the member that it found.
             _ = set.update(with: object)

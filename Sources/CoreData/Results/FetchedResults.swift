@@ -9,20 +9,14 @@ final class FetchedResults {
     let sectionNameKeyPath: String?
     /// nil before the first fetch.
     private(set) var contents: ResultsContents? { didSet { replacementCount += 1 } }
-    /// The number of times the contents were replaced.
-    ///
-    /// Together with the version of the contents it identifies a state of the results, as no
-    /// address does.
+    /// The number of times the contents were replaced. Together with the version of the contents it
+    /// identifies a state of the results, as no address does.
     private(set) var replacementCount = 0
-    /// The query of the last fetch.
-    ///
-    /// Nil if the results cannot follow changes: IDs, dictionaries, and objects of a context that
-    /// was reset.
+    /// The query of the last fetch; nil if the results cannot follow changes.
     private(set) var query: ResultsQuery?
     /// Whether the last fetch left out unsaved changes, which no later event reports.
     private var lacksChanges = false
-    /// Makes the titles of sections. Set by the controller, which needs these results for its
-    /// initializer.
+    /// Makes the titles of sections. Set by the controller.
     weak var titles: (any SectionTitles)?
     weak var follower: (any ResultsFollower)? {
         didSet { if follower == nil { context.listeners.remove(self) } else if query != nil { context.listeners.add(self) } }
@@ -50,8 +44,7 @@ final class FetchedResults {
         if needsOrder, request.sortDescriptors == nil {
             throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
         }
-        // Changes that the fetched results contain already must not be reported at the end of the
-        // event.
+        // Changes that the results contain must not be reported at the event's end.
         context.processPendingChanges()
         let executor = try FetchExecutor(request, in: context)
         let fetched: [NSObject]
@@ -94,8 +87,7 @@ final class FetchedResults {
         guard case .objects(let objects) = try context.asOperation({ try executor.run() }) else {
             return ResultsContents([], titles: titles)
         }
-        // Sections that changes have put out of order are grouped by their names, as when single
-        // objects are placed.
+        // Sections out of order are grouped by name, as when single objects are placed.
         guard let name = query.sectionName else { return ResultsContents(objects, titles: titles) }
         return ResultsContents.grouped(objects, titles: titles, by: name.of)
     }
@@ -105,8 +97,7 @@ final class FetchedResults {
     /// The contents before the last event, where they were replaced as a whole.
     private var former: ResultsContents?
 
-    /// Runs a block with the results as they were before the last changes, unless the block
-    /// fetches.
+    /// Runs a block with the results before the last changes, unless it fetches.
     func withFormerContents(_ changes: ResultsChanges, _ body: () -> Void) {
         let changed = contents
         takeBack(changes)
@@ -166,12 +157,10 @@ extension FetchedResults: ContextListener {
         if !changes.isEmpty { follower.results(self, didChange: changes) }
     }
 
-    /// The number of touched objects from which on one fetch costs less than placing each of them,
-    /// if they are a quarter of the results.
+    /// From this many touched objects on, if a quarter of all, a fetch costs less than placing.
     private static let largeChange = 1000
 
-    /// The results that a fetch gives now. The next save throws its error, as for errors of
-    /// accessors.
+    /// The results that a fetch gives now. The next save throws its error.
     private func fetchedAgain(_ query: ResultsQuery) -> ResultsContents? {
         do {
             return try fetchAgain(query)

@@ -1,14 +1,11 @@
 import Foundation
 
-/// A section of results.
-///
-/// It is an `NSObject`, so that Foundation's collections find it: it is equal only to itself.
+/// A section of results: an `NSObject`, so that Foundation's collections find it.
 final class FetchedSection: NSObject, NSFetchedResultsSectionInfo {
     /// The name, which identifies the section.
     let key: LiteralText
     private(set) var items: RankedList<NSObject>
-    /// The leaf with the section in the list of sections, which keeps the leaf while the section is
-    /// in it.
+    /// The leaf with the section, which the list keeps while the section is in it.
     unowned(unsafe) var leaf: RankedNode<FetchedSection>?
     private weak var titles: (any SectionTitles)?
 

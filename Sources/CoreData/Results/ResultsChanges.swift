@@ -23,8 +23,7 @@ struct ResultsChanges {
     }
 
     var sections: [SectionChange] = []
-    /// In the order of notification: deletions from the last place on, insertions from the first,
-    /// moves, updates.
+    /// Deletions from the last place on, insertions from the first, moves, updates.
     var objects: [ObjectChange] = []
 
     var isEmpty: Bool { objects.isEmpty && sections.isEmpty }

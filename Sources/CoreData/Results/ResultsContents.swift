@@ -12,8 +12,7 @@ final class ResultsContents {
     /// Grows with each change.
     private(set) var version = 0
 
-    /// The leaves of objects. Filled when a place is first looked up: contents that never change
-    /// and are only shown need none.
+    /// The leaves of objects, filled when a place is first looked up.
     private final class PlaceTable {
         // Unmanaged: the sections keep the leaves.
         var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>]?
@@ -65,9 +64,8 @@ final class ResultsContents {
         do { try self.init(objects, titles: titles, sectionName: nil) } catch { preconditionFailure("\(error)") }
     }
 
-    /// Returns results in sections, whatever the order of the objects.
-    ///
-    /// A section is at the place of its first object, and has all other objects of its name.
+    /// Returns results in sections, whatever the order of the objects. A section is at the place of
+    /// its first object, and has all other objects of its name.
     static func grouped(_ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> LiteralText)
         -> ResultsContents
     {

@@ -18,8 +18,7 @@ struct ResultsDifference {
     func changes() -> ResultsChanges {
         var changes = ResultsChanges()
         let (oldSections, newSections) = (old.sections.array, new.sections.array)
-        // The sections that stay have the same order in both states. Others are deleted and
-        // inserted again.
+        // Sections that stay have the same order; others are deleted and inserted again.
         var oldIndexes: [LiteralText: Int] = [:]
         for (index, section) in oldSections.enumerated() { oldIndexes[section.key] = index }
         let common = newSections.indices.filter { oldIndexes[newSections[$0].key] != nil }

@@ -7,8 +7,7 @@ struct ResultsOrder {
     /// Whether an object comes after another by the sort descriptors.
     func isAfter(_ object: NSManagedObject, _ other: NSManagedObject) -> Bool { compare(object, other) == .orderedDescending }
 
-    /// Compares by the sort descriptors. Equal rows are in the order of their keys; new objects
-    /// come last.
+    /// Compares by the sort descriptors, then by key; new objects come last.
     func compareFully(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {
         let result = compare(object, other)
         if result != .orderedSame { return result }

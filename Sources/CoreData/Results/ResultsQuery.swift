@@ -1,8 +1,6 @@
 import Foundation
 
-/// The query of results, as it was at the time of the fetch.
-///
-/// Later changes of the request take effect with the next fetch.
+/// The query of results at the time of the fetch, whatever the request becomes.
 struct ResultsQuery {
     let request: NSFetchRequest<any NSFetchRequestResult>
     let resolved: ResolvedRequest
@@ -37,13 +35,10 @@ struct ResultsQuery {
         return copy
     }
 
-    /// Whether the request asks for only a part of the matches, so that a change of one moves
-    /// others in and out.
+    /// Whether a change of one match moves others in and out, as with a limit.
     var isPart: Bool { resolved.fetch.limit > 0 || resolved.fetch.offset > 0 }
 
-    /// Whether the request would return an object, offset and limit aside.
-    ///
-    /// The next save throws an error of the predicate.
+    /// Whether the request finds an object, limits aside. The next save throws its error.
     func matches(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
         // Without affected stores, all stores count, also those that were added after the fetch.
         guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry, context.belongs(object, resolved),

@@ -71,20 +71,17 @@ struct ResultsUpdate {
 
     // MARK: Objects that may have lost their place
 
-    /// Lets as many objects stay as possible.
-    ///
-    /// These are the objects that are in order between the nearest objects that are not doubtful.
+    /// Lets stay as many doubtful objects as are in order between the nearest sure ones.
     private mutating func decideDoubtful() {
         if doubtful.isEmpty { return }
         doubtful.sort { $0.old < $1.old }
         let places = doubtful.map { contents.place(of: $0.object) }
         let isDoubtful = Set(doubtful.map { ObjectIdentifier($0.object) })
-        // A doubtful neighbour is the previous or next one in the list of doubtful objects: its own
-        // neighbours count.
+        // A doubtful neighbour is beside it among the doubtful ones: its own neighbours count.
         var next: [NSManagedObject?] = Array(repeating: nil, count: doubtful.count)
         for index in doubtful.indices.reversed() {
             guard let (section, row) = places[index] else { continue }
-            let neighbour = neighbour(after: row, of: section)
+            let neighbour = neighbour(of: row, section, 1)
             let isSure = neighbour.map { !isDoubtful.contains(ObjectIdentifier($0)) } ?? true
             next[index] = isSure || index + 1 == doubtful.count ? neighbour : next[index + 1]
         }
@@ -92,7 +89,7 @@ struct ResultsUpdate {
         var between: [Int] = []
         for (index, candidate) in doubtful.enumerated() {
             guard let (section, row) = places[index] else { continue }
-            let neighbour = neighbour(before: row, of: section)
+            let neighbour = neighbour(of: row, section, -1)
             if neighbour.map({ !isDoubtful.contains(ObjectIdentifier($0)) }) ?? true { previous = neighbour }
             if sectionName(of: candidate.object) == section.key, !(previous.map { query.order.isAfter($0, candidate.object) } ?? false),
                 !(next[index].map { query.order.isAfter(candidate.object, $0) } ?? false)
@@ -116,24 +113,14 @@ struct ResultsUpdate {
         take(movers)
     }
 
-    private func neighbour(before row: Int, of section: FetchedSection) -> NSManagedObject? {
-        if row > 0 { return section.items[row - 1] as? NSManagedObject }
-        var index = contents.index(of: section) - 1
-        while index >= 0 {
+    /// - Parameter step: 1 for the object after a row, -1 for the one before it.
+    private func neighbour(of row: Int, _ section: FetchedSection, _ step: Int) -> NSManagedObject? {
+        if (0..<section.items.count).contains(row + step) { return section.items[row + step] as? NSManagedObject }
+        var index = contents.index(of: section) + step
+        while (0..<contents.sections.count).contains(index) {
             let items = contents.sections[index].items
-            if items.count > 0 { return items[items.count - 1] as? NSManagedObject }
-            index -= 1
-        }
-        return nil
-    }
-
-    private func neighbour(after row: Int, of section: FetchedSection) -> NSManagedObject? {
-        if row + 1 < section.items.count { return section.items[row + 1] as? NSManagedObject }
-        var index = contents.index(of: section) + 1
-        while index < contents.sections.count {
-            let items = contents.sections[index].items
-            if items.count > 0 { return items[0] as? NSManagedObject }
-            index += 1
+            if items.count > 0 { return items[step < 0 ? items.count - 1 : 0] as? NSManagedObject }
+            index += step
         }
         return nil
     }
@@ -159,8 +146,7 @@ struct ResultsUpdate {
             let name = sectionName(of: object)
             if let section = contents.section(named: name) { insert(object, section) } else { wait(object, name) }
         }
-        // A section that was emptied and has objects again stays where it is, if that is still its
-        // place.
+        // A section that has objects again stays where it is, if that is still its place.
         emptied.removeAll { section, _ in section.items.count > 0 && isInPlace(section) }
         for (section, index) in emptied {
             for object in section.items.array {
@@ -194,8 +180,8 @@ struct ResultsUpdate {
         guard let first = section.items[0] as? NSManagedObject,
             let last = section.items[section.items.count - 1] as? NSManagedObject
         else { return true }
-        if let before = neighbour(before: 0, of: section), query.order.isAfter(before, first) { return false }
-        if let after = neighbour(after: section.items.count - 1, of: section), query.order.isAfter(last, after) { return false }
+        if let before = neighbour(of: 0, section, -1), query.order.isAfter(before, first) { return false }
+        if let after = neighbour(of: section.items.count - 1, section, 1), query.order.isAfter(last, after) { return false }
         return true
     }
 

@@ -21,7 +21,6 @@ struct SectionName {
         }
     }
 
-    /// Whether a number has the precision of a `Float`: as a `Double` it would show digits that
-    /// were never set.
+    /// Whether a number is a `Float`, of which a `Double` would show digits never set.
     private static func isFloat(_ value: Any?) -> Bool { (value as? NSNumber).map { $0.objCType[0] == CChar(UInt8(ascii: "f")) } ?? false }
 }

@@ -57,9 +57,7 @@ struct TouchedObjects {
 
     var isEmpty: Bool { objects.isEmpty }
 
-    /// Reads the rows of faults, many at once.
-    ///
-    /// A row that cannot be read here is read, or its error reported, when its values are used.
+    /// Reads the rows of faults at once. What cannot be read is read, or reported, when used.
     func readRows() {
         let faults = objects.map(\.object).filter { $0.flags.contains(.fault) && $0.committedRow == nil && $0.storeNumber >= 0 }
         if faults.count < 2 { return }
@@ -76,8 +74,7 @@ struct TouchedObjects {
                 }
             }
             if !read.rows.isEmpty { _ = context.objects(of: read, store: number, asFaults: true) }
-            // If the rows cannot be read, each is read when its values are used, which records the
-            // failure.
+            // If that fails, each is read when used, which records the failure.
             guard !missing.isEmpty,
                 let found = try? rows.readRows(missing, of: query.resolved.layout.model.layouts[group[0].layout.rootIndex])
             else { continue }
@@ -85,9 +82,8 @@ struct TouchedObjects {
         }
     }
 
-    /// Whether any of the objects is, would be, or may have been a result.
-    ///
-    /// If the request asks for a part of the matches, it is not known which objects were results.
+    /// Whether any of the objects is, would be, or may have been a result. If the request asks for
+    /// a part of the matches, it is not known which objects were results.
     var concern: Bool {
         objects.contains { object, _ in
             object.flags.contains(.deleted) || contents.contains(object) || !object.flags.isDisjoint(with: .discarded)

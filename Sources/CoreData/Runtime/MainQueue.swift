@@ -9,16 +9,14 @@ enum MainQueue {
         return key
     }()
 
-    /// Whether the calling thread runs work of another queue of the library for which the main
-    /// queue waits.
+    /// Whether the thread runs work of a queue for which the main queue waits.
     private static let isWaitingKey: pthread_key_t = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)
         return key
     }()
 
-    /// Whether the calling thread is the main one, runs a block of the main queue, or runs work for
-    /// which that queue waits.
+    /// Whether the thread runs, or is waited for by, the main queue, or is the main one.
     static var isCurrent: Bool {
         Thread.isMainThread || DispatchQueue.getSpecific(key: mark) == true || pthread_getspecific(isWaitingKey) != nil
     }

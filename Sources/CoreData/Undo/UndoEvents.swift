@@ -2,9 +2,7 @@ import Foundation
 
 /// A source that notifies an undo manager when the event in which it opened a group has ended.
 protocol UndoEvents {
-    /// Calls a function once, on this thread, after the present event.
-    ///
-    /// Returns false, and calls nothing, if the thread has no events.
+    /// Calls a function once, here, after the event. False if the thread has no events.
     func afterEvent(_ body: @escaping () -> Void) -> Bool
 }
 
@@ -12,8 +10,7 @@ protocol UndoEvents {
 /// a run loop, in `dispatchMain()` and in an asynchronous main program. Other threads have no
 /// events.
 struct MainQueueEvents: UndoEvents {
-    /// A function that stays on the main queue: `afterEvent` receives it there, and the queue calls
-    /// it there.
+    /// A function that is received and called on the main queue.
     private struct OnMainQueue: @unchecked Sendable {
         let body: () -> Void
     }

@@ -1,7 +1,6 @@
 /// An action that undoes one change.
 struct UndoAction {
-    /// The target with which it was registered; nil for an action of the engine. Not a reference:
-    /// the target is not retained.
+    /// The target, not retained; nil for an action of the engine.
     let target: ObjectIdentifier?
     let perform: () -> Void
     var isDiscardable = false
@@ -14,11 +13,9 @@ final class UndoGroup {
         case group(UndoGroup)
     }
 
-    /// Set by the stack, which closes groups into their parents, and by the manager, which adds
-    /// actions.
+    /// Set by the stack, which closes groups, and the manager, which adds actions.
     var entries: [Entry] = []
-    /// Set by the manager, as is `userInfo`: the arguments of `setActionName(_:)` and its siblings
-    /// apply to open groups.
+    /// Set by the manager, as is `userInfo`, for open groups.
     var name = ""
     var userInfo: [UndoManager.UserInfoKey: Any] = [:]
     /// Whether the group was opened for an event, not by `beginUndoGrouping()`.
@@ -83,8 +80,7 @@ final class UndoStack {
     /// Changes to apply to the group that the present event has not opened yet, such as its name.
     var awaitsGroup: [(UndoGroup) -> Void] = []
 
-    /// The group that is undone next: an open one of the top level if it is not empty, else the
-    /// last closed one.
+    /// The group that is undone next: a filled open one, else the last closed one.
     var next: UndoGroup? {
         if let first = open.first, !first.entries.isEmpty { return first }
         return groups.last
@@ -93,8 +89,7 @@ final class UndoStack {
     /// How many groups of the top level there are.
     var count: Int { groups.count + (open.first?.entries.isEmpty == false ? 1 : 0) }
 
-    /// Applies a change to the open groups; if none is open, to the awaited group or to the last
-    /// one.
+    /// Applies a change to the open groups, else to the awaited or the last one.
     func mark(awaitingGroup: Bool, _ change: @escaping (UndoGroup) -> Void) {
         if awaitingGroup { return awaitsGroup.append(change) }
         for group in open.isEmpty ? groups.suffix(1) : open[...] { change(group) }
@@ -112,8 +107,7 @@ final class UndoStack {
         if let parent = open.last { parent.entries.append(.group(group)) } else { groups.append(group) }
     }
 
-    /// Removes and returns the group that was closed last, within the open group if there is one;
-    /// nil if there is none.
+    /// Removes and returns the last closed group, within the open one; nil without one.
     func popClosedGroup() -> UndoGroup? {
         guard let parent = open.last else { return groups.popLast() }
         guard case .group(let group) = parent.entries.last else { return nil }

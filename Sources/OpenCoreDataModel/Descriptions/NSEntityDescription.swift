@@ -26,16 +26,17 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     @usableFromInline package final let layoutCell = LayoutCell()
 
-    final let link = EntityLink()
+    /// A reference to this entity that does not keep it alive.
+    final let reference = BackReference<NSEntityDescription>()
 
     /// Creates an entity without name or properties whose class is `NSManagedObject`.
     public required override init() {
         super.init()
-        link.lead(to: self)
+        reference.lead(to: self)
     }
 
     deinit {
-        link.clear()
+        reference.clear()
         layoutCell.deallocate()
     }
 
@@ -108,10 +109,10 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The entity that this one inherits from. Set by assigning that entity's `subentities`.
     public private(set) var superentity: NSEntityDescription? {
-        get { superentityLink?.entity }
-        set { superentityLink = newValue?.link }
+        get { superentityReference?.object }
+        set { superentityReference = newValue?.reference }
     }
-    private var superentityLink: EntityLink?
+    private var superentityReference: BackReference<NSEntityDescription>?
 
     private var storedSubentities: [NSEntityDescription] = []
 

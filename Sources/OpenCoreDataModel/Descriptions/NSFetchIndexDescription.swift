@@ -16,10 +16,10 @@ open class NSFetchIndexDescription: NSObject, NSCopying, @unchecked Sendable {
 
     /// The entity that lists this index.
     public internal(set) final var entity: NSEntityDescription? {
-        get { owner?.entity }
-        set { owner = newValue?.link }
+        get { owner?.object }
+        set { owner = newValue?.reference }
     }
-    private var owner: EntityLink?
+    private var owner: BackReference<NSEntityDescription>?
 
     /// The index's name, unique in its entity.
     open var name: String { willSet { requireEditable() } }

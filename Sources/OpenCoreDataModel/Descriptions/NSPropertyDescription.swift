@@ -21,10 +21,10 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
 
     /// The entity that lists this property as its own.
     package final var owningEntity: NSEntityDescription? {
-        get { owner?.entity }
-        set { owner = newValue?.link }
+        get { owner?.object }
+        set { owner = newValue?.reference }
     }
-    private var owner: EntityLink?
+    private var owner: BackReference<NSEntityDescription>?
 
     /// Creates a property without name or entity.
     public required override init() {

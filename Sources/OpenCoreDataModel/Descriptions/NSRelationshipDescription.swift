@@ -14,13 +14,13 @@ import Foundation
 open class NSRelationshipDescription: NSPropertyDescription, @unchecked Sendable {
     /// The entity at the other end. Not retained: its model keeps it.
     open var destinationEntity: NSEntityDescription? {
-        get { destination?.entity }
+        get { destination?.object }
         set {
             requireEditable()
-            destination = newValue?.link
+            destination = newValue?.reference
         }
     }
-    private var destination: EntityLink?
+    private var destination: BackReference<NSEntityDescription>?
 
     /// The relationship in the opposite direction. Not retained; both sides must be set.
     ///

@@ -1,8 +1,7 @@
 // Delete rules.
 
 extension NSManagedObjectContext {
-    /// Applies the delete rules of deleted objects, and of the objects that these delete, until
-    /// none is left.
+    /// Applies the delete rules of deleted objects, and of those that these delete.
     func propagateDeletes() {
         var reach = DeletionReach(self)
         while changes.awaitsPropagation {
@@ -67,21 +66,18 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether a destination refers to an object that is being deleted, by the inverse of that
-    /// object's relationship.
+    /// Whether a destination refers back to an object that is being deleted.
     private func leads(_ destination: NSManagedObject, to object: NSManagedObject, _ slot: PropertySlot) -> Bool {
         let inverse = slot.inverseSlot(in: destination.layout)
         if !slot.inverseIsToMany { return destination.toOne(inverse) === object }
         if let state = destination.extras?.toMany(inverse), state.isLoaded || state.added.contains(object) {
             return state.isLoaded ? state.members.contains(object) : true
         }
-        // Unread members need no change if the object's own row holds the reference, or if the
-        // object was never saved.
+        // Unread members need no change if the object's row holds the reference, or there is none.
         return slot.kind.isToMany && !object.flags.contains(.discarded) && destination.isMember(object, slot: inverse)
     }
 
-    /// Checks whether another writer has recreated a missing row, since the store has it in a
-    /// relationship.
+    /// Checks whether another writer has recreated a row, since a relationship has it.
     func lookAgain(for destination: NSManagedObject) {
         changes.takeBackDeletion(of: destination)
         turnIntoFault(destination)
@@ -103,8 +99,7 @@ extension NSManagedObjectContext {
             return
         }
         reload(destination)
-        // Another writer may have pointed it to another deleted object, whose own row is older and
-        // refers elsewhere.
+        // Another writer may have pointed it to another deleted object, whose row is older.
         leaveDeletedDestinations(of: destination)
     }
 
@@ -157,9 +152,8 @@ extension NSManagedObjectContext {
     }
 }
 
-/// Reads the rows that the delete rules of many objects need.
-///
-/// It runs one statement for each relationship and level of objects, not one for each object.
+/// Reads the rows that the delete rules of many objects need. It runs one statement for each
+/// relationship and level of objects, not one for each object.
 private struct DeletionReach {
     private let context: NSManagedObjectContext
     /// The number of waiting objects that were examined.
@@ -183,8 +177,7 @@ private struct DeletionReach {
         do {
             while level.count > 1 { level = try load(level) }
         } catch {
-            // Rows that cannot be read are tried again for each object, and the save throws the
-            // error.
+            // Such rows are tried again for each object, and the save throws the error.
         }
     }
 

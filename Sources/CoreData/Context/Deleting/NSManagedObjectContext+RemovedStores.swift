@@ -50,7 +50,7 @@ extension NSManagedObjectContext: CoordinatorClient {
         let objects = registry.allObjects().filter { Int($0.storeNumber) == removed.number }
         for object in objects { registry.unregister(object) }
         parentRows[removed.number] = nil
-        recentBatches.removeAll { $0.batch.storeNumber == removed.number }
+        recentBatches.remove(ofStore: removed.number)
         invalidateObjects(removed.moved.map { move(objects, $0) } ?? objects)
     }
 
@@ -76,7 +76,7 @@ extension NSManagedObjectContext {
     private func move(_ objects: [NSManagedObject], _ moved: MovedRows) -> [NSManagedObject] {
         advanceGeneration()
         registry.identities.follow(moved)
-        for (object, store) in assignedStores where store === moved.former { assignedStores[object] = moved.store }
+        newObjects.reassign(from: moved.former, to: moved.store)
         var left: [NSManagedObject] = []
         var new: [NSManagedObject] = []
         var inPlace: [NSManagedObject] = []
@@ -127,8 +127,7 @@ extension NSManagedObjectContext {
                 readFailure = error
                 read = FetchedRows()
             }
-            // Rows are read by address: their pages must live until each object has its own
-            // reference.
+            // Rows are read by address: pages must live until each object has its own reference.
             defer { withExtendedLifetime(read) {} }
             let rows = Dictionary(read.rows.map { (registry.currentKey($0.rowKey), $0) }, uniquingKeysWith: { first, _ in first })
             for object in objects {

@@ -1,5 +1,4 @@
-/// Objects with one kind of pending change, in order. An object's own index removes it in constant
-/// time.
+/// Objects with one kind of pending change, in order; each knows its place.
 struct ChangeList {
     private var slots: ContiguousArray<NSManagedObject?> = []
     private(set) var count = 0
@@ -52,8 +51,7 @@ struct ChangeList {
     /// The objects in order of their change.
     var objects: ContiguousArray<NSManagedObject> {
         if slots.count == count {
-            // No gaps: every element is an object, and an optional reference is laid out like a
-            // reference.
+            // No gaps: an optional reference is laid out like a reference.
             return unsafeBitCast(slots, to: ContiguousArray<NSManagedObject>.self)
         }
         var result = ContiguousArray<NSManagedObject>()

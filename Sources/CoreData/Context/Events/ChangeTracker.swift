@@ -14,7 +14,6 @@ final class ChangeTracker {
     /// Objects deleted since the delete rules were last applied.
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
     /// Whether taking changes back may have removed members from objects' to-many relationships.
-    ///
     /// The members still refer to the objects by unsaved changes of their own.
     private(set) var hasTakenBackMembers = false
     /// Objects that have left the context and still hold references to related objects.
@@ -28,9 +27,8 @@ final class ChangeTracker {
 
     var hasChanges: Bool { inserted.count + updated.count + deleted.count > 0 }
 
-    /// Whether a save would write anything.
-    ///
-    /// It writes nothing for a deleted new object, nor for a row that another context has deleted or that does not exist.
+    /// Whether a save would write anything. It writes nothing for a deleted new object, nor for a
+    /// row that another context has deleted or that does not exist.
     var hasChangesToWrite: Bool {
         inserted.count + updated.count > 0 || deleted.objects.contains { $0.flags.isDisjoint(with: .unwritten) }
     }
@@ -349,9 +347,8 @@ extension ChangeTracker {
         return EventChanges(ended, keepingProperties: keepingProperties)
     }
 
-    /// Keeps the state of an object that is about to change and so to join the event.
-    ///
-    /// The state of an object without unsaved values is its stored state.
+    /// Keeps the state of an object that is about to change and so to join the event. The state of
+    /// an object without unsaved values is its stored state.
     func keepFormerState(of object: NSManagedObject) {
         if !object.needsFormerState { return }
         if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {

@@ -8,8 +8,7 @@ struct ContextEvent {
     /// Insertions and deletions that a merge brought in.
     var mergedInsertions: Set<NSManagedObject> = []
     var mergedDeletions: Set<NSManagedObject> = []
-    /// Rows that other contexts changed and no complete object of this context holds. Collected
-    /// only if a listener needs them.
+    /// Unread rows that other contexts changed. Collected only if a listener needs them.
     var unseenUpdates: [NSManagedObjectID] = []
 
     var isEmpty: Bool {
@@ -49,13 +48,10 @@ struct ChangedProperties {
 /// The changes of an ended event, by kind. Its objects no longer belong to any event.
 struct EventChanges {
     let inserted: ContiguousArray<NSManagedObject>
-    /// Whether all insertions are pending in this context.
-    ///
-    /// Merged insertions are not pending, and must not be kept alive.
+    /// Whether all insertions are pending here: merged ones must not be kept alive.
     let insertionsArePending: Bool
     let updated: ContiguousArray<NSManagedObject>
-    /// Whether all updates change stored rows. A new object from an earlier event is an update,
-    /// too, but has no row.
+    /// Whether all updates change stored rows: a new object of an earlier event has none.
     let updatesArePending: Bool
     let deleted: ContiguousArray<NSManagedObject>
     let refreshed: RereadObjects
@@ -64,14 +60,11 @@ struct EventChanges {
     let reread: RereadObjects
     /// Rows that other contexts changed and no complete object of this context holds.
     let unseenUpdates: [NSManagedObjectID]
-    /// New objects that were deleted, or given up because of a conflict. They leave the context now
-    /// or with the next save.
+    /// New objects that were deleted or given up. They leave now or with the next save.
     let discarded: [NSManagedObject]
     /// All objects of the event.
     private let objects: ContiguousArray<NSManagedObject>
-    /// The changed properties of each object, if a listener needs them.
-    ///
-    /// The first listener may save, which ends the objects' own masks.
+    /// For a listener: the changed properties, which a save by the first one would end.
     private let changedProperties: [ObjectIdentifier: ChangedProperties]
 
     var count: Int { inserted.count + updated.count + deleted.count + refreshed.count + invalidated.count }
@@ -137,9 +130,8 @@ struct EventChanges {
         return properties
     }
 
-    /// Returns the properties of an object that changed in the event; nil if none did.
-    ///
-    /// They are known only if something followed the context when the event ended.
+    /// Returns the properties of an object that changed in the event; nil if none did. They are
+    /// known only if something followed the context when the event ended.
     func changedProperties(of object: NSManagedObject) -> ChangedProperties? { changedProperties[ObjectIdentifier(object)] }
 
     /// Forgets the changed properties and former states of the objects that have not changed since.
@@ -149,11 +141,4 @@ struct EventChanges {
             object.pendingReference?._withUnsafeGuaranteedRef { $0.endEvent() }
         }
     }
-}
-
-/// The place where pending changes are processed.
-enum EventStage: Comparable {
-    case outsideSave
-    /// A save, which processes pending changes even if an observer of an event called it.
-    case inSave
 }

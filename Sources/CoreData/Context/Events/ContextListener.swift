@@ -3,18 +3,14 @@
 /// It is notified of an event after the notification of that event was posted. It is also notified
 /// of changes that no notification reports.
 protocol ContextListener: AnyObject {
-    /// Whether it needs rows that other contexts inserted or changed and that no object of this
-    /// context holds.
+    /// Whether it needs changed rows that no object of this context holds.
     var hearsOfUnreadRows: Bool { get }
     /// Called when an object changes for the first time since pending changes were processed.
     func context(_ context: NSManagedObjectContext, willChange object: NSManagedObject)
-    /// Called when pending changes were processed.
-    ///
-    /// An earlier listener may have saved them: ask the event for the changes.
+    /// Called when pending changes were processed, and perhaps saved by an earlier listener.
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges)
-    /// Called when the context's changes were saved.
-    ///
-    /// If an event is being reported at that time, it is called after that event.
+    /// Called when the context's changes were saved. If an event is being reported at that time, it
+    /// is called after that event.
     ///
     /// - Parameter saved: The objects that were inserted or changed.
     func context(_ context: NSManagedObjectContext, didSave saved: [ContiguousArray<NSManagedObject>])
@@ -53,6 +49,8 @@ struct ContextListeners {
     private var entries: [Entry] = []
     /// Listeners that live as long as the context.
     private var owned: [any ContextListener] = []
+    /// Messages that wait until the event that is being reported has ended.
+    private var heldMessages: [(any ContextListener) -> Void] = []
 
     var isEmpty: Bool { entries.isEmpty }
 
@@ -75,6 +73,14 @@ struct ContextListeners {
 
     mutating func remove(_ listener: any ContextListener) { entries.removeAll { $0.listener == nil || $0.listener === listener } }
 
+    mutating func dropHeldMessages() { heldMessages.removeAll() }
+
+    fileprivate mutating func hold(_ message: @escaping (any ContextListener) -> Void) { heldMessages.append(message) }
+
+    fileprivate mutating func takeHeldMessage() -> ((any ContextListener) -> Void)? {
+        heldMessages.isEmpty ? nil : heldMessages.removeFirst()
+    }
+
     fileprivate func forEach(_ body: (any ContextListener) -> Void) { for entry in entries { entry.listener.map(body) } }
 }
 
@@ -86,16 +92,14 @@ extension NSManagedObjectContext {
     }
 
     /// Does the same as `tellListeners`, but after the event that is being reported, if there is
-    /// one.
-    ///
-    /// All listeners have been notified of that event by then.
+    /// one. All listeners have been notified of that event by then.
     func tellListenersAfterEvent(_ body: @escaping (any ContextListener) -> Void) {
-        if eventStage != nil, !listeners.isEmpty { messagesAfterEvent.append(body) } else { tellListeners(body) }
+        if activity.isProcessingChanges, !listeners.isEmpty { listeners.hold(body) } else { tellListeners(body) }
     }
 
     /// Sends the messages that were held back until the end of an event.
     func tellMessagesAfterEvent() {
-        while !messagesAfterEvent.isEmpty { tellListeners(messagesAfterEvent.removeFirst()) }
+        while let message = listeners.takeHeldMessage() { tellListeners(message) }
     }
 
     @inline(never)

@@ -10,8 +10,7 @@ struct EndSettlement {
         case merging
     }
 
-    // unowned(unsafe): exists only within one call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
     /// The objects that have a change now and had none before.
     private(set) var changed: ContiguousArray<NSManagedObject> = []
 
@@ -156,9 +155,7 @@ struct EndSettlement {
         }
     }
 
-    /// Removes a member from an owner again.
-    ///
-    /// An unsaved change has removed it, but a newer row of the member refers to the owner.
+    /// Ends a removed membership again that a newer row of the member has restored.
     private mutating func keepApart(_ owner: NSManagedObject, _ member: NSManagedObject, _ property: PropertySlot) {
         guard hasEnds(member), !member.isDeleted, !member.flags.contains(.fault),
             owner.extras?.toMany(property.index)?.removed.contains(member) == true
@@ -168,15 +165,13 @@ struct EndSettlement {
         change(member) { member.removeFromInverse(of: property, owner) }
     }
 
-    /// Reloads the former and new destinations of an object that another writer has moved between
-    /// them.
+    /// Reloads the destinations between which another writer has moved an object.
     private func readOtherEnds(of object: NSManagedObject, _ property: PropertySlot, since row: Snapshot) {
         let (former, current) = (row.value(property.index), object.committedValue(property.index))
         if object.equals(former, current) { return }
         for case .reference(let reference) in [former, current] {
-            guard let layout = context.modelLayout?.layouts[reference.layoutIndex],
-                let destination = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
-                hasEnds(destination), !destination.flags.contains(.fault)
+            guard let destination = context.registered(reference, near: object), hasEnds(destination),
+                !destination.flags.contains(.fault)
             else { continue }
             let inverse = property.inverseSlot(in: destination.layout)
             if property.inverseIsToMany {
@@ -225,14 +220,12 @@ struct EndSettlement {
         return stored
     }
 
-    /// Makes the stored destination of a to-one relationship release an object whose unsaved change
-    /// refers elsewhere.
+    /// Makes the stored destination release an object whose unsaved change refers elsewhere.
     private mutating func release(_ stored: NSManagedObject, from object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
         guard hasEnds(stored), !stored.isDeleted, isThere(stored) else { return }
         let inverse = property.inverseSlot(in: stored.layout)
         if !property.inverseIsToMany, stored.toOne(inverse) !== object {
-            // It was read before another writer set it. If it has changes, its own save runs into
-            // the conflict.
+            // Read before another writer set it. If it has changes, its own save has the conflict.
             if rule == .merging || stored.hasChangesToSave { return }
             context.reload(stored)
             if stored.toOne(inverse) !== object { return }
@@ -240,8 +233,7 @@ struct EndSettlement {
         change(stored) { stored.removeFromInverse(of: property, object) }
     }
 
-    /// Makes the destination of a to-one relationship refer back to the object, or ends the
-    /// relationship.
+    /// Makes a to-one destination refer back to the object, or ends the relationship.
     private mutating func agree(_ object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
         if property.inverseIsToMany, !context.changes.hasDeletions { return }
         guard let destination = object.toOne(property.index), destination.registry === context.registry else { return }
@@ -260,8 +252,7 @@ struct EndSettlement {
             if rule != .merging, !destination.hasChangesToSave { context.reload(destination) }
             if !isUnsaved || destination.toOne(inverse.index) === object { return }
         }
-        // A value that a merge policy wrote again, not the program, must not take objects from
-        // another writer.
+        // Only a value that the program set takes objects from another writer.
         let isSet = object.pending?.destination(property.index) != nil && rule != .store
         if isUnsaved, isSet || destination.toOne(inverse.index) == nil {
             change(destination) { destination.addToInverse(of: property, object) }
@@ -278,8 +269,7 @@ struct EndSettlement {
             && object.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .discarded, .invalid])
     }
 
-    /// Whether an object is new or has a row, which is read now. A missing row is no reason to
-    /// delete the object.
+    /// Whether an object is new or has a row, read now. A missing row does not delete it.
     private func isThere(_ object: NSManagedObject) -> Bool {
         do { return try context.load(object) } catch {
             context.readFailure = error
@@ -302,8 +292,7 @@ extension ToManyState {
         forgetMembers()
     }
 
-    /// Makes members be read again when they are next needed. Additions, removals and a changed
-    /// order are applied to them then.
+    /// Makes members be read again when needed, under the unsaved changes.
     func forgetMembers() {
         if isLoaded, orderChanged { wantedOrder = members.objects }
         isLoaded = false

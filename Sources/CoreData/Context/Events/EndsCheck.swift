@@ -2,9 +2,7 @@
 
 extension NSManagedObjectContext {
     /// Stops the program in debug builds if the ends of unsaved relationships disagree: a mistake
-    /// of the engine.
-    ///
-    /// Cost: O(unsaved changes of relationships); reads nothing.
+    /// of the engine. Cost: O(unsaved changes of relationships); reads nothing.
     ///
     /// - Parameter isComplete: Whether destinations have got back the ends that a refresh took from
     ///   them (`completeInverses`).

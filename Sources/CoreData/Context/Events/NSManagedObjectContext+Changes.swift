@@ -5,19 +5,16 @@ import Foundation
 extension NSManagedObjectContext {
     /// An observer of an event may save: what has been changed since that event ended is an event of its own.
     func processChanges() {
-        let stage: EventStage = isSaving ? .inSave : .outsideSave
-        if let eventStage, eventStage >= stage { return }
-        let former = eventStage
-        eventStage = stage
+        guard let former = activity.beginProcessing() else { return }
         defer {
-            eventStage = former
+            activity.endProcessing(former)
             releaseDeparted()
         }
         reserved {
-            if propagatesDeletesAtEndOfEvent || isSaving { propagateDeletes() }
+            if propagatesDeletesAtEndOfEvent || activity.isSaving { propagateDeletes() }
             if journal != nil { registerUndo() }
             postChanges()
-            if former == nil, !messagesAfterEvent.isEmpty { tellMessagesAfterEvent() }
+            if former == .idle { tellMessagesAfterEvent() }
         }
     }
 
@@ -53,14 +50,14 @@ extension NSManagedObjectContext {
 
     func processChangesBeforeFetch() {
         // Not the method that a subclass may override: the override may fetch.
-        if changes.isInEvent, openSteps == 0, !isSaving { asOperation { processChanges() } }
+        if changes.isInEvent, activity.mayEndEvent { asOperation { processChanges() } }
     }
 
     /// Does work that calls methods of objects and must not end the current event.
     @inline(__always)
     func asStep<Value>(_ work: () throws -> Value) rethrows -> Value {
-        openSteps += 1
-        defer { openSteps -= 1 }
+        activity.beginStep()
+        defer { activity.endStep() }
         return try work()
     }
 
@@ -68,11 +65,10 @@ extension NSManagedObjectContext {
     ///
     /// Called when the first change of an event is noted. A private queue has no events outside its blocks.
     func processChangesAfterEvent() {
-        guard concurrencyType == .mainQueueConcurrencyType, !willProcessChanges, isOnQueue else { return }
-        willProcessChanges = true
+        guard concurrencyType == .mainQueueConcurrencyType, isOnQueue, activity.schedule() else { return }
         gate.async { [reference] in
             guard let self = reference.object else { return }
-            self.willProcessChanges = false
+            self.activity.endSchedule()
             self.processPendingChanges()
         }
     }
@@ -122,7 +118,7 @@ extension NSManagedObjectContext {
     /// Removes a deleted new object from the context. It may be inserted again.
     func finishDiscarding(_ object: NSManagedObject) {
         changes.endDiscarding(of: object)
-        assignedStores[ObjectIdentifier(object)] = nil
+        newObjects.assign(object, to: nil)
         if object.storeNumber >= 0 {
             registry.unregister(object)
             if let extras = object.extras, extras.keepsPlace {
@@ -132,13 +128,13 @@ extension NSManagedObjectContext {
                 object.giveUpKey()
             }
         }
-        if let objectID = object.extras?.objectID { temporaryObjects[objectID.identity] = nil }
+        if let objectID = object.extras?.objectID { newObjects.forget(objectID) }
         changes.depart(object)
     }
 
     /// Makes the objects that have left the context release related objects, once no observer will see them any more.
     func releaseDeparted() {
-        if changes.departed.isEmpty || isSaving || eventStage != nil { return }
+        if changes.departed.isEmpty || activity.isSaving || activity.isProcessingChanges { return }
         for object in changes.takeDeparted() {
             // The other objects have been inserted again.
             guard object.registry == nil || object.flags.contains(.deletionSaved) else { continue }
@@ -308,11 +304,8 @@ extension NSManagedObjectContext {
     private func propagateDeletionsAgain(around object: NSManagedObject, _ value: (Int) -> PropertyValue) {
         changes.propagateAgain(object)
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount {
-            guard object.layout.slots[slot].kind == .toOne, let reference = value(slot).reference,
-                let layout = modelLayout?.layouts[reference.layoutIndex],
-                let destination = registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key)
-            else { continue }
-            changes.propagateAgain(destination)
+            guard object.layout.slots[slot].kind == .toOne, let reference = value(slot).reference else { continue }
+            if let destination = registered(reference, near: object) { changes.propagateAgain(destination) }
         }
     }
 
@@ -323,13 +316,12 @@ extension NSManagedObjectContext {
         objects.forEachUnretained { invalidate($0) }
         for object in changes.departed { object.giveUpReferences() }
         changes.removeAll()
-        temporaryObjects.removeAll()
-        assignedStores.removeAll()
+        newObjects = NewObjectTable()
         conflictChecks.removeAll()
         retained.removeAll()
-        recentBatches.removeAll()
+        recentBatches = RecentBatches()
+        listeners.dropHeldMessages()
         siblingFaults = SiblingFaults()
-        messagesAfterEvent.removeAll()
         readFailure = nil
         takenOverCount += 1
         forgetUndoneChanges()
@@ -356,7 +348,7 @@ extension NSManagedObjectContext {
                 changes.noteReread(object)
             }
         }
-        assignedStores.removeAll()
+        newObjects.forgetAssignments()
         conflictChecks.removeAll()
         processPendingChanges()
         self.journal = journal
@@ -382,15 +374,7 @@ extension NSManagedObjectContext {
                 extras.setToMany(slot, nil)
                 continue
             }
-            let committed: [NSManagedObject]
-            if let order = state.committedOrder {
-                committed = order
-            } else {
-                var members: [NSManagedObject] = []
-                for member in state.members.objects where !state.added.contains(member) { members.append(member) }
-                committed = members + state.removed.objects
-            }
-            state.members.replaceAll(committed)
+            state.members.replaceAll(state.committedMembers)
             state.added.removeAll()
             state.removed.removeAll()
             state.committedOrder = nil

@@ -1,8 +1,7 @@
 // How objects enter the context, and the stores and keys that new objects get.
 
 extension NSManagedObjectContext {
-    /// Inserts an object that has no context, or takes back the deletion of one of this context's
-    /// objects.
+    /// Inserts an object without a context, or takes back a deletion in this one.
     func insertGiven(_ object: NSManagedObject) {
         let hasValues = !object.flags.contains(.invalid) && !object.flags.isSuperset(of: [.deletionSaved, .inaccessible])
         precondition(hasValues, Self.leftBehind(object))
@@ -26,8 +25,7 @@ extension NSManagedObjectContext {
             + "or its deletion was saved elsewhere. Make a new object."
     }
 
-    /// Inserts an object that was new when it left the context, without calling `awakeFromInsert`
-    /// again.
+    /// Inserts an object that was new when it left, without `awakeFromInsert`.
     func insertAgain(_ object: NSManagedObject) {
         object.takeBackReferences()
         forgetReads(of: object)
@@ -41,10 +39,8 @@ extension NSManagedObjectContext {
         adoptIdentity(of: object)
     }
 
-    /// Registers a new object under the ID that it got before it was inserted.
-    ///
-    /// If it has a key in a store that this context does not use, gives up the key and the ID of
-    /// that key.
+    /// Registers a new object under the ID that it got before it was inserted. If it has a key in a
+    /// store that this context does not use, gives up the key and the ID of that key.
     func adoptIdentity(of object: NSManagedObject) {
         guard let extras = object.extras else { return }
         if object.storeNumber >= 0, !hasPlace(of: object, extras) {
@@ -55,10 +51,9 @@ extension NSManagedObjectContext {
         if !objectID.isTemporaryID {
             registry.register(object)
         } else if registry.identities.adopt(objectID) {
-            temporaryObjects[objectID.identity] = WeakObject(object)
+            newObjects.note(object, objectID)
         } else {
-            // An ID of another tree of contexts. The object gets an ID of this tree when it is
-            // asked for one.
+            // An ID of another tree of contexts: the object gets another when asked for it.
             extras.objectID = nil
         }
     }
@@ -131,21 +126,11 @@ extension NSManagedObjectContext {
         }
         // A key of a save attempt that is in progress.
         if object.storeNumber >= 0 { object.giveUpKey() }
-        assignedStores[ObjectIdentifier(object)] = store
+        newObjects.assign(object, to: store)
     }
 
-    /// Takes the keys of a failed save from new objects. The next save gives them others, in the
-    /// stores that exist then.
+    /// Takes the keys of a failed save from new objects: the next save gives them others.
     func giveUpKeys() {
         for object in changes.inserted.objects where object.storeNumber >= 0 && object.extras?.keepsPlace != true { object.giveUpKey() }
-    }
-
-    /// Forgets the assignments of objects that are no longer to be inserted: new objects may get
-    /// their addresses.
-    func forgetAssignments() {
-        if assignedStores.isEmpty { return }
-        var pending: Set<ObjectIdentifier> = []
-        changes.inserted.objects.forEachUnretained { pending.insert(ObjectIdentifier($0)) }
-        assignedStores = assignedStores.filter { pending.contains($0.key) }
     }
 }

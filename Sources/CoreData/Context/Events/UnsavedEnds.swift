@@ -1,8 +1,6 @@
 // A relationship is one fact with two ends: code that settles one of them settles the other.
 
-/// The effect of an object's unsaved changes on its relationships.
-///
-/// Recorded before the changes are taken back, or applied to a newer row.
+/// The effect of an object's unsaved changes on its relationships, before they end.
 struct UnsavedEnds {
     let object: NSManagedObject
     /// The row on which the changes were made.
@@ -45,8 +43,7 @@ extension NSManagedObject {
 }
 
 extension NSManagedObjectContext {
-    /// Drops pending values that equal the committed row's. They are no changes, so they must not
-    /// override those of another writer.
+    /// Drops pending values that equal the row's, which must not override another writer's.
     func forgetUnchanged(_ object: NSManagedObject) {
         guard let pending = object.pending, object.committedRow != nil else { return }
         for slot in 0..<object.layout.storedCount where pending.has(slot) {

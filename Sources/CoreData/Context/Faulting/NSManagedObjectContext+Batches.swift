@@ -1,15 +1,26 @@
 import Foundation
 
-// Fetches with a fetchBatchSize. Objects are made as faults. The rows of a batch are read when one
-// of its objects is used.
+// Fetches with a fetchBatchSize: faults whose rows are read when one of a batch is used.
+
+/// The batches that keep their rows although only the fetched array refers to their objects.
+struct RecentBatches {
+    typealias Entry = (batch: FetchBatch, place: Int)
+
+    private static let limit = 4
+    /// Oldest first.
+    private var entries: [Entry] = []
+
+    /// - Returns: The batch that has to give up its rows, if there is one.
+    mutating func add(_ batch: FetchBatch, _ place: Int) -> Entry? {
+        entries.append((batch, place))
+        return entries.count > Self.limit ? entries.removeFirst() : nil
+    }
+
+    mutating func remove(ofStore number: Int) { entries.removeAll { $0.batch.storeNumber == number } }
+}
 
 extension NSManagedObjectContext {
-    /// The number of batches that keep their rows although only the fetched array refers to their
-    /// objects.
-    private static let maximumRecentBatches = 4
-
-    /// Whether a fetch returns faults without rows. Sorting the objects of several stores here
-    /// would load them one by one.
+    /// Whether a fetch returns faults: sorting those of several stores would load them singly.
     func usesBatches<Result>(_ resolved: ResolvedRequest, _ request: NSFetchRequest<Result>) -> Bool {
         request.fetchBatchSize > 0 && request.resultType == .managedObjectResultType
             && !request.shouldRefreshRefetchedObjects
@@ -40,15 +51,13 @@ extension NSManagedObjectContext {
         guard let rows = rows(ofStore: batch.storeNumber) else { return }
         let read = try rows.readRows(Array(batch.keys), of: batch.entity)
         defer { withExtendedLifetime(read) {} }
-        // Kept until the registry's lock is released: the last reference to an object must not be
-        // released under it.
+        // The last reference to an object must not be released under the registry's lock.
         var loaded: [NSManagedObject] = []
         loaded.reserveCapacity(read.rows.count)
         var place = -1
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
             place = batch.firstPlace(by: Int(object.registryPlace), of: object.key)
-            // Rows mostly come in the order of their keys. Without sort descriptors the keys have
-            // that order, too.
+            // Rows mostly come in the order of their keys, as the keys do without sort descriptors.
             var next = batch.keys.startIndex
             for row in read.rows {
                 let key = row.rowKey
@@ -62,11 +71,7 @@ extension NSManagedObjectContext {
             }
         }
         for path in batch.prefetching { try prefetch(path[...], of: loaded) }
-        recentBatches.append((batch.withOwnKeys, place))
-        if recentBatches.count > Self.maximumRecentBatches {
-            let (batch, place) = recentBatches.removeFirst()
-            release(batch, place)
-        }
+        if let (batch, place) = recentBatches.add(batch.withOwnKeys, place) { release(batch, place) }
     }
 
     /// Releases the rows of a batch's unused objects, which only the fetched array refers to.

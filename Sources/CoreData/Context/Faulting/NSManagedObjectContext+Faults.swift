@@ -32,8 +32,7 @@ extension NSManagedObjectContext {
         changes.deleteInaccessible(object)
     }
 
-    /// Loads a fault. Returns false if the row does not exist, or is of another entity than the
-    /// object's ID says.
+    /// Loads a fault. Returns false if it has no row, or one of another entity than its ID says.
     func load(_ object: NSManagedObject) throws -> Bool {
         if !object.flags.contains(.fault) { return true }
         if object.flags.contains(.inserted) {
@@ -76,8 +75,7 @@ extension NSManagedObjectContext {
         return true
     }
 
-    /// Removes an object from the context whose row is of another entity. An object of that entity
-    /// gets the row.
+    /// Removes an object whose row is of another entity. An object of that entity gets the row.
     func leaveRow(_ object: NSManagedObject) {
         object.forgetRow()
         object.becomeInaccessible()
@@ -107,8 +105,7 @@ extension NSManagedObjectContext {
         do {
             let rows = try source.relatedRows(to: object.key, through: object.layout.slots[slot], of: object.layout)
             defer { loadSiblings(of: object, toMany: slot, count: rows.rows.count) }
-            // An initializer for no elements would write to the storage that all empty arrays
-            // share.
+            // An initializer for no elements would write to the shared storage of empty arrays.
             if rows.rows.isEmpty { return [] }
             return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
                 count = buffer.count

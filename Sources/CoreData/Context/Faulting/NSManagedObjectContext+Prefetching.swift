@@ -76,8 +76,7 @@ extension NSManagedObjectContext {
             held += self.objects(of: try source.readRows(missing, of: destination), store: store, asFaults: true)
         }
         for object in objects where object.extras?.toOne(slot.index) == nil {
-            // A pending destination hides the committed one, which must not return after the
-            // pending one is saved.
+            // It hides the committed one, which must not return after the pending one is saved.
             if object.pending?.has(slot.index) ?? false { continue }
             guard let row = object.committedRow, !object.layout.isNull(row, slot.index) else { continue }
             if let target = registry.object(

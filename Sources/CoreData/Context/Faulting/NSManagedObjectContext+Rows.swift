@@ -28,8 +28,7 @@ extension NSManagedObjectContext {
         return rows
     }
 
-    /// Returns the source of rows for an object's store; nil for a new object, and once the store
-    /// was removed.
+    /// Returns the source of an object's rows; nil for a new object and a removed store.
     func rows(near object: NSManagedObject) -> (any RowSource)? {
         object.storeNumber < 0 ? nil : rows(ofStore: Int(object.storeNumber))
     }

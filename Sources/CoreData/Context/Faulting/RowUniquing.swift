@@ -1,11 +1,9 @@
-// Uniquing: one object for each row. Only this code turns the stores' rows into the context's
-// objects.
+// Uniquing: only this code turns the stores' rows into the context's objects.
 
 extension NSManagedObjectContext {
     /// Returns the unique objects of fetched rows, in their order.
     func objects(of rows: FetchedRows, store: Int, asFaults: Bool, refreshing: Bool = false) -> [NSManagedObject] {
-        // Without rows no array is initialized: that would write to the storage that all empty
-        // arrays share.
+        // An initializer for no elements would write to the shared storage of empty arrays.
         if rows.rows.isEmpty { return [] }
         return Array(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
             count = buffer.count
@@ -20,8 +18,7 @@ extension NSManagedObjectContext {
         _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, withObjectsOf rows: FetchedRows, store: Int, asFaults: Bool,
         refreshing: Bool = false
     ) {
-        // The rows are read by address: their pages must live until every object has its own
-        // reference.
+        // Rows are read by address: pages must live until each object has its own reference.
         defer { withExtendedLifetime(rows) {} }
         guard let first = rows.rows.first else { return }
         guard let modelLayout else { preconditionFailure("A context without a model was given rows of a store.") }
@@ -80,8 +77,7 @@ extension NSManagedObjectContext {
         making: (Int, NSManagedObject, Unmanaged<ObjectRegistry>, Unmanaged<RowPage>?) -> Void
     ) -> Int {
         let objectClass = layout.managedObjectClass
-        // Each new object adopts one reference to the page and one to the registry. Its initializer
-        // consumes one to the entity.
+        // Each new object adopts a reference to the page and the registry, and one to the entity.
         let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
         let entity = Unmanaged.passUnretained(layout.entity)
         page?.retain(times: range.count)
@@ -106,8 +102,7 @@ extension NSManagedObjectContext {
         return made
     }
 
-    /// Gives a fault the row. If asked to refresh, replaces the row of an unchanged loaded object,
-    /// too.
+    /// Gives the row to a fault, or, to refresh, also to an unchanged loaded object.
     private func takeOver(_ row: RowPointer, _ object: NSManagedObject, refreshing: Bool) {
         if object.flags.contains(.fault), !object.flags.contains(.deletionSaved) {
             object.keep(row)
@@ -164,9 +159,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Returns the unique object for one row that is not read.
-    ///
-    /// A row of the parent may refer to it by a provisional key that was replaced since.
+    /// Returns the unique object for a row that is not read, also by a former provisional key.
     func fault(for reference: RowReference, of layout: EntityLayout, store: Int) -> NSManagedObject {
         registry.object(store: store, root: layout.rootIndex, key: reference.key)
             ?? makeFault(key: registry.currentKey(reference.key), of: layout, store: store)
@@ -233,8 +226,7 @@ private struct RowUniquing {
             for index in objects.indices where existing.isEmpty || existing[index] == nil {
                 let object = objects[index]
                 if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
-                    // The same row is twice in one result, or another object was registered for it
-                    // meanwhile.
+                    // The row is twice in the result, or an object was registered for it.
                     if let twin = tryRetain(twin) {
                         object.leavePlaceToTwin()
                         buffer[index] = twin
@@ -279,8 +271,7 @@ private struct RowUniquing {
 }
 
 extension RowPointer {
-    /// Whether another row, which may have been read at another time, has the same version and
-    /// values.
+    /// Whether another reading of the row has the same version and values.
     fileprivate func isSame(as other: RowPointer) -> Bool {
         self == other || rowVersion == other.rowVersion && Snapshot(retaining: self).hasSameValues(as: Snapshot(retaining: other))
     }

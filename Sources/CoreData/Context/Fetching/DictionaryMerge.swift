@@ -63,8 +63,7 @@ struct DictionaryMerge {
 
     // MARK: - Columns of the stores' fetch
 
-    /// Requests a column: a property under its own name, an expression under a name that no
-    /// property has.
+    /// Requests a column: a property, or an expression under a name that no property has.
     private static func ask(_ property: Any, in parts: inout StoreFetch.DictionaryColumns) -> String {
         guard let description = property as? NSExpressionDescription else {
             let name = StoreFetch.DictionaryColumns.name(of: property) ?? "\(property)"
@@ -130,8 +129,7 @@ struct DictionaryMerge {
         return name
     }
 
-    /// Returns the name of the value of a part of a condition; nil for a part that is no value of
-    /// its own.
+    /// Returns the name of a part's value; nil for a part that is no value of its own.
     private mutating func value(
         of expression: NSExpression, asking parts: inout StoreFetch.DictionaryColumns
     ) throws -> String? {
@@ -174,8 +172,7 @@ struct DictionaryMerge {
 
     // MARK: - The result
 
-    /// A group of the result: its row of the result, and the values that conditions and sort orders
-    /// use.
+    /// A group: its row of the result, and the values that conditions and orders use.
     private struct Group {
         let result: [String: Any]
         let view: NSDictionary

@@ -39,8 +39,7 @@ enum DictionaryResults {
         return (rows, totals)
     }
 
-    /// Returns the key path of a column; nil for computed columns and for aggregates of all rows,
-    /// such as `@sum.price`.
+    /// Returns the key path of a column; nil for computed ones and aggregates of all rows.
     private static func keyPath(_ property: Any) -> String? {
         guard let description = property as? NSExpressionDescription else { return StoreFetch.DictionaryColumns.name(of: property) }
         guard let expression = description.expression, expression.expressionType == .keyPath else { return nil }

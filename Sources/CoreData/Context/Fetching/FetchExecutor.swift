@@ -4,8 +4,7 @@ import Foundation
 /// changes.
 struct FetchExecutor<Result> {
     private let request: NSFetchRequest<Result>
-    // unowned(unsafe): an executor lives only during a call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
     let resolved: ResolvedRequest
 
     init(_ request: NSFetchRequest<Result>, in context: NSManagedObjectContext) throws {

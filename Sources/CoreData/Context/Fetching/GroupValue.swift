@@ -2,8 +2,7 @@ import Foundation
 
 /// A value of a group: the columns in the stores' result rows from which it is computed.
 enum GroupValue {
-    /// The value of the first row that has one: all rows of the group have the same, or any row's
-    /// value is valid.
+    /// The value of the first row that has one, which is valid for the group.
     case first(String)
     case aggregate(RowAggregate.Function, String, ValueKind?)
     case average(sum: String, count: String, ValueKind?)
@@ -38,8 +37,7 @@ enum GroupValue {
         PropertyConversion.object(value, as: kind) ?? value
     }
 
-    /// Returns the sum of numbers: an integer if all numbers are integers and the sum fits; nil
-    /// without numbers.
+    /// Returns the sum: an integer if all are and it fits; nil without numbers.
     private static func sum(_ values: [Any]) -> NSNumber? {
         let numbers = values.compactMap { $0 as? NSNumber }
         guard var total = numbers.first else { return nil }

@@ -41,8 +41,7 @@ extension NSManagedObjectContext {
                 complete(result) {
                     let answers = try answers.value.get()
                     processChanges(includedIn: handedOver.value)
-                    // Changes made meanwhile may need rows that were not read. Saved or merged ones
-                    // may need newer rows.
+                    // Changes made or merged meanwhile may need rows that were not read.
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
                     let now = try executor.plan()
                     guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }

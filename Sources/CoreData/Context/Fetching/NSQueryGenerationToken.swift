@@ -59,13 +59,11 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
     }
 }
 
-/// The rows of a coordinator's stores at the time of the first read by a context that is pinned to
-/// them.
+/// The rows of a coordinator's stores at the first read by a context pinned to them.
 final class QueryGeneration: Sendable {
     private struct State {
         var coordinator: BackReference<NSPersistentStoreCoordinator>?
-        /// The rows of each store that existed; nil for a store that cannot keep them. Nil before
-        /// the first read.
+        /// The rows of each store; nil for one that cannot keep them. Nil before the first read.
         var rows: [ObjectIdentifier: (any RowSource)?]?
     }
 
@@ -79,10 +77,8 @@ final class QueryGeneration: Sendable {
     /// Whether a context has read with this generation, so that its state is known.
     var hasRead: Bool { state.withLock { $0.rows != nil } }
 
-    /// Returns the pinned rows of a store.
-    ///
-    /// Returns the current rows of a store that cannot keep others, and nil for a store that was
-    /// added since.
+    /// Returns the pinned rows of a store. Returns the current rows of a store that cannot keep
+    /// others, and nil for a store that was added since.
     func rows(of store: NSPersistentStore) -> (any RowSource)? {
         let pinned = state.withLock { state in
             if let rows = state.rows { return rows[ObjectIdentifier(store)] }

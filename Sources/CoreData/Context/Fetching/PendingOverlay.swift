@@ -26,8 +26,7 @@ struct PendingOverlay {
         let isExcluded = context.isExcluded(by: request.fetch)
         for list in [context.changes.updated, context.changes.deleted, context.changes.inserted] {
             list.objects.forEachUnretained { object in
-                // A deleted object that was never loaded may be of a subentity of its apparent
-                // entity.
+                // A deleted object that was never loaded may be of a subentity.
                 let number = Int(object.storeNumber)
                 guard object.layout.rootIndex == root, numbers.contains(number) else { return }
                 excludedKeys[number, default: []].insert(object.key)
@@ -46,8 +45,7 @@ struct PendingOverlay {
         if !sortDescriptors.isEmpty { objects = context.sorted(objects, sortDescriptors) }
     }
 
-    /// The predicate of the fetch. Keys are checked first, because an object stops the program if
-    /// it is asked for an unknown key.
+    /// The predicate, whose keys are checked first: an object stops at an unknown one.
     private struct Condition {
         private let predicate: NSPredicate?
         private let run = PredicateRun()
@@ -65,8 +63,7 @@ struct PendingOverlay {
 
     // MARK: The stores' fetches
 
-    /// The number of first rows that a store may skip: at least that many results before the offset
-    /// are its rows.
+    /// The number of first rows that a store may skip: rows that surely precede the offset.
     private var storeOffset: Int { max(0, offset - objects.count) }
 
     /// Returns the fetch for one of the stores.
@@ -88,9 +85,7 @@ struct PendingOverlay {
     // MARK: Results
 
     /// Merges the pending objects into the results of the only store, at their places, and applies
-    /// offset and limit.
-    ///
-    /// Examines few of the given objects: places are found by bisection.
+    /// offset and limit. Examines few of the given objects: places are found by bisection.
     func merged(into given: [NSManagedObject]) -> [NSManagedObject] {
         var result = given
         if sortDescriptors.isEmpty {
@@ -116,8 +111,7 @@ struct PendingOverlay {
         return cut(sortDescriptors.isEmpty ? all : context.sorted(all, sortDescriptors), from: offset)
     }
 
-    /// Returns the number of results, given the number of rows that the stores found without an
-    /// offset.
+    /// Returns the number of results, given the stores' number of rows without an offset.
     func count(withRows rows: Int) -> Int {
         let count = max(0, rows + objects.count - offset)
         return limit > 0 ? min(count, limit) : count

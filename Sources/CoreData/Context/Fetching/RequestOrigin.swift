@@ -1,5 +1,4 @@
-/// The request and context of a fetch, passed with the plan to a store whose class the program
-/// defines.
+/// The request and context of a fetch, for a store whose class the program defines.
 final class FetchOrigin {
     let request: NSPersistentStoreRequest
     let context: NSManagedObjectContext

@@ -64,7 +64,7 @@ extension NSManagedObjectContext {
 
     /// Whether an object is, or will be, in one of some stores.
     func isIn(_ stores: [NSPersistentStore], _ object: NSManagedObject) -> Bool {
-        if let assigned = assignedStores[ObjectIdentifier(object)] { return stores.contains { $0 === assigned } }
+        if let assigned = newObjects.store(of: object) { return stores.contains { $0 === assigned } }
         if object.storeNumber >= 0 { return stores.contains { $0.number == Int(object.storeNumber) } }
         guard let coordinator = persistentStoreCoordinator,
             let store = try? coordinator.store(for: object.layout, assigned: nil)

@@ -13,8 +13,7 @@ public struct _StoredRow {
     @usableFromInline let wordCount: Int
     @usableFromInline let layoutIndex: Int
     // Unmanaged: the `_StoredRows` retain the source, and with it the origins and the layouts.
-    /// The origin that completes the key to an identity; nil if the row's URI does not contain the
-    /// key.
+    /// The origin that completes the key to an identity; nil if URIs lack the key.
     @usableFromInline let keyOrigin: Unmanaged<RowOrigin>?
     private let source: Unmanaged<StoredRowSource>
 
@@ -155,7 +154,6 @@ public struct _StoredRow {
     }
 
     /// Returns the identities of the rows of a to-many relationship, in order if it is ordered.
-    ///
     /// Empty for a relationship that was not read.
     package func destinations(_ name: StaticString) -> [StoredRowIdentity] {
         guard let slot = layout.slotByName[name.description] else { return [] }
@@ -183,9 +181,8 @@ public final class _StoredRows {
     @inlinable
     public var _count: Int { rows.count }
 
-    /// The classes of the rows' entities, each once.
-    ///
-    /// Cost: O(number of rows), a comparison for each.
+    /// The classes of the rows' entities, each once. Cost: O(number of rows), a comparison for
+    /// each.
     package var objectClasses: [NSManagedObject.Type] {
         var indexes: [Int] = []
         for row in rows where row.rowLayoutIndex != indexes.last && !indexes.contains(row.rowLayoutIndex) {
@@ -235,8 +232,7 @@ private final class StoredRowSource {
     /// The origin of each layout, by layout index.
     private let origins: [RowOrigin]
     private let hasPlainKeys: Bool
-    /// The rows of to-many relationships that were read: by layout and slot, then by the key of the
-    /// owner.
+    /// The related rows that were read: by layout and slot, then by the owner's key.
     private var relationships: [Int: [Int64: [RowReference]]] = [:]
 
     init(store: NSPersistentStore, model: ModelLayout) {

@@ -2,9 +2,7 @@ import Dispatch
 
 extension NSManagedObjectContext {
     /// Reloads the rows that a context without a parent holds, if it merges automatically, after
-    /// another program saved.
-    ///
-    /// Its children are notified of the merged changes.
+    /// another program saved. Its children are notified of the merged changes.
     func storeWasChangedByOthers() {
         guard parentContext == nil, automaticallyMergesChangesFromParent, rereading.begin() else { return }
         readAgain()

@@ -97,8 +97,7 @@ final class ContextMerge {
 
     private func takeUpdates(_ objectIDs: [NSManagedObjectID]) {
         for objectID in objectIDs {
-            // An object that is to be saved as a new row runs into the conflict with the current
-            // row in its own save.
+            // A new object meets the conflict with the current row in its own save.
             if let object = context.registeredObject(for: objectID), !object.flags.contains(.inserted),
                 newest.withRow(of: object, { takeUpdate(objectID, object, $0) })
             {
@@ -193,8 +192,7 @@ final class ContextMerge {
 
     // MARK: Notifying
 
-    /// - Parameter changes: The changes that were merged, including those that were found in
-    ///   addition.
+    /// - Parameter changes: The merged changes, including those found in addition.
     private func tell(_ changes: SavedObjectIDs) {
         if tellsMerge {
             NotificationCenter.default.post(

@@ -10,15 +10,13 @@ final class FoundObjects: @unchecked Sendable {
     let objects: ContiguousArray<NSManagedObject>
     /// The index among the rows of each object.
     let places: ContiguousArray<Int>
-    /// The cache in which the rows were looked up; nil if it is unknown, or if it cannot order
-    /// versions of rows.
+    /// The cache of the rows; nil if unknown, or if it cannot order versions.
     let cache: RowCache?
     private let chunks: ContiguousArray<CachedRows>
     /// The registration count of the table at the look-up.
     private let registrationCount: Int
 
-    /// The number of objects, or rows, that are looked up under one lock. Other readers wait only
-    /// for these.
+    /// How many are looked up under one lock, for which other readers wait.
     private static let chunk = 512
 
     init(_ rows: SavedObjectIDs.RowsOfTable, in registry: ObjectRegistry, _ cache: RowCache?) {
@@ -69,9 +67,7 @@ final class FoundObjects: @unchecked Sendable {
 
 extension SavedObjectIDs {
     /// Looks up the objects of a context without a parent for the updated rows that are sorted by
-    /// table, in their order.
-    ///
-    /// Returns nil if there are none.
+    /// table, in their order. Returns nil if there are none.
     func foundUpdates(in registry: ObjectRegistry) -> [FoundObjects]? {
         updatedRows?.map { rows in
             let first = rows.places.first.map { updated[$0] }

@@ -36,8 +36,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Returns the contexts and their ancestors, ancestors first, because a context reads its rows
-    /// from its parent.
+    /// Returns the contexts and their ancestors, whose rows they read, ancestors first.
     private static func withParentsFirst(_ contexts: [NSManagedObjectContext]) -> [NSManagedObjectContext] {
         var ordered: [NSManagedObjectContext] = []
         for context in contexts {
@@ -103,9 +102,7 @@ extension NSManagedObjectContext {
     }
 
     /// Passes this context's saved changes to its children, and to the contexts with the same
-    /// stores or parent.
-    ///
-    /// Only contexts that merge automatically get them.
+    /// stores or parent. Only contexts that merge automatically get them.
     ///
     /// - Parameter changes: Called only if there are such contexts.
     func tellOthers(_ changes: () -> SavedObjectIDs) {

@@ -56,10 +56,8 @@ final class NewestRows {
         replacedPages.append(page)
     }
 
-    /// Releases the pages of replaced rows.
-    ///
-    /// Many pages are released outside the program's queues, because freeing them removes their
-    /// rows from the cache.
+    /// Releases the pages of replaced rows. Many pages are released outside the program's queues,
+    /// because freeing them removes their rows from the cache.
     func releaseReplacedPages() {
         let pages = replacedPages
         replacedPages = []

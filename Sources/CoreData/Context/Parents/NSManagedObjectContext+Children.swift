@@ -16,12 +16,11 @@ extension NSManagedObjectContext {
     func object(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = registry.object(store: store, root: layout.rootIndex, key: key) { return object }
         guard key < 0 else { return nil }
-        if let object = temporaryObjects[registry.identities.identity(ofSerial: 0 &- key)]?.object { return object }
+        if let object = newObjects.object(registry.identities.identity(ofSerial: 0 &- key)) { return object }
         return registry.object(withSerial: 0 &- key, root: layout.rootIndex)
     }
 
-    /// The object that has a key for child contexts, or a fault. Nil for a provisional key without
-    /// object.
+    /// The object with a key for children, or a fault; nil for a provisional key of none.
     func objectOrFault(withChildKey key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject? {
         if let object = object(withChildKey: key, of: layout, store: store) { return object }
         // The child may not know yet the permanent key that the root's save gave to the object.
@@ -36,8 +35,7 @@ extension NSManagedObjectContext {
         return registry.identities.permanentKey(ofSerial: 0 &- key, amongFirst: registry.permanentKeyCount)?.key ?? key
     }
 
-    /// Returns a condition for objects that a child's fetch leaves out because the child changed
-    /// them.
+    /// Returns whether a child's fetch leaves out an object because the child changed it.
     func isExcluded(by fetch: StoreFetch) -> (NSManagedObject) -> Bool {
         let keys = fetch.excludedKeys
         return keys.isEmpty ? { _ in false } : { keys.contains(self.childKey(of: $0)) }
@@ -66,8 +64,7 @@ extension NSManagedObjectContext {
 
 /// Makes rows of a context's objects in their present state, with unsaved values.
 struct RowsOfObjects {
-    // unowned(unsafe): the value lives only during a call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
     /// By layout index.
     private var builders: [Int: RowPageBuilder] = [:]
     private let expectedRows: Int

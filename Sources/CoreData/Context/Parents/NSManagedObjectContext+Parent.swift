@@ -20,15 +20,13 @@ extension NSManagedObjectContext {
             "The parent of the context\(nameInMessages) cannot be changed: it has unsaved changes. Save or reset it first.")
     }
 
-    /// Adopts the keys that stores gave to objects saved to the parent, as far as the parent has
-    /// them.
+    /// Adopts the permanent keys of objects saved to the parent that the parent has adopted.
     func adoptPermanentKeys() {
         guard let parent = parentContext else { return }
         registry.adoptPermanentKeys(parent.registry.permanentKeyCount)
     }
 
-    /// Returns a fault for an object that the parent has under a temporary ID; nil if it cannot
-    /// have one.
+    /// Returns a fault for an object with a temporary ID in the parent; nil if it has none.
     func faultOfParent(with objectID: NSManagedObjectID) -> NSManagedObject? {
         guard parentContext != nil, let serial = objectID.serial(in: registry.identities) else { return nil }
         if let permanent = registry.identities.permanentKey(ofSerial: serial, amongFirst: registry.permanentKeyCount) {

@@ -3,10 +3,8 @@ import Foundation
 // Saving a child: its changes become changes of its parent.
 
 extension ParentRows {
-    /// Applies the changes to the parent's objects.
-    ///
-    /// Either all changes are applied, or none if the parent's values have changed since the child
-    /// read them.
+    /// Applies the changes to the parent's objects. Either all changes are applied, or none if the
+    /// parent's values have changed since the child read them.
     func save(_ batch: SaveBatch) throws -> SaveOutcome { try save(batch) {} }
 
     func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
@@ -18,8 +16,7 @@ extension ParentRows {
         }
     }
 
-    /// - Throws: `SaveConflicts` when objects of the parent have changed or are gone since the
-    ///   child read them.
+    /// - Throws: `SaveConflicts` when the parent's objects have changed since they were read.
     private func checkConflicts(_ batch: SaveBatch) throws {
         var conflicts = SaveConflicts()
         var rows = RowsOfObjects(parent, expectedRows: 1)
@@ -38,9 +35,8 @@ extension ParentRows {
         if !conflicts.rows.isEmpty { throw conflicts }
     }
 
-    /// Whether two states of a row have the same values.
-    ///
-    /// Derived values are not compared: no context changed them, the root's save computed them.
+    /// Whether two states of a row have the same values. Derived values are not compared: no
+    /// context changed them, the root's save computed them.
     private func isSame(_ base: Snapshot, _ current: Snapshot) -> Bool {
         base.hasSameValues(as: current, comparesDerived: false) {
             $0.key == $1.key || parent.latestKey($0.key) == parent.latestKey($1.key)
@@ -49,9 +45,8 @@ extension ParentRows {
         }
     }
 
-    /// Whether a transformable attribute has the same value in two rows.
-    ///
-    /// One value may be archived in several ways, because dictionaries have no order.
+    /// Whether a transformable attribute has the same value in two rows. One value may be archived
+    /// in several ways, because dictionaries have no order.
     private func isSameArchived(_ base: Snapshot, _ current: Snapshot, _ slot: Int) -> Bool {
         guard let attribute = base.layout.slots[slot].attribute else { return false }
         func value(_ row: Snapshot) -> Any? {
@@ -95,8 +90,7 @@ private struct ChildChanges {
         for (index, change) in batch.updates.enumerated() {
             if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
         }
-        // All members are linked before any order is set: members of an ordered relationship may be
-        // linked from their side.
+        // All members are linked first: those of an ordered relationship also from their side.
         let ordered = batch.relationshipChanges.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map { ($0, newMembers(of: $0)) }
         for change in batch.relationshipChanges { link(change) }
         for (change, new) in ordered { order(change, new) }
@@ -140,8 +134,7 @@ private struct ChildChanges {
             objectID = parent.registry.identities.objectID(ofSerial: 0 &- change.key, change.layout)
         }
         object.makeExtras().objectID = objectID
-        // The new row must not have a version of the deleted row: other contexts may still have
-        // that version.
+        // Other contexts may have versions of the deleted row: the new one must have another.
         object.extras?.deletedRow = source.extras?.deletedRow
         keepStore(of: object, change)
         parent.insertNew(object)
@@ -170,14 +163,12 @@ private struct ChildChanges {
         guard let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
             (try? coordinator.store(for: change.layout, assigned: nil)) !== store
         else { return }
-        parent.assignedStores[ObjectIdentifier(object)] = store
+        parent.newObjects.assign(object, to: store)
     }
 
     // MARK: - Values
 
-    /// Sets all values of a new object of the parent to those of the child.
-    ///
-    /// They replace the values that the object got when it was inserted.
+    /// Sets all values of a new object of the parent, in place of its initial ones.
     private func setAllValues(of object: NSManagedObject, _ change: RowChange, _ source: NSManagedObject) {
         for slot in 0..<change.layout.storedCount {
             let value = change.values.map { $0.has(slot) ? $0[slot] : .null } ?? .null
@@ -234,8 +225,7 @@ private struct ChildChanges {
 
     // MARK: - Relationships
 
-    /// Copies transient relationships, which are in no row either. All of their destinations exist
-    /// by now.
+    /// Copies transient relationships. All of their destinations exist by now.
     private func setTransientRelationships(of object: NSManagedObject, _ source: NSManagedObject) {
         guard let extras = source.extras, extras.transient != nil || extras.hasToMany else { return }
         for slot in object.layout.relationshipSlots where object.layout.slots[slot].isTransient {
@@ -251,7 +241,7 @@ private struct ChildChanges {
                 for member in state.added.objects {
                     if let member = counterpart(member) { object.addRelated(member, slot: slot) }
                 }
-                if state.orderChanged { place(state.members.objects.compactMap(counterpart), in: object, slot) }
+                if state.orderChanged { object.restoreOrder(state.members.objects.compactMap(counterpart), slot: slot) }
             }
         }
     }
@@ -277,10 +267,8 @@ private struct ChildChanges {
         }
     }
 
-    /// The additions without the members that the parent's object already has.
-    ///
-    /// If the inverse has a column, the members' values have already added them; then all additions
-    /// count.
+    /// The additions without the members that the parent's object already has. If the inverse has a
+    /// column, the members' values have already added them; then all additions count.
     private func newMembers(of change: RelationshipChange) -> [RowReference] {
         let property = change.layout.slots[change.slot]
         guard property.inverseSlot < 0 || property.inverseIsToMany, change.order == nil, change.added.count > 1,
@@ -293,25 +281,13 @@ private struct ChildChanges {
     private func order(_ change: RelationshipChange, _ new: [RowReference]) {
         guard let owner = owner(of: change) else { return }
         if let order = change.order {
-            place(order.compactMap(object), in: owner, change.slot)
+            owner.restoreOrder(order.compactMap(object), slot: change.slot)
         } else if new.count > 1 {
             moveToEnd(new, of: owner, change.slot)
         }
     }
 
-    /// Puts members into an order. Members that were added elsewhere in the meantime stay, at the
-    /// end.
-    private func place(_ order: [NSManagedObject], in owner: NSManagedObject, _ slot: Int) {
-        let members = owner.toManyMembers(slot).objects
-        let known = Set(members)
-        let ordered = order.filter(known.contains)
-        let placed = Set(ordered)
-        owner.reorder(to: ContiguousArray(ordered) + members.filter { !placed.contains($0) }, slot: slot)
-    }
-
-    /// Moves added members to the end, in their order.
-    ///
-    /// The members' own values may have added them in a different order before.
+    /// Moves added members, which their own values may have added before, to the end in order.
     private func moveToEnd(_ added: [RowReference], of owner: NSManagedObject, _ slot: Int) {
         let members = owner.toManyMembers(slot).objects
         let known = Set(members)

@@ -32,8 +32,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
             parent.adoptPermanentKeys()
             child.adoptPermanentKeys()
             let result = try body()
-            // While the parent waited for contexts above it, it may have adopted more keys, and
-            // rows may have them.
+            // While it waited, the parent may have adopted more keys, and rows may have them.
             child.adoptPermanentKeys()
             return result
         }
@@ -85,8 +84,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
         try onParent {
-            // A fetch of the parent itself does the same. Dictionaries do not contain pending
-            // changes.
+            // A fetch of the parent does the same. Dictionaries contain no pending changes.
             if plan.shape != .dictionaries { parent.processChangesBeforeFetch() }
             var plan = plan
             plan.excludedKeys = Set(
@@ -125,9 +123,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
         return FetchedRows(try objects.compactMap { try rows.row(of: $0) })
     }
 
-    /// Replaces rows of the store by the rows of the parent's loaded objects.
-    ///
-    /// A child sees the same values as its parent.
+    /// Replaces rows of the store by those of the parent's loaded objects.
     private func withRegisteredRows(_ answer: StoreFetchResult, of entity: EntityLayout) -> StoreFetchResult {
         guard case .rows(var fetched) = answer else { return answer }
         fetched = withRegisteredRows(fetched, of: entity)
@@ -136,8 +132,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
 
     private func withRegisteredRows(_ fetched: FetchedRows, of entity: EntityLayout) -> FetchedRows {
         var fetched = fetched
-        // Keeps the objects until the registry's lock is free: the last reference to an object must
-        // not be released under the lock.
+        // The last reference to an object must not be released under the registry's lock.
         var objects: [NSManagedObject] = []
         parent.registry.withTable(store: store, root: entity.rootIndex) { table in
             if table.count == 0 { return }
@@ -188,8 +183,7 @@ final class ParentRows: RowSource, @unchecked Sendable {
         }
         guard let object = registered ?? parent.objectOrFault(withChildKey: key, of: entity, store: store) else { return FetchedRows() }
         var rows = RowsOfObjects(parent, expectedRows: 1)
-        // An object without a row has no relationships, and must not be notified that its row is
-        // gone.
+        // Without a row there are no relationships, and the object must not learn that.
         guard try rows.row(of: object) != nil else { return FetchedRows() }
         // A failure to read is reported to the child, not to the parent.
         let formerFailure = parent.readFailure

@@ -3,27 +3,22 @@ import Synchronization
 // Threads that wait, and the gates they wait for.
 
 extension ContextGate {
-    /// A thread that waits for a gate, for a block on the main queue, or for gates that it has
-    /// given up.
+    /// A thread that waits for a gate, a block on the main queue, or gates it gave up.
     final class WaitingThread: @unchecked Sendable {
         // Sendable: the lock of `Waiting` guards all variables except the atomic one. While the
         // thread waits, other threads change its places under that lock.
 
         let work: ThreadWork
         let target: ContextGate?
-        /// The gates that it gives up while it waits and needs in order to continue, with their
-        /// places.
+        /// The gates that it gives up while it waits and needs to continue, with places.
         private var needed: [(place: Int, gate: ContextGate)]
         /// The gates that it keeps while it waits.
         private let kept: [ContextGate]
-        /// The gates that it keeps unless other threads would wait for them forever, with their
-        /// places.
+        /// The gates that it keeps unless others would wait forever, with places.
         private var reserved: [(place: Int, gate: ContextGate)]
-        /// Whether it is the main thread, in the middle of a save or an event of a main-queue
-        /// context.
+        /// Whether it is the main thread, in a save or event of a main-queue context.
         private var reservesMainQueue: Bool
-        /// Whether it is the main thread, in the middle of other internal work of a main-queue
-        /// context.
+        /// Whether it is the main thread, in other work of a main-queue context.
         private let isBusyOnMainQueue: Bool
         private let isMainThread: Bool
         /// Whether it waits for a block on the main queue.
@@ -111,8 +106,7 @@ extension ContextGate {
             return isHeldUp(byReservationOf: other) || wants { gate in other.kept.contains { $0 === gate } }
         }
 
-        /// Whether it cannot continue before another thread gives up its reserved gates. Under the
-        /// lock.
+        /// Whether it waits for reserved gates of another thread. Under the lock.
         func isHeldUp(byReservationOf other: WaitingThread) -> Bool {
             if other === self { return false }
             if isMainRequest, other.isMainThread, other.reservesAny { return true }

@@ -32,22 +32,19 @@ protocol GateOwner: AnyObject {
 /// Blocks for the main queue run on the main thread. While the main thread waits, it runs them
 /// itself. In the middle of a context's internal work it runs only the blocks that such work needs.
 final class ContextGate: @unchecked Sendable {
-    // Sendable: the lock of `Waiting` guards all variables. All gates share it, because a thread
-    // takes several gates at once.
+    // Sendable: the lock of `Waiting` guards all variables: a thread takes several at once.
 
     /// Whether a thread works with the context, or a block is about to.
     var isTaken = false
     /// The number of waits in which the context's current thread keeps the context.
     var waitingKeepers = 0
-    /// The number of running blocks whose threads have given the gate up. No other block begins
-    /// before they have ended.
+    /// Running blocks whose threads have given the gate up: no other begins before they end.
     var suspendedCount = 0
     private var blocks = FirstInFirstOut<(number: Int, run: @Sendable () -> Void)>()
     /// The queue that runs the blocks.
     private let queue: DispatchQueue
     let isMain: Bool
-    /// The context of the gate while that exists. The gate of the main queue belongs to many
-    /// contexts.
+    /// The context of the gate, while it exists and is only one.
     var owner: (any GateOwner)? { findOwner() }
     /// Finds the owner. Set before the gate is used.
     var findOwner: @Sendable () -> (any GateOwner)? = { nil }
@@ -84,9 +81,7 @@ final class ContextGate: @unchecked Sendable {
             return lastNumber
         }
 
-        /// Breaks the rings of waiting threads that a new waiting thread closes.
-        ///
-        /// In each ring one thread gives up its reserved gates.
+        /// Breaks the rings that a new waiting thread closes: one thread gives up reserved gates.
         mutating func endRing(through thread: WaitingThread) {
             let others = threads + mainRequests.map(\.thread)
             while others.contains(where: \.reservesAny), let holder = Self.reservation(inRingThrough: thread, others) {
@@ -94,8 +89,7 @@ final class ContextGate: @unchecked Sendable {
             }
         }
 
-        /// Returns a thread with a reserved gate that another one waits for, in a ring through
-        /// `thread`; nil if there is none.
+        /// Returns a thread whose reserved gate another one waits for, in a ring through `thread`.
         private static func reservation(inRingThrough thread: WaitingThread, _ others: [WaitingThread]) -> WaitingThread? {
             var paths = [[thread]]
             var seen: Set<ObjectIdentifier> = []
@@ -245,8 +239,7 @@ final class ContextGate: @unchecked Sendable {
             thread.giveUp()
             waiting.threads.append(thread)
             waiting.endRing(through: thread)
-            // Other threads may wait for the given-up gates or the kept ones, and the gates of this
-            // thread may be free.
+            // Others may wait for these gates, and the gates of this thread may be free.
             waiting.letGoOn()
             return thread.target?.giveOn(&waiting)
         }

@@ -55,8 +55,7 @@ extension NSManagedObjectContext {
     }
 
     private func enter<Value>(isInOperation: Bool, _ block: () throws -> Value) rethrows -> Value {
-        // A main-thread block that another thread waits for may use a context that the main thread
-        // has given up.
+        // A block run for a waiting thread may use a context that the main thread gave up.
         if isOnQueue, !gate.isGivenUp(by: .current) { return try CurrentContext.run(in: self, block) }
         return try wait(isInOperation: isInOperation, block) { throw $0 }
     }
@@ -75,8 +74,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Runs a save or the end of an event. While its observers wait for other contexts, no other
-    /// thread works with this one.
+    /// Runs a save or the end of an event, during which no other thread enters the context.
     @inline(__always)
     func reserved<Value>(_ work: () throws -> Value) rethrows -> Value { try ThreadWork.current.reserving(self, work) }
 
@@ -118,8 +116,7 @@ extension NSManagedObjectContext {
         if case .immediate = schedule, isOnQueue {
             return try block()
         }
-        // The block runs once, on the context's queue. Its result is passed on and not used there
-        // again.
+        // The block runs once, on the context's queue; its result is passed on.
         let block = Unchecked(block)
         let cancellation = RequestCancellation()
         let result: Unchecked<Result<Value, Failure>> = await withTaskCancellationHandler {
@@ -147,8 +144,7 @@ extension NSManagedObjectContext {
         if undoManager != nil, concurrencyType != .mainQueueConcurrencyType { endUndoEvent() }
     }
 
-    /// Whether the calling thread already runs work of this context, or is the main thread of a
-    /// main-queue context.
+    /// Whether the thread runs work of this context, or is the main thread of its queue.
     var isOnQueue: Bool {
         if concurrencyType == .mainQueueConcurrencyType { return MainQueue.isCurrent }
         return CurrentContext.isActive(self)

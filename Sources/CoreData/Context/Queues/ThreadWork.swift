@@ -12,11 +12,9 @@ final class ThreadWork: @unchecked Sendable {
     /// A gate of a block that the thread runs.
     struct Held {
         let gate: ContextGate
-        /// The number of waits in which the thread keeps the gate, because it is in the middle of
-        /// the context's internal work.
+        /// The number of waits in which the thread keeps the gate, in the context's own work.
         var keepers = 0
-        /// The number of saves and events that the thread is in, of the context or one above it.
-        /// Their observers may wait for other threads.
+        /// The saves and events of the context, or one above it, that the thread is in.
         var events = 0
         /// Whether the thread has given it up.
         var isAway = false
@@ -59,8 +57,7 @@ final class ThreadWork: @unchecked Sendable {
     /// Whether the thread has given up a gate that it should get back.
     var lacksAny: Bool { held.contains { $0.isAway && !$0.isKept } }
 
-    /// Runs a block in which a context waits for its parent, in the middle of the context's
-    /// internal work.
+    /// Runs a block in which a context waits for its parent, in the middle of its own work.
     func keeping<Value>(_ child: any GateOwner, _ body: () throws -> Value) rethrows -> Value {
         let wasBusyOnMainQueue = isBusyOnMainQueue
         if child.gate.isMain { isBusyOnMainQueue = true }
@@ -94,9 +91,8 @@ final class ThreadWork: @unchecked Sendable {
         held.indices.filter { held[$0].gate === context.gate || held[$0].gate.owner?.isBelow(context) == true }
     }
 
-    /// Runs internal work of a context that may need the parent.
-    ///
-    /// After the outermost operation the thread gets back all contexts whose blocks it runs.
+    /// Runs internal work of a context that may need the parent. After the outermost operation the
+    /// thread gets back all contexts whose blocks it runs.
     func operation<Value>(_ body: () throws -> Value) rethrows -> Value {
         operations += 1
         defer {
@@ -115,18 +111,15 @@ final class ThreadWork: @unchecked Sendable {
         let mainEvents: Int
     }
 
-    /// Begins to run a block for another thread, with that thread's contexts.
-    ///
-    /// This thread may give these contexts up whenever the other thread might.
+    /// Begins to run a block for another thread, with that thread's contexts. This thread may give
+    /// these contexts up whenever the other thread might.
     ///
     /// - Returns: The state of this thread that `end` restores.
     func begin(_ request: MainRequest) -> Lending {
-        // The contexts that the thread has given up do not belong to it in the block, and cannot be
-        // given up again.
+        // Contexts given up do not belong to it in the block, and cannot be given up again.
         for place in held.indices { held[place].keepers += 1 }
         let lent = Lending(contexts: contexts.count, held: held.count, operations: operations, mainEvents: mainEvents)
-        // Contexts that the other thread lacks are taken back at the end of its own outermost
-        // operation.
+        // The other thread takes back what it lacks at the end of its outermost operation.
         operations = request.thread.work.operations
         mainEvents = 0
         contexts += request.thread.work.contexts
@@ -165,8 +158,7 @@ final class MainRequest: @unchecked Sendable {
         self.thread = thread
     }
 
-    /// Nothing may refer to the block when the other thread continues: the block is on that
-    /// thread's stack.
+    /// The block is on the stack of the other thread, which continues after this.
     @inline(never)
     func run() {
         let block = body

@@ -2,13 +2,11 @@ import Foundation
 
 /// Assigns stores and keys to new objects.
 struct KeyAssignment {
-    // unowned(unsafe): an assignment exists only within one call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let isPermanent: Bool
 
-    /// - Parameter isPermanent: Whether the keys come from stores even if the objects are saved to
-    ///   a parent.
+    /// - Parameter isPermanent: Whether stores give the keys even of objects saved to a parent.
     init(_ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext, isPermanent: Bool = false) {
         self.coordinator = coordinator
         self.context = context
@@ -26,8 +24,7 @@ struct KeyAssignment {
     /// Gives every new object a store and a key, which is provisional where a parent gives it one.
     func assign(to objects: ContiguousArray<NSManagedObject>) throws {
         defer { withExtendedLifetime(objects) {} }
-        // A parent got the coordinator after these objects were inserted, so the context could not
-        // adopt it.
+        // The parent got its coordinator after these objects were inserted.
         if !objects.isEmpty, context.modelLayout == nil {
             throw CoreDataErrors.insertedWithoutCoordinator(Array(objects), context.nameInMessages)
         }
@@ -37,12 +34,12 @@ struct KeyAssignment {
         try objects.forEachUnretained { object in
             if object.storeNumber >= 0, object.key > 0 || !isPermanent { return }
             // Neighbours are usually of one entity.
-            if !context.assignedStores.isEmpty || lastLayout != ObjectIdentifier(object.layout) {
+            if context.newObjects.hasAssignments || lastLayout != ObjectIdentifier(object.layout) {
                 let layout = object.layout
                 if layout.isAbstract {
                     throw CoreDataErrors.abstractObject(object)
                 }
-                let store = try coordinator.store(for: layout, assigned: context.assignedStores[ObjectIdentifier(object)])
+                let store = try coordinator.store(for: layout, assigned: context.newObjects.store(of: object))
                 let root = layout.model.layouts[layout.rootIndex]
                 lastLayout = ObjectIdentifier(layout)
                 lastGroup = groups.firstIndex { $0.store === store && $0.root === root } ?? groups.count

@@ -1,5 +1,4 @@
-// Changed relationships whose other end was taken back since: by a refresh, a merge policy or a
-// deletion by another writer.
+// Changed relationships whose other end a refresh, a policy or a deletion took back.
 
 extension NSManagedObjectContext {
     /// Restores the missing ends of relationships in destinations, before the relationships are
@@ -33,9 +32,7 @@ extension NSManagedObjectContext {
     }
 
     /// Applies the changes of primitive setters to the other ends of relationships, before the
-    /// objects are saved.
-    ///
-    /// An end without a column is saved with the other end, or not at all.
+    /// objects are saved. An end without a column is saved with the other end, or not at all.
     ///
     /// - Parameter changed: Gets the destinations that had no changes before.
     /// - Returns: Whether there were any such relationships.
@@ -51,8 +48,7 @@ extension NSManagedObjectContext {
                 try object.maintainInverse(slot) { destination in
                     guard destination.registry === registry,
                         destination.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .invalid]),
-                        // The fault is not fired: a missing row is no reason to delete it, or to
-                        // stop the program.
+                        // Not fired: a missing row is no reason to delete it, or to stop.
                         try load(destination)
                     else { return false }
                     if destination.flags.isDisjoint(with: .known) { changed.append(destination) }
@@ -72,8 +68,7 @@ extension NSManagedObjectContext {
             guard property.inverseSlot >= 0, lacksSide(destination, property, of: object), object.differsFromCommitted(property) else {
                 return
             }
-            // A destination that was set to another object after a refresh is no longer related to
-            // this one.
+            // Set to another object after a refresh, it is no longer related to this one.
             let isTaken =
                 !property.inverseIsToMany && destination.flags.contains(.updated)
                 && destination.differsFromCommitted(destination.layout.slots[property.inverseSlot(in: destination.layout)])
@@ -96,8 +91,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether a destination may lack its end. Called for each changed relationship: it must be
-    /// fast if nothing is missing.
+    /// Whether a destination may lack its end. Fast: called for each changed relationship.
     private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot, of object: NSManagedObject) -> Bool {
         let flags = destination.flags
         if flags.isDisjoint(with: .known) || !flags.isDisjoint(with: .rowIsGone) { return true }

@@ -25,7 +25,7 @@ extension NSManagedObjectContext {
         object.makeExtras().objectID = NSManagedObjectID(key: object.key, layout: object.layout, store: store)
         registry.register(object)
         guard let former else { return }
-        temporaryObjects[former.identity] = nil
+        newObjects.forget(former)
         noteKey(of: object, inPlaceOf: former)
     }
 }

@@ -1,56 +1,50 @@
 import Foundation
 
-// Saving: hooks -> validation -> permanent keys -> one transaction per store -> snapshots -> hooks
-// and notifications.
+// Saving: hooks, validation, keys, one transaction per store, snapshots, hooks, notifications.
 
 extension NSManagedObjectContext {
     private static let maximumWillSaveRounds = 1000
     private static let maximumConflictRounds = 16
 
     func saveChanges() throws {
-        if isSaving {
-            throw CoreDataErrors.recursiveSave(nameInMessages)
+        try asSave { coordinator in
+            NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
+            processPendingChanges()
+            let drawnIn = try completeInverses(of: pendingObjects())
+            try callWillSave()
+            let objects = pendingObjects()
+            try validate(objects)
+            checkEnds(isComplete: true)
+            return try unpinned { try write(objects, coordinator, drawnIn: drawnIn) }
         }
-        isSaving = true
-        defer { endSaving() }
+    }
+
+    /// Runs the steps that write changes between those that every save begins and ends with.
+    private func asSave(_ write: (NSPersistentStoreCoordinator) throws -> WrittenChanges) throws {
+        guard activity.beginSaving() else { throw CoreDataErrors.recursiveSave(nameInMessages) }
+        defer {
+            activity.endSaving()
+            releaseDeparted()
+        }
         let coordinator = try requireCoordinator("save")
         try throwReadFailure()
         processPendingChanges()
-        NotificationCenter.default.post(name: Self.willSaveObjectsNotification, object: self, userInfo: nil)
-        processPendingChanges()
-        let drawnIn = try completeInverses(of: pendingObjects())
-        try callWillSave()
-        let objects = pendingObjects()
-        try validate(objects)
-        checkEnds(isComplete: true)
-        let outcome = try unpinned { try write(objects, coordinator, drawnIn: drawnIn) }
-        SaveCompletion(self).finish(outcome)
+        SaveCompletion(self).finish(try write(coordinator))
     }
 
-    private func endSaving() {
-        isSaving = false
-        releaseDeparted()
-    }
-
-    /// Throws the error that an accessor could not throw: changes since then may be based on values
-    /// that the store does not have.
+    /// Throws the error that an accessor could not throw: later changes may depend on it.
     private func throwReadFailure() throws {
         guard let failure = readFailure else { return }
         readFailure = nil
         throw failure
     }
 
-    /// Writes exactly the changes that a request names, without hooks before it and without
-    /// validation.
+    /// Writes exactly the changes that a request names, without validation.
     func write(_ request: NSSaveChangesRequest) throws {
-        if isSaving {
-            throw CoreDataErrors.recursiveSave(nameInMessages)
-        }
-        isSaving = true
-        defer { endSaving() }
-        let coordinator = try requireCoordinator("save")
-        try throwReadFailure()
-        processPendingChanges()
+        try asSave { coordinator in try writeChanges(of: request, coordinator) }
+    }
+
+    private func writeChanges(of request: NSSaveChangesRequest, _ coordinator: NSPersistentStoreCoordinator) throws -> WrittenChanges {
         func named(_ objects: Set<NSManagedObject>?, among list: ChangeList) -> ContiguousArray<NSManagedObject> {
             guard let objects, !objects.isEmpty else { return [] }
             return list.objects.filter { objects.contains($0) }
@@ -70,12 +64,10 @@ extension NSManagedObjectContext {
         }
         conflictChecks.formUnion(request.lockedObjects ?? [])
         let written = try objects()
-        let outcome = try unpinned { try write(written, coordinator, drawnIn: completed, remaining: objects) }
-        SaveCompletion(self).finish(outcome)
+        return try unpinned { try write(written, coordinator, drawnIn: completed, remaining: objects) }
     }
 
-    /// Returns the changed objects with the other ends of changed one-to-one relationships: both
-    /// ends are saved, or neither.
+    /// Returns the other ends of changed one-to-one relationships: both are saved, or none.
     private func otherHalves(of objects: SavedObjects) -> ContiguousArray<NSManagedObject> {
         var waiting = objects.inserted + objects.updated
         var known = Set(waiting)

@@ -2,8 +2,7 @@ import Foundation
 
 /// Creates the row changes for a store from the changes of objects.
 struct RowChanges {
-    // unowned(unsafe): exists only within one call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -115,8 +114,7 @@ struct RowChanges {
         return changedToMany.isEmpty ? nil : row(of: object, touching: changedToMany)
     }
 
-    /// Returns the change of an object with only transient changes: nil for a store, a change for a
-    /// parent context.
+    /// Returns the change of an object with transient changes only, for a parent context.
     func transientUpdate(of object: NSManagedObject) -> RowChange? {
         guard context.parentContext != nil, object.extras != nil, let tracked = object.pending?.tracked else { return nil }
         let slots = object.layout.slots
@@ -124,8 +122,7 @@ struct RowChanges {
         return isChanged ? row(of: object) : nil
     }
 
-    /// Replaces destinations and transformable values by the references and bytes that a store
-    /// writes.
+    /// Replaces destinations and transformable values by what a store writes.
     private func fillIn(_ pending: PendingValues, _ object: NSManagedObject) throws {
         try pending.forEachObject { slot, value in
             if let destination = value.destination { try checkSaved(destination, from: object, slot) }
@@ -160,10 +157,8 @@ struct RowChanges {
         throw destination.flags.contains(.discarded) ? deleted(destination, of: object, slot) : unsaved(destination, of: object, slot)
     }
 
-    /// Rejects a deleted destination that the program has set.
-    ///
-    /// Delete rules have removed the references that they cover. A deletion by another writer
-    /// causes a conflict instead.
+    /// Rejects a deleted destination that the program has set. Delete rules have removed the
+    /// references that they cover. A deletion by another writer causes a conflict instead.
     @inline(never)
     private func checkThere(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
         let property = object.layout.slots[slot]

@@ -6,8 +6,7 @@ import Foundation
 /// It changes nothing in the objects except their keys; `SaveCompletion` then updates them and
 /// notifies observers.
 struct SaveAttempt {
-    // unowned(unsafe): an attempt exists only within one call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let objects: SavedObjects
     /// The batches, by the store's number.
@@ -22,8 +21,7 @@ struct SaveAttempt {
         self.context = context
     }
 
-    /// - Throws: `StoreConflicts` if other writers were first; any other error that prevents the
-    ///   save.
+    /// - Throws: `StoreConflicts` if other writers were first; other errors as they are.
     mutating func run() throws -> WrittenChanges {
         try KeyAssignment(coordinator, context).assign(to: objects.inserted)
         try collect()
@@ -169,8 +167,7 @@ struct SaveAttempt {
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
                 throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
             }
-            // Whether a store is read-only concerns only the context that writes to it, not a
-            // child.
+            // Only the context that writes to a store asks whether it is read-only, not a child.
             if store.isReadOnly, context.parentContext == nil {
                 throw CoreDataErrors.storeIsReadOnly(
                     [store],
@@ -208,10 +205,8 @@ struct SaveAttempt {
         }
     }
 
-    /// Saves stores so that none is committed before all are written.
-    ///
-    /// The commit of each store waits for those before it, so that a conflict in one leaves all as
-    /// they are.
+    /// Saves stores so that none is committed before all are written. The commit of each store
+    /// waits for those before it, so that a conflict in one leaves all as they are.
     private static func save(_ targets: ArraySlice<Target>, _ written: inout WrittenChanges) throws {
         guard let target = targets.last else { return }
         do {
@@ -229,8 +224,7 @@ struct SaveAttempt {
         }
     }
 
-    /// Handles a partial save: some stores have saved, one has not. Finishes the saved changes; the
-    /// rest stays pending.
+    /// Finishes the saved changes when one store could not be saved; the rest stays pending.
     private func incomplete(
         _ written: WrittenChanges, failed store: NSPersistentStore, _ batch: ObjectBatch, reason: String
     ) -> NSError {

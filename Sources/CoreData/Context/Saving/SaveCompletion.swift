@@ -2,8 +2,7 @@ import Foundation
 
 /// Updates the objects of a save and the context after the write, and notifies observers.
 struct SaveCompletion {
-    // unowned(unsafe): exists only within one call of the context.
-    private unowned(unsafe) let context: NSManagedObjectContext
+    private let context: NSManagedObjectContext
 
     init(_ context: NSManagedObjectContext) { self.context = context }
 
@@ -53,7 +52,7 @@ struct SaveCompletion {
             for (_, state) in relationships { state.changesWereSaved() }
             updatedObjects.append(object)
         }
-        context.forgetAssignments()
+        context.newObjects.keepAssignments(of: context.changes.inserted)
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
         callDidSave(written.objects)
@@ -61,8 +60,7 @@ struct SaveCompletion {
     }
 
     private func callDidSave(_ objects: SavedObjects) {
-        // Collected before the first call: a `didSave` may change other objects again that this
-        // save has written.
+        // Collected before the first call: a `didSave` may change other objects again.
         var saved: ContiguousArray<NSManagedObject> = []
         objects.inserted.forEachUnretained { object in
             if object.accessorTable.hooks.contains(.didSave), !object.flags.contains(.inserted) { saved.append(object) }
@@ -76,7 +74,7 @@ struct SaveCompletion {
 
     private func forgetTemporaryID(of object: NSManagedObject) {
         guard let objectID = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }), objectID.isTemporaryID else { return }
-        context.temporaryObjects[objectID.identity] = nil
+        context.newObjects.forget(objectID)
         object.extras?.objectID = nil
         context.noteKey(of: object, inPlaceOf: objectID)
     }
@@ -91,8 +89,7 @@ struct SaveCompletion {
             guard extras.hasToMany else { return }
             for (slot, state) in extras.allToMany {
                 state.changesWereSaved()
-                // Members that referred to the deleted row may refer to this one again: they are
-                // read from the store.
+                // Members of the deleted row may refer to this one again: read from the store.
                 if tookAPlace, !object.layout.slots[slot].isTransient { extras.setToMany(slot, nil) }
             }
         }

@@ -55,8 +55,7 @@ extension NSManagedObjectContext {
         return others
     }
 
-    /// Adds the objects that referred to deleted objects: delete rules have nullified their
-    /// relationships, or deleted them.
+    /// Adds the objects that referred to deleted ones, which delete rules have reached.
     private func findWhatLed(to deleted: [NSManagedObjectID], _ others: inout OtherChanges) {
         var gone = deleted
         var earlier: Set<RowPlace> = []

@@ -5,12 +5,9 @@
 /// by primitive setters, read again, merged from another context) count as part of the former
 /// state.
 final class ChangeJournal {
-    /// Values that were set without being tracked since the event began.
-    ///
-    /// They count as former values, unless they turn out to be changes.
+    /// Untracked values: former ones, unless they turn out to be changes.
     private var untracked: [ObjectIdentifier: (object: NSManagedObject, values: FormerState)] = [:]
-    /// Whether the program did not make the present changes. They count as part of the former
-    /// state.
+    /// Whether present changes count as part of the former state, as not the program's.
     private var isAbsorbing = false
 
     /// Objects that refer to deleted objects, kept until the deletion is saved.
@@ -22,9 +19,7 @@ final class ChangeJournal {
         ownersOfDeleted.removeAll()
     }
 
-    /// Makes the present state of an object its former state.
-    ///
-    /// The object has got other values that the program has not set.
+    /// Makes the present state, which the program has not set, the former state of an object.
     func reread(_ object: NSManagedObject) {
         untracked[ObjectIdentifier(object)] = nil
         // The state of any other object is recorded when it changes.
@@ -125,8 +120,7 @@ final class ChangeJournal {
         return owners
     }
 
-    /// Whether an object that was added to a relationship without reading it may have been a member
-    /// before.
+    /// Whether an object added to an unread relationship may have been a member before.
     private func mayHaveBeen(_ object: NSManagedObject, in property: PropertySlot) -> Bool {
         if object.isNewOrUnmanaged || property.inverseSlot >= 0 && !property.inverseIsToMany { return false }
         guard property.inverseSlot >= 0 else { return true }

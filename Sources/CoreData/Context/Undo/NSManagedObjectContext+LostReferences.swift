@@ -2,10 +2,8 @@
 // deletion is saved, and come back when it is undone.
 
 extension NSManagedObjectContext {
-    /// Ends loaded references, without an inverse, to objects whose deletion was saved.
-    ///
-    /// Cost: a check of the objects of the entities that have such relationships to the objects'
-    /// entities.
+    /// Ends loaded references, without an inverse, to objects whose deletion was saved. Cost: a
+    /// check of the objects of the entities that have such relationships to the objects' entities.
     func endReferences(to gone: some Collection<NSManagedObject>) {
         let leading = slotsLeading(to: gone)
         if leading.isEmpty { return }
@@ -23,8 +21,7 @@ extension NSManagedObjectContext {
         journal?.ownersOfDeleted.removeAll()
     }
 
-    /// The relationships without an inverse that refer to the entities of some objects, by their
-    /// layout.
+    /// The relationships without an inverse to the entities of some objects, by layout.
     private func slotsLeading(to objects: some Collection<NSManagedObject>) -> [Int: [PropertySlot]] {
         guard !objects.isEmpty, let layouts = modelLayout?.layouts else { return [:] }
         let roots = Set(objects.lazy.map(\.layout.rootIndex))
@@ -40,8 +37,7 @@ extension NSManagedObjectContext {
         return leading
     }
 
-    /// Makes a to-one relationship keep the object that may come back, not another one with the
-    /// same ID.
+    /// Makes a to-one relationship keep the object that may come back under its ID.
     private func keepIdentity(of owner: NSManagedObject, _ slot: PropertySlot, among gone: Set<NSManagedObject>) {
         guard journal != nil, owner.pending?.has(slot.index) != true, case .reference(let reference) = owner.committedValue(slot.index),
             let layout = modelLayout?.layouts[reference.layoutIndex]
@@ -61,9 +57,7 @@ extension NSManagedObjectContext {
 
     // MARK: - Undo
 
-    /// Reads the references without an inverse to and from deleted objects.
-    ///
-    /// The store forgets these references when it deletes the rows.
+    /// Reads the references without an inverse around deleted objects, which the store forgets.
     func keepReferences(around deleted: some Collection<NSManagedObject>) {
         let stored = deleted.filter { $0.storeNumber >= 0 && $0.flags.isDisjoint(with: [.discarded, .inaccessible, .deletedElsewhere]) }
         for object in stored {
@@ -86,9 +80,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Records a reference without an inverse to an object whose deletion was saved.
-    ///
-    /// The record exists as long as the deletion can be undone.
+    /// Records a reference to an object whose deletion was saved, as long as undo is possible.
     func noteLost(_ reference: LostReference, to object: NSManagedObject) {
         guard reference.owner.layout.slots[reference.slot].inverseSlot < 0 else { return }
         object.extras?.kept?.lost.append(reference)
@@ -108,8 +100,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Restores references to an object whose saved deletion is undone, where no other has replaced
-    /// it.
+    /// Restores references to an object whose saved deletion is undone, if none came since.
     func bringBackReferences(to object: NSManagedObject) {
         guard let kept = object.extras?.kept else { return }
         defer { kept.lost = [] }
@@ -129,9 +120,7 @@ extension NSManagedObjectContext {
         }
     }
 
-    /// Whether an object is gone for good: deleted elsewhere, or its deletion was saved.
-    ///
-    /// No reference to it may be restored.
+    /// Whether an object is gone for good, so that no reference to it may be restored.
     func isNoMore(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) }
 }
 

@@ -16,7 +16,7 @@ extension NSManagedObjectContext {
     /// Begins or ends keeping the data that undoing changes needs.
     func undoManagerChanged(from former: UndoManager?) {
         if former === undoManager { return }
-        if eventStage == nil { processPendingChanges() }
+        if !activity.isProcessingChanges { processPendingChanges() }
         if let former {
             former.removeAllActions(withTarget: self)
             NotificationCenter.default.removeObserver(checkpointObserver as Any)
@@ -51,14 +51,13 @@ extension NSManagedObjectContext {
         guard !changes.isEmpty, undoManager.isUndoRegistrationEnabled else { return }
         for index in changes.indices where changes[index].wasPresent && !changes[index].isPresent {
             let object = changes[index].object
-            changes[index].assignedStore = assignedStores[ObjectIdentifier(object)]
+            changes[index].assignedStore = newObjects.store(of: object)
             changes[index].references = object.makeKeptReferences()
         }
         undoManager.registerUndo(withTarget: self) { context in context.asStep { context.undo(changes) } }
     }
 
-    /// Runs changes that a save itself makes. They cannot be undone: an undo returns to a state
-    /// with them.
+    /// Runs changes that a save makes and an undo does not revert.
     func absorbing<Value>(_ body: () throws -> Value) rethrows -> Value {
         guard let journal else { return try body() }
         return try journal.absorbing(body)
@@ -69,8 +68,7 @@ extension NSManagedObjectContext {
     /// - Parameter owners: objects by the name of the relationship.
     private func readMembers(_ owners: [String: [NSManagedObject]]) {
         for (name, owners) in owners {
-            // If a relationship cannot be read, added members count as new, and restored members
-            // come last.
+            // If it cannot be read, added members count as new, and restored ones come last.
             do { try prefetch([name], of: owners) } catch { continue }
         }
     }
@@ -82,8 +80,7 @@ extension NSManagedObjectContext {
         undoManager?.removeAllActions(withTarget: self)
     }
 
-    /// Ends the undo group of an event on a private queue: the changes of one block are undone
-    /// together.
+    /// Ends the undo group of a block on a private queue.
     func endUndoEvent() { undoManager?.endEvent() }
 
     // MARK: - Undoing
@@ -122,8 +119,7 @@ extension NSManagedObjectContext {
             if object.extras?.isRevived != true { continueAsUpdate(object) }
             // Reads the members now: the store no longer has them when the object comes back.
             for slot in object.layout.relationshipSlots where object.layout.slots[slot].kind.isToMany { _ = object.toManyMembers(slot) }
-            // An undone insertion leaves nothing. A repeated deletion is pending, unless it was
-            // saved.
+            // An undone insertion leaves nothing; a repeated deletion is pending unless saved.
             let isPending = undoManager?.isRedoing == true && object.extras?.deletedRow == nil
             changes.delete(object, propagating: false, keepsNew: isPending)
         } else if object.flags.contains(.deletionSaved) {
@@ -134,19 +130,17 @@ extension NSManagedObjectContext {
             if wasChanged { changes.undelete(object) } else { changes.takeBackDeletion(of: object) }
             changes.noteUndoneDeletion(of: object)
         } else if isPresent(object) {
-            // A refresh has taken back the deletion without an undo action. A redo must repeat it
-            // all the same.
+            // A refresh took back the deletion without an undo action: a redo repeats it.
             changes.noteDeletionTakenBack(of: object)
         } else if object.registry == nil || object.registry === registry {
             insertAgain(object)
             if let store = change.assignedStore, registry.store(number: store.number) === store {
-                assignedStores[ObjectIdentifier(object)] = store
+                newObjects.assign(object, to: store)
             }
         }
     }
 
-    /// Whether an object that is not being deleted is new in this context, or registered for its
-    /// row.
+    /// Whether an undeleted object is new in this context, or registered for its row.
     func isPresent(_ object: NSManagedObject) -> Bool {
         guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return false }
         return object.flags.contains(.inserted)
@@ -157,8 +151,7 @@ extension NSManagedObjectContext {
     /// Makes an object whose deletion was saved a new one, to be saved again under its former key.
     func revive(_ object: NSManagedObject) {
         if object.key < 0, registry.hasProvisionalKeys {
-            // This tree of contexts knows the object by a temporary ID, under which it is new
-            // again.
+            // The tree knows the object by a temporary ID, under which it is new again.
             let objectID = registry.identities.objectID(ofSerial: 0 &- object.key, object.layout)
             object.makeExtras().objectID = objectID
             registry.noteTemporaryID(objectID, of: object)
@@ -171,17 +164,11 @@ extension NSManagedObjectContext {
         changes.revive(object, values: values)
         registry.register(object)
         for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
-            let members = state.members.objects
-            state.changesWereSaved()
-            state.isLoaded = true
-            state.members.replaceAll(members)
-            for member in members { state.added.appendNew(member) }
+            state.becomeNew(with: state.members.objects)
         }
     }
 
-    /// The former destination of a relationship of an object whose deletion was saved.
-    ///
-    /// Nil if the destination has no row any more.
+    /// The former destination of a deleted object's relationship; nil if its row is gone.
     private func formerDestination(of object: NSManagedObject, _ slot: Int) -> NSManagedObject? {
         if let destination = object.toOne(slot) { return destination }
         guard let reference = object.currentValue(slot).reference, let layouts = modelLayout?.layouts,
@@ -239,12 +226,8 @@ extension NSManagedObjectContext {
 }
 
 extension NSManagedObject {
-    /// Restores the former order of an ordered relationship, for members that it still has.
-    final func restoreOrder(_ order: ContiguousArray<NSManagedObject>, slot: Int) {
-        let members = toManyMembers(slot).objects
-        let current = Set(members)
-        let former = order.filter(current.contains)
-        let placed = Set(former)
-        reorder(to: former + members.filter { !placed.contains($0) }, slot: slot)
+    /// Puts the members of an ordered relationship into an order; others stay, at the end.
+    final func restoreOrder(_ order: some Sequence<NSManagedObject>, slot: Int) {
+        reorder(to: toManyMembers(slot).objects.ordered(as: order), slot: slot)
     }
 }

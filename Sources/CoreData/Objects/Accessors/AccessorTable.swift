@@ -37,8 +37,7 @@ struct AccessorTable: @unchecked Sendable {
         @inlinable @inline(__always) var isText: Bool { bits & 31 == 8 || bits & 31 == 11 }
     }
 
-    /// The mask in the lower half and the hooks in the upper one; then the layout's address; then
-    /// the entries.
+    /// The mask and, in the upper half, the hooks; the layout's address; the entries.
     @usableFromInline let words: UnsafeMutablePointer<Atomic<UInt64>>
     @usableFromInline static var headerCount: Int { 2 }
 
@@ -79,8 +78,7 @@ struct AccessorTable: @unchecked Sendable {
 
     @inlinable @inline(__always)
     static func address(_ literal: StaticString) -> UInt64 {
-        // A literal of one character may be a scalar instead of a pointer; such accessors are
-        // resolved by name each time.
+        // A one-character literal may be a scalar: it is resolved by name each time.
         literal.hasPointerRepresentation ? UInt64(UInt(bitPattern: literal.utf8Start)) : 0
     }
 
@@ -90,8 +88,7 @@ struct AccessorTable: @unchecked Sendable {
         Int(truncatingIfNeeded: (address &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
     }
 
-    /// The entry of a literal if it is stored at its first position, as nearly all are; otherwise
-    /// no entry.
+    /// The entry of a literal if it is at its first position, as nearly all are.
     @inlinable @inline(__always)
     func first(_ literal: StaticString) -> Entry {
         let address = Self.address(literal)

@@ -153,15 +153,13 @@ struct OrderedMembers {
 
 /// The array in which `NSMutableOrderedSet` keeps its members in order.
 private enum OrderedSetArray {
-    /// The offsets of an ordered set's two references to its array.
-    ///
-    /// They are private, and nothing else in an empty set is a mutable array.
+    /// The offsets of an ordered set's two references to its array. They are private, and nothing
+    /// else in an empty set is a mutable array.
     private static let offsets: [Int] = {
         let sample = NSMutableOrderedSet(capacity: 0)
         let start = UnsafeRawPointer(Unmanaged.passUnretained(sample).toOpaque())
         let word = MemoryLayout<UInt>.size
-        // Safe: both classes declare only references to objects, and an object begins with its
-        // class (see `ClassLayout`).
+        // Safe: both classes declare only references, and an object begins with its class.
         let found = withExtendedLifetime(sample) {
             stride(from: 2 * word, to: instanceSize(of: NSMutableOrderedSet.self), by: word).filter { offset in
                 let object = start.load(fromByteOffset: offset, as: UnsafeRawPointer?.self)

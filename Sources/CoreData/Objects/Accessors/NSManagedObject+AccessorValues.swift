@@ -74,8 +74,7 @@ extension NSManagedObject {
         setTracked(.null, slot: resolved.slot)
     }
 
-    /// The table entry of a property named by an accessor's literal; not found if the entity has no
-    /// such property.
+    /// The table entry of a property named by a literal; not found if there is none.
     @inline(__always)
     final func entry(_ name: StaticString) -> AccessorTable.Entry {
         let known = accessorTable.find(name)
@@ -142,8 +141,7 @@ extension NSManagedObject {
         !flags.contains(.probe) && layout.keyOfPrimitive(name) != nil
     }
 
-    /// The stored value of `x` for a property declared as `primitiveX`; nil for nil and for any
-    /// other name.
+    /// The stored value of `x` for the name `primitiveX`; nil for any other name.
     final func primitive<Value>(_ name: StaticString) -> Value? {
         guard let key = layout.keyOfPrimitive(name), let slot = layout.slotByName[key], !flags.contains(.fault),
             let object = objectValue(slot)
@@ -156,8 +154,7 @@ extension NSManagedObject {
                 + "\(Swift.type(of: object)).")
     }
 
-    /// Stops the program: a property that is not Optional is nil, and no value of its type can
-    /// stand for nil.
+    /// Stops the program: no value can stand for nil in a property that is not Optional.
     final func missingStop<Value>(_ name: StaticString, _ type: Value.Type) -> Never {
         let property = layout.slotByName[name.description].map { layout.slots[$0] }
         let cause =

@@ -147,8 +147,7 @@ extension NSManagedObject {
     }
     @inline(__always)
     private final func string(_ row: RowPointer, _ slot: Int) -> String? {
-        // A word of 0 is nil or an empty text at the start of the heap; every other word is a text
-        // that is not nil.
+        // A word of 0 is nil or an empty text; every other word is a text.
         if row[slot] == 0, layout.isNull(row, slot) { return nil }
         let bytes = row.rowPage._withUnsafeGuaranteedRef { $0.bytes(row, slot) }
         return String(decoding: bytes, as: UTF8.self)
@@ -267,8 +266,7 @@ extension NSManagedObject {
         }
         let members = toManySet(resolved.slot)
         if members.isInstances(of: Destination.self) {
-            // Sets of classes that inherit their hash and their equality from one class are laid
-            // out alike.
+            // Sets of classes that share one `hash` and `==` are laid out alike.
             return unsafeBitCast(members.set, to: Set<Destination>.self)
         }
         return Set(members.set.lazy.compactMap { $0 as? Destination })

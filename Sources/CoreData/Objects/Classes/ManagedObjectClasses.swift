@@ -2,10 +2,8 @@ import Foundation
 
 /// Finds the class of an entity's objects.
 enum ManagedObjectClasses {
-    /// The class that an entity names, found at run time.
-    ///
-    /// `NSManagedObject` if the entity names none, or one that the program does not have (as Core
-    /// Data does).
+    /// The class that an entity names, found at run time. `NSManagedObject` if the entity names
+    /// none, or one that the program does not have (as Core Data does).
     static func managedObjectClass(for entity: NSEntityDescription) -> NSManagedObject.Type {
         if let givenClass = entity.givenClass as? NSManagedObject.Type { return givenClass }
         let found = namedClass(of: entity)
@@ -40,8 +38,7 @@ enum ManagedObjectClasses {
         return describing._differences(from: entity).isEmpty
     }
 
-    /// The reasons why objects of a class cannot be made from a model's entities that name it;
-    /// empty if there are none.
+    /// Why objects of a class cannot be made of the entities that name it.
     static func misfits(of objectClass: NSManagedObject.Type, in entities: [NSEntityDescription]) -> [String] {
         guard let describing = objectClass as? any _SelfDescribingClass.Type else { return [] }
         let name = ClassLookup.name(of: objectClass).split(separator: ".").last

@@ -40,8 +40,7 @@ extension NSEntityDescription {
         return model.objectLayouts()
     }
 
-    /// The layout that objects refer to, unretained; nil until the model's layouts were made ready
-    /// for objects.
+    /// The layout that objects refer to; nil until the model's layouts are ready.
     @inline(__always)
     final var objectLayoutReference: Unmanaged<ObjectLayout>? {
         guard let layoutReference else { return nil }

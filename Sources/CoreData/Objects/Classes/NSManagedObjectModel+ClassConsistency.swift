@@ -12,8 +12,7 @@ extension NSManagedObjectModel {
 
     private func classDifferences(checksAllClasses: Bool) -> [String] {
         entities.flatMap { entity -> [String] in
-            // The class that made the entity, which may have been changed since, or a class named
-            // by a model from another program.
+            // The class that made the entity, or a class named by another program's model.
             let found = entity.givenClass as? NSManagedObject.Type ?? ManagedObjectClasses.namedClass(of: entity)
             guard entity.givenClass != nil || checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else { return [] }
             return (found as? any _SelfDescribingClass.Type)?._differences(from: entity) ?? []

@@ -3,7 +3,6 @@ public protocol _SelfDescribingClass: NSManagedObject {
     /// The name of the property that a key path of the class reads; nil for an unknown key path.
     static func _propertyName(for keyPath: AnyKeyPath) -> String?
 
-    /// The differences between a model's entity and the class's description of it, each as a
-    /// sentence; empty if it fits.
+    /// How a model's entity differs from the class's description, in sentences.
     static func _differences(from entity: NSEntityDescription) -> [String]
 }

@@ -25,8 +25,7 @@ final class TemporaryIdentities: Sendable {
         var keys: [PermanentKey] = []
         /// Positions in `keys`, by serial.
         var places: [Int64: Int] = [:]
-        /// Serials of objects whose IDs were requested before the objects were inserted into one of
-        /// the contexts.
+        /// Serials of IDs that were requested before the object was inserted.
         var adopted: Set<Int64> = []
     }
 
@@ -54,8 +53,7 @@ final class TemporaryIdentities: Sendable {
 
     private func space(ofSerial serial: Int64) -> UUID { serial > Self.lastTreeSerial ? Self.freeSpace : space }
 
-    /// The serial of a temporary ID that an object of these contexts has or had; nil for another
-    /// ID.
+    /// The serial of a temporary ID of these contexts; nil for another ID.
     fileprivate func serial(of identity: NSManagedObjectID.Identity) -> Int64? {
         guard case .temporary(let other, let serial) = identity else { return nil }
         if other == space { return serial }
@@ -64,8 +62,7 @@ final class TemporaryIdentities: Sendable {
 
     // MARK: - Objects outside of contexts
 
-    /// Objects without a context get serials above those of all trees, so that they keep them when
-    /// they are inserted.
+    /// Their serials are above those of all trees, so that they keep them when inserted.
     private static let lastTreeSerial: Int64 = 1 << 62
     private static let freeSerial = Atomic<Int64>(lastTreeSerial)
     private static let freeSpace = UUID()

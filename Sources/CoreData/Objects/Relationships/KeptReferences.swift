@@ -23,9 +23,7 @@ final class KeptReferences {
 }
 
 extension NSManagedObject {
-    /// Returns the holder of the object's references after it has left its context.
-    ///
-    /// The holder is released when no undo action holds it.
+    /// Returns the holder of a departed object's references, which undo actions keep.
     final func makeKeptReferences() -> KeptReferences {
         let extras = makeExtras()
         if let kept = extras.kept { return kept }

@@ -3,15 +3,13 @@ import Foundation
 // The order of the members of ordered relationships.
 
 extension NSManagedObject {
-    /// Gives the same members of an ordered relationship a new order, as the user requests:
-    /// tracked.
+    /// Reorders an ordered relationship as the user requests: tracked.
     final func reorder(to order: ContiguousArray<NSManagedObject>, slot: Int) {
         if setOrder(order, slot: slot) { noteChange(slot) }
     }
 
-    /// Gives the same members of an ordered relationship a new order, without tracking.
-    ///
-    /// Does nothing for a relationship that could not be read.
+    /// Gives the same members of an ordered relationship a new order, without tracking. Does
+    /// nothing for a relationship that could not be read.
     ///
     /// - Returns: whether the order changed.
     @discardableResult
@@ -23,9 +21,8 @@ extension NSManagedObject {
         return true
     }
 
-    /// Moves members of an ordered relationship, without tracking.
-    ///
-    /// Does nothing for a relationship that could not be read.
+    /// Moves members of an ordered relationship, without tracking. Does nothing for a relationship
+    /// that could not be read.
     ///
     /// - Parameter index: the position of the first moved member among the others.
     /// - Returns: whether the order changed.

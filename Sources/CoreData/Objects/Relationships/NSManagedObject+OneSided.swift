@@ -1,7 +1,6 @@
 import Foundation
 
-// Relationships changed by primitive setters on one side only, until `didChangeValue(forKey:)` or a
-// save updates the inverse.
+// Relationships that primitive setters changed on one side, until the inverse follows.
 
 extension NSManagedObject {
     /// Whether primitive setters may have changed a relationship whose inverse was not updated yet.
@@ -151,8 +150,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Adds an object that has come back to the inverses in the destinations of its to-one
-    /// relationships.
+    /// Adds an object that has come back to the inverses of its to-one relationships.
     final func joinDestinations() {
         for slot in layout.relationshipSlots where layout.slots[slot].kind == .toOne && layout.slots[slot].inverseSlot >= 0 {
             let property = layout.slots[slot]
@@ -163,16 +161,14 @@ extension NSManagedObject {
         }
     }
 
-    /// Whether an object is in a relationship, as far as that is known without reading the
-    /// relationship.
+    /// Whether an object is known to be in a relationship, without reading it.
     private func leads(to object: NSManagedObject, _ slot: Int) -> Bool {
         if !layout.slots[slot].kind.isToMany { return toOne(slot) === object }
         let state = toManyState(slot)
         return state.isLoaded ? state.members.contains(object) : state.added.contains(object)
     }
 
-    /// Whether the inverse of an object's relationship may contain that object; true for an inverse
-    /// that was not read.
+    /// Whether the inverse contains the object, or was not read and may.
     private func mayLead(to object: NSManagedObject, _ relationship: PropertySlot) -> Bool {
         prepareForChange()
         let slot = relationship.inverseSlot(in: layout)

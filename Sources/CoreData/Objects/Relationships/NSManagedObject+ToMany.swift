@@ -3,8 +3,7 @@ import Foundation
 // To-many relationships: loading, pending additions and removals, inverses.
 
 extension NSManagedObject {
-    /// The state of a to-many slot, made on first use; the state of a new object is complete from
-    /// the start.
+    /// The state of a to-many slot, made on first use; complete in a new object.
     final func toManyState(_ slot: Int) -> ToManyState {
         let extras = makeExtras()
         if let state = extras.toMany(slot) { return state }
@@ -56,12 +55,7 @@ extension NSManagedObject {
         let wanted = state.wantedOrder
         state.wantedOrder = nil
         combine(stored, with: state, isOrderChanged: wanted != nil, slot, mayBeDeleted: mayBeDeleted)
-        guard let wanted else { return }
-        let members = Set(state.members.objects)
-        let placed = wanted.filter(members.contains)
-        let known = Set(placed)
-        // Members that another context or program added meanwhile stay, at the end.
-        state.members.replaceAll(placed + state.members.objects.filter { !known.contains($0) })
+        if let wanted { state.members.replaceAll(state.members.objects.ordered(as: wanted)) }
     }
 
     private final func combine(
@@ -103,11 +97,7 @@ extension NSManagedObject {
     final func committedMembers(_ slot: Int) -> [NSManagedObject] {
         guard committedRow != nil || flags.contains(.fault) else { return [] }
         _ = toManyMembers(slot)
-        let state = toManyState(slot)
-        if let order = state.committedOrder { return order }
-        var committed: [NSManagedObject] = []
-        for object in state.members.objects where !state.added.contains(object) { committed.append(object) }
-        return committed + state.removed.objects
+        return toManyState(slot).committedMembers
     }
 
     /// Adds an object as the user requests: both sides, tracked.
@@ -128,8 +118,7 @@ extension NSManagedObject {
         )
         // An index counts all members, so they must be loaded.
         if index != nil { _ = toManyMembers(slot) }
-        // An unknown membership is resolved when the relationship is read, and makes no difference
-        // to a store.
+        // An unknown membership is resolved by reading, and makes no difference to a store.
         if knownMembership(of: object, slot: slot) == true {
             noteChange(slot)
             return
@@ -155,8 +144,7 @@ extension NSManagedObject {
         if hasInverse { object.removeFromInverse(of: property, self) }
     }
 
-    /// Whether an object is a member now. Loads the relationship if the member itself does not show
-    /// it.
+    /// Whether an object is a member now, read from the relationship if need be.
     final func isMember(_ object: NSManagedObject, slot: Int) -> Bool {
         knownMembership(of: object, slot: slot) ?? (position(of: object, slot: slot) != nil)
     }
@@ -204,9 +192,7 @@ extension NSManagedObject {
     /// if !item.hasFault(forRelationshipNamed: "tags") { show(item.value(forKey: "tags") ?? 0) }
     /// ```
     public final func hasFault(forRelationshipNamed key: String) -> Bool {
-        guard let slot = layout.slotByName[key], layout.slots[slot].relationship != nil else {
-            preconditionFailure("The entity \(layout.name) has no relationship named \"\(key)\".")
-        }
+        let slot = requireRelationship(key)
         if isNewOrUnmanaged { return false }
         if layout.slots[slot].kind.isToMany { return !(extras?.toMany(slot)?.isLoaded ?? false) }
         if flags.contains(.fault) { return true }
@@ -223,9 +209,7 @@ extension NSManagedObject {
     /// let ids = item.objectIDs(forRelationshipNamed: "tags")
     /// ```
     public final func objectIDs(forRelationshipNamed key: String) -> [NSManagedObjectID] {
-        guard let slot = layout.slotByName[key], layout.slots[slot].relationship != nil else {
-            preconditionFailure("The entity \(layout.name) has no relationship named \"\(key)\".")
-        }
+        let slot = requireRelationship(key)
         if layout.slots[slot].kind == .toOne { return toOne(slot).map { [$0.objectID] } ?? [] }
         return toManyMembers(slot).objects.map(\.objectID)
     }
@@ -302,6 +286,13 @@ extension NSManagedObject {
         return (owner, String(keyPath[keyPath.index(after: dot)...]))
     }
 
+    private func requireRelationship(_ key: String) -> Int {
+        guard let slot = layout.slotByName[key], layout.slots[slot].relationship != nil else {
+            preconditionFailure("The entity \(layout.name) has no relationship named \"\(key)\".")
+        }
+        return slot
+    }
+
     private func requireToMany(_ key: String, ordered: Bool) -> Int {
         guard let slot = layout.slotByName[key], layout.slots[slot].kind.isToMany else {
             preconditionFailure("The entity \(layout.name) has no to-many relationship named \"\(key)\".")
@@ -316,24 +307,19 @@ extension NSManagedObject {
 
     public final func _addRelated(_ value: Any, forKey key: String) {
         let slot = requireToMany(key, ordered: false)
-        if let object = value as? NSManagedObject {
-            addRelated(object, slot: slot)
-        } else if let objects = RelationshipValues.objects(in: value) {
-            for object in objects { addRelated(object, slot: slot) }
-        } else {
-            preconditionFailure(wrongType(value, layout.slots[slot]))
-        }
+        if let object = value as? NSManagedObject { return addRelated(object, slot: slot) }
+        for object in objects(in: value, slot) { addRelated(object, slot: slot) }
     }
 
     public final func _removeRelated(_ value: Any, forKey key: String) {
         let slot = requireToMany(key, ordered: false)
-        if let object = value as? NSManagedObject {
-            removeRelated(object, slot: slot)
-        } else if let objects = RelationshipValues.objects(in: value) {
-            for object in objects { removeRelated(object, slot: slot) }
-        } else {
-            preconditionFailure(wrongType(value, layout.slots[slot]))
-        }
+        if let object = value as? NSManagedObject { return removeRelated(object, slot: slot) }
+        for object in objects(in: value, slot) { removeRelated(object, slot: slot) }
+    }
+
+    private func objects(in value: Any, _ slot: Int) -> [NSManagedObject] {
+        guard let objects = RelationshipValues.objects(in: value) else { preconditionFailure(wrongType(value, layout.slots[slot])) }
+        return objects
     }
 
     public final func _insertRelated(_ object: NSManagedObject, at index: Int, forKey key: String) {

@@ -1,7 +1,6 @@
 import Foundation
 
-/// Changes of an object's relationships by primitive setters of which the inverses were not updated
-/// yet.
+/// Changes by primitive setters of which the inverses were not updated yet.
 final class OneSidedChanges {
     private struct Change {
         let slot: Int
@@ -18,8 +17,7 @@ final class OneSidedChanges {
         /// The members from which the set was made.
         let members: ContiguousArray<NSManagedObject>
 
-        /// Whether these are still the relationship's members. O(1): a list that is kept here is
-        /// copied when it changes.
+        /// Whether these are still the members. O(1): a kept list is copied on change.
         func isMade(of members: ContiguousArray<NSManagedObject>) -> Bool {
             members.count == self.members.count
                 && members.withUnsafeBufferPointer { $0.baseAddress } == self.members.withUnsafeBufferPointer { $0.baseAddress }
@@ -28,8 +26,7 @@ final class OneSidedChanges {
 
     private(set) var handedOut: [Int: HandedOut] = [:]
 
-    /// Whether there are no changes of which an inverse must be notified, and no sets that the
-    /// program may change.
+    /// Whether no inverse must follow, and no set was handed out.
     var isEmpty: Bool { changes.isEmpty && handedOut.isEmpty }
     var slots: [Int] { changes.map(\.slot) }
 

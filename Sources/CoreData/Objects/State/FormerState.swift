@@ -1,8 +1,6 @@
 import Foundation
 
-/// The state of an object with unsaved changes at the beginning of an event.
-///
-/// Values that it does not contain were the same as in the store.
+/// The state at the beginning of an event, without values that the store has.
 final class FormerState {
     private(set) var isDeleted = false
     /// Unsaved values of stored slots.
@@ -33,20 +31,19 @@ final class FormerState {
 
     /// Adopts the values of another state of the object.
     func take(_ other: FormerState) {
-        if let values = other.pending {
-            let pending = pending ?? PendingValues.make(slotCount: values.slotCount, propertyCount: 0)
-            values.mask.forEach(below: values.slotCount) { pending.set($0, values.value($0)) }
-            self.pending = pending
-        }
-        if let values = other.transient {
-            let transient = transient ?? PendingValues.make(slotCount: values.slotCount, propertyCount: 0)
-            values.mask.forEach(below: values.slotCount) { transient.set($0, values.value($0)) }
-            self.transient = transient
-        }
+        pending = Self.merged(pending, other.pending)
+        transient = Self.merged(transient, other.transient)
         for members in other.toMany {
             toMany.removeAll { $0.slot == members.slot }
             toMany.append(members)
         }
+    }
+
+    private static func merged(_ own: PendingValues?, _ other: PendingValues?) -> PendingValues? {
+        guard let other else { return own }
+        let merged = own ?? PendingValues.make(slotCount: other.slotCount, propertyCount: 0)
+        other.mask.forEach(below: other.slotCount) { merged.set($0, other.value($0)) }
+        return merged
     }
 }
 
@@ -88,8 +85,7 @@ struct ChangedMembers {
     var order: ContiguousArray<NSManagedObject>?
 }
 
-// A property without a former state had not been changed: its former value is the value in the
-// store.
+// Without a former state, a property's former value is the one in the store.
 extension NSManagedObject {
     /// The former value of an attribute or a to-one relationship.
     final func formerValue(_ slot: Int, _ former: FormerState?) -> PropertyValue {
@@ -131,8 +127,7 @@ extension NSManagedObject {
         return members
     }
 
-    /// The former order of a relationship that had no changes or was not read: the store's order,
-    /// then the added members.
+    /// The order of an unchanged or unread relationship: the store's, then added members.
     private func formerOrder(_ state: ToManyState, _ former: FormerMembers) -> ContiguousArray<NSManagedObject> {
         let stored = state.committedOrder.map { ContiguousArray($0) } ?? state.members.objects.filter { !state.added.contains($0) }
         if former.added.isEmpty, former.removed.isEmpty { return stored }
@@ -197,8 +192,7 @@ extension NSManagedObject {
                 }
                 result[slot.name] = formerObjectValue(slot, former) ?? NSNull()
             } else if isDeleted, slot.kind == .toOne, slot.deleteRule == .nullifyDeleteRule {
-                // A value that has not changed in this event is the value that it had when the
-                // event began.
+                // Unchanged in this event: the value that it had when the event began.
                 result[slot.name] = pending?.has(slot.index) == true ? toOne(slot.index) : formerObjectValue(slot, former)
             }
         }

@@ -21,8 +21,7 @@ extension NSManagedObject {
     /// The registry of the object's context.
     final var registry: ObjectRegistry? { state.heldRegistry?.takeUnretainedValue() }
 
-    /// Unsaved values of stored properties, in memory form; in a new object, a missing slot has its
-    /// default value.
+    /// Unsaved values of stored properties; a missing slot of a new object has its default.
     @inline(__always)
     final var pending: PendingValues? { state.pendingReference?.takeUnretainedValue() }
 

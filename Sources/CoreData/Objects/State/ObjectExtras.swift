@@ -46,8 +46,7 @@ final class ObjectExtras {
         set { if rarities != nil || newValue != nil { makeRarities().deletedRow = newValue } }
     }
 
-    /// Whether that deletion was the object's own, saved and then undone: deleting the object again
-    /// leaves nothing to write.
+    /// Whether that deletion was its own, saved and undone: deleting it again leaves nothing.
     var isRevived: Bool {
         get { rarities?.isRevived ?? false }
         set { if rarities != nil || newValue { makeRarities().isRevived = newValue } }
@@ -59,8 +58,7 @@ final class ObjectExtras {
         set { if rarities != nil || newValue != nil { makeRarities().oneSided = newValue } }
     }
 
-    /// The holder of the references of an object that left its context; nil if no undo action can
-    /// bring the object back.
+    /// The holder of the references of an object that left and that an undo may bring back.
     var kept: KeptReferences? {
         get { rarities?.kept }
         set { makeRarities().kept = newValue }
@@ -135,8 +133,7 @@ final class ObjectExtras {
     }
 }
 
-/// The state of one to-many relationship of one object: a fault until it is read, with pending
-/// additions and removals.
+/// A to-many relationship of one object: a fault until read, with pending changes.
 final class ToManyState {
     /// Whether `members` is complete. Until then it is empty.
     @exclusivity(unchecked) var isLoaded = false
@@ -149,8 +146,7 @@ final class ToManyState {
     @exclusivity(unchecked) var mayHaveOneSidedMembers = false
     /// The order in the store, once it was changed; nil otherwise.
     @exclusivity(unchecked) var committedOrder: [NSManagedObject]?
-    /// Whether the order was changed. Additions at the end of an ordered relationship that is not
-    /// loaded do not count.
+    /// Whether the order was changed, by more than additions at the end of an unread one.
     @exclusivity(unchecked) var orderChanged = false
     /// The changed order of members that are to be read again; it is applied when they are read.
     @exclusivity(unchecked) var wantedOrder: ContiguousArray<NSManagedObject>?
@@ -164,6 +160,14 @@ final class ToManyState {
         return members.objects.elementsEqual(committedOrder) { $0 === $1 }
     }
 
+    /// The members in the store, where the current ones are loaded.
+    var committedMembers: [NSManagedObject] {
+        if let committedOrder { return committedOrder }
+        var committed: [NSManagedObject] = []
+        for member in members.objects where !added.contains(member) { committed.append(member) }
+        return committed + removed.objects
+    }
+
     /// Treats the current members as the store's.
     func changesWereSaved() {
         added.removeAll()
@@ -171,6 +175,14 @@ final class ToManyState {
         committedOrder = nil
         orderChanged = false
         wantedOrder = nil
+    }
+
+    /// Makes all members additions, as those of a new object.
+    func becomeNew(with members: ContiguousArray<NSManagedObject>) {
+        changesWereSaved()
+        isLoaded = true
+        self.members.replaceAll(members)
+        for member in members { added.appendNew(member) }
     }
 }
 

@@ -1,5 +1,4 @@
-/// Facts about an object that are needed at each access: whether it is loaded, changed, new or
-/// deleted.
+/// Facts about an object that each access needs.
 struct ObjectFlags: OptionSet {
     let rawValue: UInt16
 
@@ -31,8 +30,7 @@ struct ObjectFlags: OptionSet {
     static let insertedInEvent = ObjectFlags(rawValue: 1 << 12)
     /// Deletion was committed.
     static let deletionSaved = ObjectFlags(rawValue: 1 << 13)
-    /// Deleted by another context, whose save was merged: pending here, but nothing is left to
-    /// write.
+    /// Deleted by another context: pending here, but nothing is left to write.
     static let deletedElsewhere = ObjectFlags(rawValue: 1 << 14)
     /// Each access checks the queue (see `ConcurrencyDebug`).
     static let checked = ObjectFlags(rawValue: 1 << 15)

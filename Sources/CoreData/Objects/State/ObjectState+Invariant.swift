@@ -18,8 +18,7 @@ extension ObjectState {
     /// Whether the invariant holds, as it must between any two transitions.
     var isConsistent: Bool {
         let hasPendingValues = pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false
-        // A row that is read directly is the committed row of a loaded object without unsaved
-        // values.
+        // A row that is read directly is that of a loaded object without unsaved values.
         if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
         if let committedRow {
             // The object holds the page of its row, and an object with a row is in a store.

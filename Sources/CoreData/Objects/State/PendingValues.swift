@@ -48,8 +48,7 @@ final class PendingValues: RowValues {
 
     func track(_ property: Int) { withUnsafeMutablePointerToHeader { $0.pointee.tracked.insert(property) } }
 
-    /// The state of the object when the present event began; nil if it was the same as in its
-    /// store, or new.
+    /// The state when the event began; nil if it was that of the store, or new.
     var former: FormerState? {
         get {
             withUnsafeMutablePointerToHeader { header in
@@ -91,8 +90,7 @@ final class PendingValues: RowValues {
         return .object(unsafeDowncast(object, to: NSManagedObject.self))
     }
 
-    /// Calls a function with each value that is an object; the function may set the store's value
-    /// of the slot.
+    /// Calls a function with each object; it may set the store's value of the slot.
     func forEachObject(_ body: (Int, PropertyValue) throws -> Void) rethrows {
         guard hasObjects else { return }
         let objects = withUnsafeMutablePointerToHeader { $0.pointee.objects }

@@ -14,8 +14,7 @@ enum ReleaseQueue {
             waiting.assumingMemoryBound(to: List.self).pointee.append(.fromOpaque(owned.toOpaque()))
             return
         }
-        // Only this thread uses the list, and only until the end of the loop. An empty list
-        // allocates nothing.
+        // Only this thread uses the list. An empty list allocates nothing.
         var list = List()
         withUnsafeMutablePointer(to: &list) { waiting in
             opencoredata_setWaitingReleases(waiting)

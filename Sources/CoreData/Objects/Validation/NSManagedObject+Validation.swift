@@ -61,8 +61,7 @@ extension NSManagedObject {
     private func validate(_ slot: PropertySlot, isForSave: Bool) throws {
         switch slot.kind {
         case .toOne:
-            if slot.isOptional { return }
-            if isToOneNil(slot.index) { throw missing(slot) }
+            if !slot.isOptional, currentValue(slot.index).isNull { throw missing(slot) }
         case .toMany, .orderedToMany:
             guard let relationship = slot.relationship else { return }
             if slot.isOptional, relationship.minCount == 0, relationship.maxCount == 0 { return }
@@ -124,9 +123,8 @@ extension NSManagedObject {
             })
     }
 
-    /// The errors in the elements of a composite attribute that has a value.
-    ///
-    /// The errors are reported for the attribute; their texts name the elements.
+    /// The errors in the elements of a composite attribute that has a value. The errors are
+    /// reported for the attribute; their texts name the elements.
     private func elementErrors(_ slot: PropertySlot, _ composite: CompositeLayout, _ value: (Int) -> Any?) -> [NSError] {
         var errors: [NSError] = []
         for part in composite.parts {
@@ -157,14 +155,8 @@ extension NSManagedObject {
         return errors
     }
 
-    private func isToOneNil(_ slot: Int) -> Bool {
-        if currentValue(slot).isNull { return true }
-        return false
-    }
-
     private func validateCount(_ count: Int, _ slot: PropertySlot, _ relationship: NSRelationshipDescription) throws {
-        // A to-many relationship is never nil: the minimum count says how many objects it must
-        // hold.
+        // A to-many relationship is never nil: only the minimum count matters.
         if count == 0, slot.isOptional { return }
         if count < relationship.minCount {
             throw ValidationErrors.make(
@@ -223,7 +215,8 @@ extension NSManagedObject {
                 return
             }
             if let composite = slot.composite { return try validate(object, of: slot, composite) }
-            guard let converted = PropertyValue(object, kind: slot.kind), fits(object, slot.kind) else {
+            // Numbers are converted as NSNumber does; a number for a text is refused.
+            guard let converted = PropertyValue(object, kind: slot.kind), slot.kind != .string || object is String else {
                 throw unacceptable(object, slot)
             }
             if converted.isNotANumber, slot.index < layout.storedCount {
@@ -232,12 +225,6 @@ extension NSManagedObject {
             }
             try check(object, slot, layout.objects.rules[slot.index])
         }
-    }
-
-    private func fits(_ object: Any, _ kind: ValueKind) -> Bool {
-        // Numbers are converted as NSNumber does, a Boolean for a number included; a number for a
-        // text is refused.
-        !(kind == .string && !(object is String))
     }
 
     private func unacceptable(_ value: Any?, _ slot: PropertySlot) -> NSError {
@@ -269,8 +256,7 @@ extension NSManagedObject {
     }
 }
 
-/// A condition that a property's value must satisfy, with the error code and the message for a
-/// violation.
+/// A condition for a property's value, with the code and message of a violation.
 struct ValidationRule {
     /// The predicate in the model.
     let predicate: NSPredicate
@@ -329,10 +315,8 @@ enum ValidationErrors {
             ])
     }
 
-    /// Returns an error as one of several.
-    ///
-    /// Without the Objective-C runtime, an `NSError` made from a Swift error cannot be cast back to
-    /// it, so the Swift error is kept as the underlying error.
+    /// Returns an error as one of several. Without the Objective-C runtime, an `NSError` made from
+    /// a Swift error cannot be cast back to it, so the Swift error is kept as the underlying error.
     private static func detail(_ error: any Error) -> NSError {
         let detail = error as NSError
         if type(of: error) is NSError.Type || error is CocoaError { return detail }

@@ -63,8 +63,7 @@ final class KeyPathProbe {
         return value
     }
 
-    /// Replaces the last value, which did not have the property's type, by one of these; nil if
-    /// there are none.
+    /// Replaces the last value, which was of another type; nil if there are none.
     func replaceLast<Value>(among values: [Value]) -> Value? {
         guard let value = round == .first ? values.first : values.last else { return nil }
         last = value
@@ -107,8 +106,7 @@ final class KeyPathProbe {
     }
 
     private struct CacheKey: Hashable, @unchecked Sendable {
-        // Sendable: key paths are immutable; those with captured values are compared by these
-        // values.
+        // Sendable: key paths are immutable, and compared with the values they capture.
         let keyPath: AnyKeyPath
         let objectClass: ObjectIdentifier
     }
@@ -164,8 +162,7 @@ final class KeyPathProbe {
             let elements = CompositeProbe.elements(from: probe.last, to: value, by: keyPath, of: probe.components.last ?? "")
         else { return nil }
         if !isOptional {
-            // A default replaced nil: it comes from the accessor of the property itself, or from
-            // code that computes.
+            // A default replaced nil, in the property's accessor or in code that computes.
             if round == .second, probe.lastIsOptional, !probe.filledIn { return nil }
             if probe.passedOptional, !"\(keyPath)".contains("!") { return nil }
         }

@@ -74,8 +74,7 @@ extension NSManagedObject {
         for slot in property.composite?.slots ?? [property.index] { registry.noteUntracked(self, slot: slot) }
     }
 
-    /// Records the values that primitive setters have stored in a slot as a change, and updates the
-    /// inverse of a relationship.
+    /// Records values set by primitive setters as a change; the inverse follows.
     @inline(never)
     private final func takeOver(_ slot: Int, announced: Set<AnyHashable>) {
         takeOverSet(slot, announced: announced)

@@ -16,9 +16,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Returns the same bytes without throwing: nil for a value that cannot be transformed.
-    ///
-    /// A warning is printed once for each attribute. A save throws the cause.
+    /// Returns the same bytes without throwing: nil for a value that cannot be transformed. A
+    /// warning is printed once for each attribute. A save throws the cause.
     package final func transformedDataIfAny(forKey key: String) -> Data? {
         do {
             return try transformedData(forKey: key)
@@ -31,10 +30,8 @@ extension NSManagedObject {
         }
     }
 
-    /// Sets a transformable attribute to the value that the bytes encode.
-    ///
-    /// If they cannot be decoded here, the bytes themselves are stored, and the attribute reads as
-    /// nil.
+    /// Sets a transformable attribute to the value that the bytes encode. If they cannot be decoded
+    /// here, the bytes themselves are stored, and the attribute reads as nil.
     package final func setTransformedData(_ data: Data?, forKey key: String) {
         guard let slot = layout.slotByName[key], let attribute = layout.slots[slot].attribute else { return }
         let value = data.flatMap { Transformation.value(from: $0, attribute: attribute) }

@@ -11,8 +11,7 @@ extension NSManagedObject {
         return extrasReference._withUnsafeGuaranteedRef(body)
     }
 
-    /// Runs a block with the unsaved values, which are made if there are none, without counting
-    /// references.
+    /// Runs a block with the unsaved values, made if need be, without counting references.
     @inline(__always)
     final func withPending<Result>(_ body: (PendingValues) -> Result) -> Result {
         if pendingReference == nil { makePending() }
@@ -23,8 +22,7 @@ extension NSManagedObject {
     /// Whether values of stored properties are unsaved; they may all equal the committed ones.
     final var hasPendingValues: Bool { pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false }
 
-    /// Whether the object has no committed row and is not a fault: it is new, or belongs to no
-    /// context.
+    /// Whether the object has no row and is no fault: it is new, or has no context.
     final var isNewOrUnmanaged: Bool { committedRow == nil && !flags.contains(.fault) }
 
     // MARK: Reading
@@ -76,8 +74,7 @@ extension NSManagedObject {
             return
         }
         if flags.contains(.invalid) || registry?.fulfillFault(self, triggeredBy: slot) != true {
-            // As on Apple's platforms an object whose context was reset or deallocated reads as
-            // nil.
+            // As on Apple's platforms an object without a context reads as nil.
             becomeInaccessible()
         }
     }
@@ -223,8 +220,7 @@ extension NSManagedObject {
         return registry?.object(for: reference, near: self)
     }
 
-    /// Whether a member's committed row refers to this object. A relationship read before that row
-    /// does not list the member.
+    /// Whether a member's row refers to this object, read or not.
     final func isCommittedOwner(of member: NSManagedObject, slot: Int) -> Bool {
         let property = layout.slots[slot]
         if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { return false }

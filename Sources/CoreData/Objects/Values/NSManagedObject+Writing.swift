@@ -37,8 +37,7 @@ extension NSManagedObject {
     /// - Parameter slot: the slot of an attribute whose values are not objects.
     @inline(__always)
     final func storeTracked(_ value: StoredValue, slot: Int) {
-        // Without counting references: this is the path of every setter call except the first on an
-        // object.
+        // Without counting references: the path of nearly every setter call.
         let isStored =
             flags.contains(.inEvent) && !flags.contains(.silent)
             && pendingReference?._withUnsafeGuaranteedRef { pending in
@@ -174,8 +173,7 @@ extension NSManagedObject {
         }
     }
 
-    /// Returns a value that is to become a member of a relationship; stops the program if it is not
-    /// an object.
+    /// Returns a new member of a relationship; stops the program if it is no object.
     final func member(_ value: Any, slot: Int) -> NSManagedObject {
         guard let object = value as? NSManagedObject else { preconditionFailure(wrongType(value, layout.slots[slot])) }
         return object

@@ -1,7 +1,6 @@
 import Foundation
 
-/// The value of an attribute or a to-one relationship of an object: in a store's form, or an object
-/// that only contexts know.
+/// The value of an attribute or to-one relationship, in a store's or a context's form.
 enum PropertyValue {
     case stored(StoredValue)
     /// A to-one destination in the same context, possibly not saved yet.
@@ -57,8 +56,7 @@ enum PropertyValue {
         return nil
     }
 
-    /// The value in the form of key-value coding; nil for a reference, which only a context can
-    /// resolve.
+    /// The value for key-value coding; nil for a reference, which needs a context.
     func object(kind: ValueKind) -> Any? {
         switch self {
         case .stored(let value): PropertyConversion.object(from: value, kind: kind)

@@ -71,8 +71,7 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
         didChangeContentWith diff: CollectionDifference<NSManagedObjectID>)
 }
 
-// The methods that a delegate leaves out. A Swift object cannot be asked whether it has a method:
-// the first call shows it.
+// The defaults show that a delegate lacks a method: Swift cannot be asked.
 extension NSFetchedResultsControllerDelegate {
     public func controller(
         _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,

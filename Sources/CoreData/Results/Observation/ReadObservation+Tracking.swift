@@ -26,10 +26,8 @@ extension _ReadObservation {
         if context.listeners.owned(ReadObservers.self) == nil { context.listeners.own(ReadObservers()) }
     }
 
-    /// Whether `withObservationTracking` runs on this thread.
-    ///
-    /// No function returns this. Tracking keeps key paths that are read, and hashes them for that:
-    /// the probe notices the hashing.
+    /// Whether `withObservationTracking` runs on this thread. No function returns this. Tracking
+    /// keeps key paths that are read, and hashes them for that: the probe notices the hashing.
     fileprivate static var isTracking: Bool {
         Probe.wasHashed.store(false, ordering: .relaxed)
         Probe.registrar.access(Probe.subject, keyPath: Probe.keyPath)

@@ -7,12 +7,11 @@ import Foundation
 /// ```swift
 /// for await message in context.notifications(of: .didSaveObjectIDs) { print(message.insertedIDs) }
 /// ```
-public struct ContextMessages<Message>: AsyncSequence, @unchecked Sendable {
-    // Sendable: constants; the function that makes messages keeps nothing.
+public struct ContextMessages<Message>: AsyncSequence, Sendable {
     public typealias Element = Message
 
     fileprivate let notifications: NotificationCenter.Notifications
-    fileprivate let make: (Notification) -> Message?
+    fileprivate let make: @Sendable (Notification) -> Message?
 
     /// Observes the context as long as the iterator lives.
     public func makeAsyncIterator() -> Iterator { Iterator(base: notifications.makeAsyncIterator(), make: make) }
@@ -20,7 +19,7 @@ public struct ContextMessages<Message>: AsyncSequence, @unchecked Sendable {
     /// Waits for one message after the other.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var base: NotificationCenter.Notifications.Iterator
-        fileprivate let make: (Notification) -> Message?
+        fileprivate let make: @Sendable (Notification) -> Message?
 
         /// The next message; nil once the task was cancelled.
         public mutating func next() async -> Message? {
@@ -40,10 +39,14 @@ extension NSManagedObjectContext {
     /// let saves = context.notifications(of: .didSaveObjectIDs)
     /// for await save in saves { print(save.insertedIDs.count) }
     /// ```
-    public struct MessageKind<Message>: @unchecked Sendable {
-        // Sendable: constants; the function that makes messages keeps nothing.
+    public struct MessageKind<Message>: Sendable {
         fileprivate let name: Notification.Name
-        fileprivate let make: (Notification) -> Message?
+        fileprivate let make: @Sendable (Notification) -> Message?
+
+        fileprivate init(_ name: Notification.Name, _ make: @escaping @Sendable (NSManagedObjectContext, Notification) -> Message) {
+            self.name = name
+            self.make = { notification in (notification.object as? NSManagedObjectContext).map { make($0, notification) } }
+        }
     }
 
     /// The context's notifications of a kind, from the time when iteration begins.
@@ -124,7 +127,6 @@ extension NSManagedObjectContext {
 }
 
 extension Notification {
-    fileprivate var context: NSManagedObjectContext? { object as? NSManagedObjectContext }
     fileprivate func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
     fileprivate func objectIDs(_ key: String) -> Set<NSManagedObjectID> { userInfo?[key] as? Set<NSManagedObjectID> ?? [] }
 }
@@ -132,19 +134,17 @@ extension Notification {
 extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.WillSaveMessage {
     /// `willSaveObjectsNotification`.
     public static var willSave: Self {
-        Self(name: NSManagedObjectContext.willSaveObjectsNotification) { $0.context.map(Message.init) }
+        Self(NSManagedObjectContext.willSaveObjectsNotification) { context, _ in Message(context: context) }
     }
 }
 
 extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.DidSaveMessage {
     /// `didSaveObjectsNotification`.
     public static var didSave: Self {
-        Self(name: NSManagedObjectContext.didSaveObjectsNotification) { notification in
-            notification.context.map {
-                Message(
-                    context: $0, inserted: notification.objects(NSInsertedObjectsKey), updated: notification.objects(NSUpdatedObjectsKey),
-                    deleted: notification.objects(NSDeletedObjectsKey))
-            }
+        Self(NSManagedObjectContext.didSaveObjectsNotification) {
+            Message(
+                context: $0, inserted: $1.objects(NSInsertedObjectsKey), updated: $1.objects(NSUpdatedObjectsKey),
+                deleted: $1.objects(NSDeletedObjectsKey))
         }
     }
 }
@@ -152,14 +152,12 @@ extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectCon
 extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.ObjectsDidChangeMessage {
     /// `didChangeObjectsNotification`.
     public static var objectsDidChange: Self {
-        Self(name: NSManagedObjectContext.didChangeObjectsNotification) { notification in
-            notification.context.map {
-                Message(
-                    context: $0, inserted: notification.objects(NSInsertedObjectsKey), updated: notification.objects(NSUpdatedObjectsKey),
-                    deleted: notification.objects(NSDeletedObjectsKey), refreshed: notification.objects(NSRefreshedObjectsKey),
-                    invalidated: notification.objects(NSInvalidatedObjectsKey),
-                    invalidatedAll: notification.userInfo?[NSInvalidatedAllObjectsKey] != nil)
-            }
+        Self(NSManagedObjectContext.didChangeObjectsNotification) {
+            Message(
+                context: $0, inserted: $1.objects(NSInsertedObjectsKey), updated: $1.objects(NSUpdatedObjectsKey),
+                deleted: $1.objects(NSDeletedObjectsKey), refreshed: $1.objects(NSRefreshedObjectsKey),
+                invalidated: $1.objects(NSInvalidatedObjectsKey),
+                invalidatedAll: $1.userInfo?[NSInvalidatedAllObjectsKey] != nil)
         }
     }
 }
@@ -167,12 +165,10 @@ extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectCon
 extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.DidSaveObjectIDsMessage {
     /// `didSaveObjectIDsNotification`.
     public static var didSaveObjectIDs: Self {
-        Self(name: NSManagedObjectContext.didSaveObjectIDsNotification) { notification in
-            notification.context.map {
-                Message(
-                    context: $0, insertedIDs: notification.objectIDs(NSInsertedObjectIDsKey),
-                    updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey), deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey))
-            }
+        Self(NSManagedObjectContext.didSaveObjectIDsNotification) {
+            Message(
+                context: $0, insertedIDs: $1.objectIDs(NSInsertedObjectIDsKey),
+                updatedIDs: $1.objectIDs(NSUpdatedObjectIDsKey), deletedIDs: $1.objectIDs(NSDeletedObjectIDsKey))
         }
     }
 }
@@ -180,13 +176,11 @@ extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectCon
 extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.DidMergeChangesMessage {
     /// `didMergeChangesObjectIDsNotification`.
     public static var didMergeChanges: Self {
-        Self(name: NSManagedObjectContext.didMergeChangesObjectIDsNotification) { notification in
-            notification.context.map {
-                Message(
-                    context: $0, insertedIDs: notification.objectIDs(NSInsertedObjectIDsKey),
-                    updatedIDs: notification.objectIDs(NSUpdatedObjectIDsKey), deletedIDs: notification.objectIDs(NSDeletedObjectIDsKey),
-                    refreshedIDs: notification.objectIDs(NSRefreshedObjectIDsKey))
-            }
+        Self(NSManagedObjectContext.didMergeChangesObjectIDsNotification) {
+            Message(
+                context: $0, insertedIDs: $1.objectIDs(NSInsertedObjectIDsKey),
+                updatedIDs: $1.objectIDs(NSUpdatedObjectIDsKey), deletedIDs: $1.objectIDs(NSDeletedObjectIDsKey),
+                refreshedIDs: $1.objectIDs(NSRefreshedObjectIDsKey))
         }
     }
 }

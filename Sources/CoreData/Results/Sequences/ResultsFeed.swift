@@ -1,9 +1,7 @@
 import Foundation
 import Synchronization
 
-/// Carries the results of a request from the queue of their context to one reader.
-///
-/// The reader always finds the last state.
+/// Carries the last results of a request from their context's queue to one reader.
 package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
     // Sendable: comments name the guarded properties; the rest belongs to the queue of the context.
 
@@ -16,8 +14,7 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
 
     /// The state that the reader has not read yet. The mutex guards it.
     private let waiting = Mutex<Result<Waiting, any Error>?>(nil)
-    /// Signals to the reader that there is a state. A second signal before the first is read is of
-    /// no use.
+    /// Signals to the reader that there is a state, once until it is read.
     private let signal: AsyncStream<Void>.Continuation
 
     // On the context's queue.

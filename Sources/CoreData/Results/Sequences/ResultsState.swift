@@ -26,10 +26,8 @@ public struct ResultsState<Value: Sendable>: Sendable {
 extension ResultsState: Equatable where Value: Equatable {}
 
 extension CollectionDifference where ChangeElement == NSManagedObjectID {
-    /// Creates the difference between two lists that contain each ID once.
-    ///
-    /// Takes time for both lists, and for each ID that stays the logarithm of the number of such
-    /// IDs.
+    /// Creates the difference between two lists that contain each ID once. Takes time for both
+    /// lists, and for each ID that stays the logarithm of the number of such IDs.
     init(from old: [NSManagedObjectID], to new: [NSManagedObjectID]) {
         var places: [NSManagedObjectID: Int] = [:]
         places.reserveCapacity(old.count)

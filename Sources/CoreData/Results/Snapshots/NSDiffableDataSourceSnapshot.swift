@@ -234,9 +234,8 @@ extension NSDiffableDataSourceSnapshot: Sendable where SectionIdentifierType: Se
 
 extension NSDiffableDataSourceSnapshot: Equatable {}
 
-/// The identifier of a section in a hashable form.
-///
-/// Texts are compared by their code points, because the names of sections are values.
+/// The identifier of a section in a hashable form. Texts are compared by their code points, because
+/// the names of sections are values.
 struct SectionKey<Identifier: Hashable>: Hashable {
     let identifier: Identifier
 

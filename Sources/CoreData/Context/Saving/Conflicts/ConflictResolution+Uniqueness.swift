@@ -4,8 +4,7 @@ import Foundation
 
 extension ConflictResolution {
     func resolve(_ violation: SaveConflicts.ConstraintViolation, _ type: NSMergePolicyType) {
-        // Other conflicts may have turned a new object into a changed one, or removed it from the
-        // context.
+        // Other conflicts may have changed new objects into updated ones, or removed them.
         let inserts = violation.inserts.map { found.batch.inserted[$0] }
         // An object that replaces its deleted row keeps its identity, like a changed one.
         let (replacements, insertedObjects) = split(inserts.filter { $0.flags.contains(.inserted) })
@@ -73,9 +72,7 @@ extension ConflictResolution {
     }
 
     /// Removes a fault that was made only to describe the conflict, and leaves its row to another
-    /// object.
-    ///
-    /// The conflict's holder reads the stored values from it, as from a deleted object.
+    /// object. The conflict's holder reads the stored values from it, as from a deleted object.
     private func leave(_ existing: Snapshot, _ fault: NSManagedObject) {
         if fault.flags.contains(.fault) {
             fault.keep(existing.row)
@@ -85,10 +82,8 @@ extension ConflictResolution {
         context.endDeletion(of: fault)
     }
 
-    /// Turns a new object into the object of an existing row.
-    ///
-    /// All its values are written over the row's, including nil. The row's to-many members stay
-    /// related to it.
+    /// Turns a new object into the object of an existing row. All its values are written over the
+    /// row's, including nil. The row's to-many members stay related to it.
     private func becomeRow(_ existing: Snapshot, _ object: NSManagedObject) {
         let layout = object.layout
         past.replaced.insert(object)
@@ -115,7 +110,7 @@ extension ConflictResolution {
         context.noteUse(of: CollectionOfOne(object), store: Int(object.storeNumber))
         if context.retainsRegisteredObjects { context.retained.insert(object) }
         if let formerID {
-            context.temporaryObjects[formerID.identity] = nil
+            context.newObjects.forget(formerID)
             context.noteKey(of: object, inPlaceOf: formerID)
         }
         context.forgetUnchanged(object)

@@ -2,8 +2,7 @@ import Foundation
 
 /// The results of a save's earlier attempts that the resolution of its conflicts needs.
 final class PastConflicts {
-    /// Objects without changes by the program: destinations of changed objects, which are saved
-    /// with them.
+    /// Objects that are saved only as destinations of changed objects.
     var drawnIn: Set<NSManagedObject>
     /// Objects that had a conflict.
     var settled: Set<NSManagedObject> = []
@@ -11,11 +10,9 @@ final class PastConflicts {
     var lostDeletions: Set<NSManagedObject> = []
     /// Faults that were made to describe conflicts: the program had no object of their rows.
     var described: Set<NSManagedObject> = []
-    /// Objects that replaced rows with the same unique values: they got the values of new objects,
-    /// or were new themselves.
+    /// Objects that took the values, or the place, of rows with the same unique values.
     var replaced: Set<NSManagedObject> = []
-    /// The relationship changes of conflicting objects, and which end decides if the two ends
-    /// disagree.
+    /// The relationship changes of conflicting objects, and the end that decides.
     fileprivate(set) var unsettled: [(ends: UnsavedEnds, rule: EndSettlement.Rule)] = []
 
     func settle(_ ends: UnsavedEnds, for type: NSMergePolicyType) {
@@ -27,13 +24,11 @@ final class PastConflicts {
 }
 
 extension NSManagedObjectContext {
-    /// Whether the program has a merge policy of its own, which may work with the objects that
-    /// conflicts describe.
+    /// Whether the policy is the program's own and may use objects that conflicts describe.
     var hasPolicyOfItsOwn: Bool { (mergePolicy as? NSMergePolicy).map { type(of: $0) != NSMergePolicy.self } ?? false }
 }
 
-/// Resolves the conflicts of one attempt to save: the merge policy gets them, then its type decides
-/// those that it left.
+/// Resolves the conflicts of one attempt to save, by the merge policy, then by its type.
 struct ConflictResolution {
     let context: NSManagedObjectContext
     let found: StoreConflicts
@@ -65,8 +60,7 @@ struct ConflictResolution {
         }
         for conflict in found.conflicts.rows {
             if conflict.change == .insert, found.batch.inserted[conflict.index].extras?.deletedRow == nil {
-                // Another writer used the key without reserving it. The object is new, and
-                // unrelated to that row.
+                // Another writer used the key without reserving it: its row is unrelated.
                 giveUpKey(found.batch.inserted[conflict.index])
                 continue
             }
@@ -104,14 +98,12 @@ struct ConflictResolution {
             past.lostDeletions = []
         }
         let changed = settleEnds()
-        // Processed before the next attempt: changes that observers make in response are part of
-        // it.
+        // Before the next attempt, which includes changes that observers make in response.
         context.processPendingChanges()
         return changed
     }
 
-    /// Makes both ends of the relationships of conflicting objects agree, now that all objects have
-    /// their rows.
+    /// Makes both ends of conflicting objects' relationships agree, now that they have rows.
     private func settleEnds() -> ContiguousArray<NSManagedObject> {
         var settlement = EndSettlement(context)
         for (ends, rule) in past.unsettled { settlement.settle(ends, rule) }
@@ -144,8 +136,7 @@ struct ConflictResolution {
             cachedSnapshot: cachedValues, persistedSnapshot: persistedValues)
     }
 
-    /// Returns a row's attributes and to-one destinations (as object IDs), in the form that merge
-    /// policies get.
+    /// Returns a row's attributes and to-one destinations (IDs), as merge policies get them.
     private func values(of snapshot: Snapshot, near object: NSManagedObject) -> [String: Any] {
         var result: [String: Any] = [:]
         for slot in snapshot.layout.propertySlots where slot.isFetched {
@@ -215,8 +206,7 @@ struct ConflictResolution {
             return
         }
         if conflict.change == .insert {
-            // Two contexts replaced the deleted row. The new row is now treated as a row that both
-            // have changed.
+            // Two contexts replaced the deleted row: it is treated as a row that both changed.
             guard current.row.rowLayoutIndex == object.layout.index else { return context.discard(object) }
             context.continueAsUpdate(object)
         }
@@ -244,9 +234,7 @@ struct ConflictResolution {
         object.awake(fromSnapshotEvents: .mergePolicy)
     }
 
-    /// Notes that an object got stored values of another writer.
-    ///
-    /// Observers are notified, and undo of later changes returns to these values.
+    /// Notes stored values of another writer, to which an undo of later changes returns.
     func noteReread(_ object: NSManagedObject) {
         context.changes.noteRefreshed(object)
         context.journal?.reread(object)
@@ -285,8 +273,7 @@ struct ConflictResolution {
         context.adoptCommitted(current, object)
     }
 
-    /// Keeps relationships that another writer has set, if they would end only because their former
-    /// destination is deleted.
+    /// Keeps relationships that another writer set and that only a deletion would end.
     private func forgetNullification(of object: NSManagedObject, _ former: Snapshot, _ current: Snapshot) {
         guard let pending = object.pending else { return }
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
@@ -313,16 +300,14 @@ struct ConflictResolution {
     }
 
     /// Returns the former value of a row, or nil in place of a destination whose row was deleted
-    /// since.
-    ///
-    /// Such a reference must not be written again.
+    /// since. Such a reference must not be written again.
     private func existing(_ value: PropertyValue, _ object: NSManagedObject) -> PropertyValue {
         guard let reference = value.reference, let modelLayout = context.modelLayout,
             modelLayout.layouts.indices.contains(reference.layoutIndex),
             let source = context.rows(near: object)
         else { return value }
         let layout = modelLayout.layouts[reference.layoutIndex]
-        if let destination = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
+        if let destination = context.registered(reference, near: object),
             !destination.flags.isDisjoint(with: [.inserted, .updated])
         {
             // The same save writes the destination, as a new row if necessary.
@@ -337,7 +322,6 @@ struct ConflictResolution {
     }
 
     /// Whether all changes are relationships that ended because their destinations were deleted.
-    ///
     /// Such changes are no reason to recreate a deleted row.
     private func isOnlyNullified(_ object: NSManagedObject) -> Bool {
         let layout = object.layout
@@ -358,12 +342,7 @@ struct ConflictResolution {
 
     /// Whether the destination of an object is deleted in this context or has no row.
     private func isBeingDeleted(_ reference: RowReference, _ object: NSManagedObject) -> Bool {
-        if let layout = context.modelLayout?.layouts[reference.layoutIndex],
-            let destination = context.registry.object(store: Int(object.storeNumber), root: layout.rootIndex, key: reference.key),
-            Self.isDeletedHere(destination)
-        {
-            return true
-        }
+        if let destination = context.registered(reference, near: object), Self.isDeletedHere(destination) { return true }
         return existing(.stored(.reference(reference)), object).isNull
     }
 
@@ -371,14 +350,9 @@ struct ConflictResolution {
     private func recreate(_ object: NSManagedObject) {
         let values = (0..<object.layout.storedCount).map { existing(object.currentValue($0), object) }
         context.changes.becomeNew(object, values: values)
-        // The deletion removed the row from all its relationships. Only members added since are
-        // left.
+        // The deletion ended all relationships: only members added since are left.
         for (slot, state) in object.extras?.allToMany ?? [] where !object.layout.slots[slot].isTransient {
-            let added = state.added.objects
-            state.changesWereSaved()
-            state.isLoaded = true
-            state.members.replaceAll(added)
-            for member in added { state.added.appendNew(member) }
+            state.becomeNew(with: state.added.objects)
         }
     }
 

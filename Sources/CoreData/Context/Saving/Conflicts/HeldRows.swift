@@ -3,8 +3,7 @@
 /// The context is read on its queue, and the stores on another, so that reading does not block a
 /// main-queue context.
 package struct HeldRows: @unchecked Sendable {
-    // Sendable: snapshots are immutable and keep their pages. All threads share layouts and the
-    // stores' row sources.
+    // Sendable: snapshots are immutable; all threads share layouts and row sources.
 
     private struct Row {
         let key: Int64
@@ -77,8 +76,8 @@ package struct HeldRows: @unchecked Sendable {
             }
             groups[place].held.append(Row(key: object.key, layout: layout, snapshot: Snapshot(retaining: row)))
             for (slot, state) in object.extras?.allToMany ?? [] where state.isLoaded && !layout.slots[slot].isTransient {
-                let members = state.committedOrder ?? Self.committedMembers(state)
-                groups[place].members.append(Members(owner: object.key, layout: layout, slot: slot, keys: members.map(\.key)))
+                groups[place].members.append(
+                    Members(owner: object.key, layout: layout, slot: slot, keys: state.committedMembers.map(\.key)))
             }
         }
     }
@@ -86,12 +85,6 @@ package struct HeldRows: @unchecked Sendable {
     /// The IDs of the objects whose rows are held.
     var objectIDs: [NSManagedObjectID] {
         groups.flatMap { group in group.held.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: group.store) } }
-    }
-
-    private static func committedMembers(_ state: ToManyState) -> [NSManagedObject] {
-        var members: [NSManagedObject] = []
-        for member in state.members.objects where !state.added.contains(member) { members.append(member) }
-        return members + state.removed.objects
     }
 
     /// The number of rows that one statement reads.
@@ -177,8 +170,7 @@ extension NSManagedObjectContext {
     /// Returns the rows that the context has read for some of its objects. On its queue.
     final func heldRows(_ part: (NSManagedObject) -> HeldRows.Part) -> HeldRows { HeldRows(of: self, part) }
 
-    /// Merges the differences, and lets listeners look for rows that are new in their results. On
-    /// the context's queue.
+    /// Merges the differences; listeners look for new rows. On the context's queue.
     package final func takeOver(_ differences: HeldRows.Differences) {
         var changes = differences.changes
         if !listeners.isEmpty {

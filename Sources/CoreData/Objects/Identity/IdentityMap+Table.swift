@@ -1,6 +1,5 @@
-extension ObjectRegistry {
-    /// The objects of one table: a hash table with open addressing. The key is stored beside the
-    /// object, so that probing stays within the table.
+extension IdentityMap {
+    /// A hash table with open addressing; keys stand beside the objects for probing.
     struct Table: ~Copyable {
         struct Entry {
             var key: Int64
@@ -10,12 +9,10 @@ extension ObjectRegistry {
         private var entries: UnsafeMutablePointer<Entry>
         private var mask: Int
         private var entryCount = 0
-        /// Registered objects that are not among the entries yet; nil for objects released
-        /// meanwhile.
+        /// Registered objects that are no entries yet; nil for those released meanwhile.
         private var waiting: ContiguousArray<Unmanaged<NSManagedObject>?> = []
         private var waitingCount = 0
-        /// The number of registrations so far: shows whether other code has registered objects
-        /// meanwhile.
+        /// The number of registrations so far, which shows whether objects were added since.
         private(set) var registrationCount = 0
         /// The bounds of all keys that were ever registered.
         private var lowestKey = Int64.max
@@ -36,8 +33,7 @@ extension ObjectRegistry {
             KeyHash.slot(key) & mask
         }
 
-        /// Whether an object may be registered under one of several keys, given the lowest and the
-        /// highest key.
+        /// Whether an object may be registered under a key within these bounds.
         func mayHold(keysFrom lowest: Int64, to highest: Int64) -> Bool { lowest <= highestKey && highest >= lowestKey }
 
         @inline(__always)
@@ -57,8 +53,7 @@ extension ObjectRegistry {
             return nil
         }
 
-        /// Finds the object with a key. Tries its position in the waiting list first, for objects
-        /// registered together in a known order.
+        /// Finds the object with a key, first at a position in the waiting list.
         @inline(__always)
         mutating func find(_ key: Int64, waitingAt place: Int) -> Unmanaged<NSManagedObject>? {
             if place >= 0, place < waiting.count, let object = waiting[place], object._withUnsafeGuaranteedRef({ $0.key }) == key {
@@ -111,8 +106,7 @@ extension ObjectRegistry {
             // The last ones: the positions of the other objects do not change.
             let start = max(0, waiting.count - limit)
             for case let object? in waiting[start...] {
-                // An object in its deinit on another thread waits for the lock: its fields are
-                // still there.
+                // An object in its deinit on another thread waits for the lock: its fields exist.
                 put(object, key: object._withUnsafeGuaranteedRef { $0.key })
                 object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
                 waitingCount -= 1
@@ -156,8 +150,7 @@ extension ObjectRegistry {
         @discardableResult
         mutating func remove(_ object: NSManagedObject) -> Bool {
             let place = Int(object.registryPlace)
-            // The position is verified: it belongs to another table if the object's entity changed
-            // to one of another hierarchy.
+            // Verified: it may be of another table, if the object's entity changed hierarchy.
             if place >= 0, place < waiting.count, waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
                 waiting[place] = nil
                 object.registryPlace = -1
