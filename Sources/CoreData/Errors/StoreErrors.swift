@@ -31,7 +31,7 @@ package enum StoreOpeningErrors {
 
 // Errors of stores that cannot be opened, or cannot do what is requested.
 extension CoreDataErrors {
-    package static func unknownConfiguration(_ name: String, among names: [String], type: String, url: URL?) -> NSError {
+    static func unknownConfiguration(_ name: String, among names: [String], type: String, url: URL?) -> NSError {
         let known = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
         return make(
             .persistentStoreOpen,

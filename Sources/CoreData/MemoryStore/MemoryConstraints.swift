@@ -98,7 +98,6 @@ extension MemoryTables {
         }
     }
 
-    /// The values of a constraint in a row.
     func uniqueValues(_ constraint: MemoryConstraints.Constraint, in row: Snapshot) -> UniqueValues? {
         UniqueValues(
             constraint.names.map { name in

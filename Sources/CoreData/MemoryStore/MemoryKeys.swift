@@ -208,6 +208,5 @@ struct MemoryKeys {
 }
 
 extension NSExpression {
-    /// The text of a constant expression.
     fileprivate var constantText: String? { expressionType == .constantValue ? constantValue as? String : nil }
 }

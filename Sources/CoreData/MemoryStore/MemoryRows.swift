@@ -46,7 +46,6 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     /// The number of processors: readers share the tables and need only CPU time.
     var concurrentReads: Int { ProcessInfo.processInfo.activeProcessorCount }
 
-    /// The current rows.
     var current: MemoryTables { tables.withLock { $0 } }
 
     // MARK: - Reading

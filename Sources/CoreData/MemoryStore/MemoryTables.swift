@@ -123,7 +123,6 @@ struct MemoryTables: Sendable {
 
     // MARK: - Unique values
 
-    /// The row that has the values of a constraint.
     func owner(of values: UniqueValues, _ constraint: MemoryConstraints.Constraint) -> RowReference? {
         uniqueOwners[constraint.number][values]
     }

@@ -16,6 +16,21 @@ package struct StoreMigration {
     package var hashes: [String: Data] {
         Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
     }
+
+    /// Whether another program has migrated the store in the meantime, by its present metadata.
+    ///
+    /// - Throws: an error if the store was migrated to another version.
+    package func wasDone(_ metadata: [String: Any], store: String, userInfo: [String: Any]) throws -> Bool {
+        let present = StoreMetadataHashes.hashes(in: metadata) ?? [:]
+        if present == hashes { return true }
+        guard present == storedHashes else {
+            throw CoreDataErrors.make(
+                .persistentStoreIncompatibleVersionHash,
+                "The store \(store) was brought to another version of the model by someone else meanwhile.",
+                recovery: "Add it again.", userInfo: userInfo)
+        }
+        return false
+    }
 }
 
 enum SourceModelSearch {

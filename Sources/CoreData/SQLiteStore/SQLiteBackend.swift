@@ -2,24 +2,16 @@ import Foundation
 import Synchronization
 
 /// Everything an open store needs for requests: connections, mapping, caches and prepared plans.
-final class SQLiteBackend: Sendable {
+final class SQLiteBackend: SQLBackend {
     let pool: SQLiteConnectionPool
     let mapping: SQLMapping
-    /// The columns of each table.
     let columns: [String: [String]]
     /// Whether saves write history.
     let tracksHistory: Bool
-    /// The plans by layout index, then by whether subentities are included. The lock guards the
-    /// plans.
-    private let plans: Mutex<[[SelectPlan<RowDecoder>?]]>
-    /// Guards the table of plans for relationships.
-    let relatedRowsPlans = Mutex<[RelatedRowsPlanKey: RelatedRowsPlan]>([:])
-    /// The statements of earlier fetches.
-    let fetchStatements: FetchStatements
+    let plans: ReadingPlans<RowDecoder>
     /// The tables whose `Z_MAX` was compared with the real keys, by layout index of the root. The
     /// lock guards the set.
     private let checkedKeys = Mutex<Set<Int>>([])
-    /// The row caches, by layout index of the root entity.
     let rowCaches: [RowCache]
 
     init(
@@ -30,8 +22,7 @@ final class SQLiteBackend: Sendable {
         self.columns = columns
         self.tracksHistory = tracksHistory
         self.rowCaches = rowCaches
-        fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
-        plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
+        plans = ReadingPlans(mapping)
     }
 
     /// Returns the same store pinned to its current state, with its own row caches.
@@ -53,22 +44,11 @@ final class SQLiteBackend: Sendable {
     /// The store's external files; nil for a store in memory.
     var externalFiles: ExternalFiles? { pool.supersededFiles?.files }
 
-    /// The result columns for whole rows of an entity.
-    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<RowDecoder> {
-        let index = entity.layout.index
-        let column = includesSubentities ? 1 : 0
-        if let known = plans.withLock({ $0[index][column] }) { return known }
+    func makeSelectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<RowDecoder> {
         let selected = SelectColumns(
             entity, includesSubentities: includesSubentities, in: mapping, present: columns[entity.table.name].map(Set.init))
-        let plan = SelectPlan(selected, mapping: mapping) { entity in
+        return SelectPlan(selected, mapping: mapping) { entity in
             RowDecoder(entity: entity, mapping: mapping, externalFiles: externalFiles, columnIndex: selected.positions)
         }
-        plans.withLock { $0[index][column] = plan }
-        return plan
     }
-
-    func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
-
-    /// The mapping of an entity.
-    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 }

@@ -266,7 +266,6 @@ extension SQLiteStore {
         do { return try body(try openForReading(url)) } catch let error as SQLiteError { throw error.cocoaError }
     }
 
-    /// Opens a read-only connection.
     private static func openForReading(_ url: URL) throws -> SQLiteConnection {
         try SQLiteConnectionPool.openReadOnly(SQLiteConnectionPool.Configuration(path: url.path, isReadOnly: true))
     }

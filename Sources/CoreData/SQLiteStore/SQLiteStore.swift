@@ -92,19 +92,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             "The store at \(url?.path ?? "") is not open. Add it to a coordinator before using it.")
     }
 
-    /// The entities that the store holds.
-    private func heldEntities() throws -> (model: NSManagedObjectModel, held: HeldEntities) {
-        guard let model = modelLayout?.model else {
-            throw CoreDataErrors.make(
-                .persistentStoreOpen,
-                "The store at \(url?.path ?? "") belongs to no coordinator and has no model.")
-        }
-        let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
-        guard let held = model.heldEntities(forConfigurationName: name) else {
-            throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
-        }
-        return (model, held)
-    }
+    /// The name of the store in errors.
+    private var place: String { "at \(url?.path ?? "")" }
 
     override func loadMetadata() throws {
         guard let url, url.isFileURL else {
@@ -155,7 +144,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 "The file at \(connection.path) is empty, and NSReadOnlyPersistentStoreOption forbids making a store in it."
             )
         }
-        let (model, held) = try heldEntities()
+        let (model, held) = try heldEntities(of: place)
         let mapping = try makeMapping(entities: held.entities, numbers: [:])
         return try connection.transaction(.immediate) {
             // Another process may have created the store already.
@@ -178,13 +167,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     }
 
     func makeMapping(entities: [NSEntityDescription], numbers: [String: Int]) throws -> SQLMapping {
-        guard let modelLayout else {
-            throw CoreDataErrors.make(
-                .persistentStoreOpen, "The store at \(url?.path ?? "") was not given the layouts of its model."
-            )
-        }
-        let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: modelLayout, SQLiteDialect(), CoreDataNaming(), numbers: numbers) { names.contains($0.name) }
+        try makeMapping(of: entities, SQLiteDialect(), CoreDataNaming(), numbers: numbers, store: place)
     }
 
     override func migrate(_ migration: StoreMigration) throws {
@@ -195,7 +178,7 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     /// Adapts the mapping to the existing tables. Called when the metadata fits the model.
     override func prepareForRequests() throws {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
-        let (_, held) = try heldEntities()
+        let (_, held) = try heldEntities(of: place)
         let modelLayout = modelLayout
         let wantsHistory = Self.wantsHistory(options) && !isReadOnly
         let continuesHistory = Self.flag(options, HistoryTracking.continuingOption)

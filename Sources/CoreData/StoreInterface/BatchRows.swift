@@ -15,7 +15,6 @@ package protocol BatchRows: AnyObject, Sendable {
     func delete(_ deletion: RowDeletion) throws -> BatchOutcome
 }
 
-/// The result of a batch.
 package struct BatchOutcome {
     package var insertedCount = 0
     /// Rows that an update changed, or that an insertion changed because of their unique values.

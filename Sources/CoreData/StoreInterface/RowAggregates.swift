@@ -10,17 +10,6 @@ struct RowAggregate {
         case max = "max:"
         case average = "average:"
 
-        /// The function's name in SQL.
-        var sqlName: String {
-            switch self {
-            case .count: "COUNT"
-            case .sum: "SUM"
-            case .min: "MIN"
-            case .max: "MAX"
-            case .average: "AVG"
-            }
-        }
-
         /// The function's operator in a key path.
         var collectionOperator: String {
             switch self {

@@ -69,13 +69,53 @@ package final class SaveBatch {
     }
 }
 
+extension SaveBatch {
+    /// Publishes the rows of a committed save, and removes the deleted ones from the caches.
+    ///
+    /// - Parameters:
+    ///   - written: the written rows of the inserts and updates.
+    ///   - pages: the pages of those.
+    ///   - derived: the pages of rows that were read after triggers had changed them. They replace
+    ///     the written ones.
+    ///   - caches: by layout index of the root entity.
+    ///   - keepsWritten: whether written rows of a root entity are cached.
+    package func publish(
+        _ written: (inserted: ContiguousArray<RowPointer?>, updated: ContiguousArray<RowPointer?>), _ pages: [RowPage],
+        derived: [RowPage], in caches: [RowCache], keepsWritten: (Int) -> Bool = { _ in true }
+    ) -> SaveOutcome {
+        for (root, pages) in Dictionary(grouping: pages, by: \.layout.rootIndex) where keepsWritten(root) {
+            caches[root].insert(pages)
+        }
+        for change in deletes { caches[change.layout.rootIndex].remove(change.key) }
+        for (root, pages) in Dictionary(grouping: derived, by: \.layout.rootIndex) { caches[root].insert(pages) }
+        var replaced: [RowReference: RowPointer] = [:]
+        for page in derived {
+            for index in 0..<page.rowCount {
+                let row = page.row(at: index)
+                replaced[RowReference(key: row.rowKey, layoutIndex: page.layout.rootIndex)] = row
+            }
+        }
+        func current(_ rows: ContiguousArray<RowPointer?>, _ changes: [RowChange]) -> ContiguousArray<RowPointer> {
+            if replaced.isEmpty { return ContiguousArray(rows.compactMap { $0 }) }
+            return ContiguousArray(
+                zip(rows, changes).compactMap { row, change in
+                    replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] ?? row
+                })
+        }
+        let all = pages + derived
+        return SaveOutcome(
+            inserted: FetchedRows(rows: current(written.inserted, inserts), pages: all),
+            updated: FetchedRows(rows: current(written.updated, updates), pages: all))
+    }
+}
+
 package struct SaveOutcome {
     /// Snapshots of `SaveBatch.inserts`, in the same order.
     package var inserted = FetchedRows()
     /// Snapshots of `SaveBatch.updates`, in the same order.
     package var updated = FetchedRows()
 
-    package init(inserted: FetchedRows = FetchedRows(), updated: FetchedRows = FetchedRows()) {
+    init(inserted: FetchedRows = FetchedRows(), updated: FetchedRows = FetchedRows()) {
         self.inserted = inserted
         self.updated = updated
     }

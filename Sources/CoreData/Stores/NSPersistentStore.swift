@@ -71,7 +71,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     deinit { reference.clear() }
 
     /// The name of the configuration that contains all entities.
-    package static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
+    static var defaultConfigurationName: String { NSManagedObjectModel.defaultConfigurationName }
 
     /// The coordinator the store belongs to; nil once it was removed.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? { state.withLock { $0.coordinator }?.object }

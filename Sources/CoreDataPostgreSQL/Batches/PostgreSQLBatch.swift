@@ -3,24 +3,7 @@ import Foundation
 
 /// One attempt at a batch: all work between the beginning of its transaction and the commit.
 final class PostgreSQLBatch: PostgreSQLAttempt {
-    let store: PostgreSQLStore
-    let backend: PostgreSQLBackend
-    let connection: PostgreSQLConnection
-    let statements: SaveStatements
-    let identifier = UUID()
-    private(set) var transaction: PostgreSQLServerTransaction?
-    private(set) var number: Int64?
-    private(set) var isCommitSent = false
     private var outcome = BatchOutcome()
-    /// Statements that wait for the next round trip.
-    var waiting = PostgreSQLStatementQueue()
-
-    private init(_ store: PostgreSQLStore, _ backend: PostgreSQLBackend, _ connection: PostgreSQLConnection) {
-        self.store = store
-        self.backend = backend
-        self.connection = connection
-        statements = SaveStatements(mapping: backend.mapping)
-    }
 
     /// Runs a batch in a transaction of its own, which an error rolls back. Runs it again after a
     /// conflict with other transactions that only a retry solves.
@@ -35,7 +18,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         try store.requireWritable()
         let backend = try store.backend()
         return try store.write(
-            { PostgreSQLBatch(store, backend, $0) },
+            { PostgreSQLBatch(store: store, backend: backend, connection: $0) },
             run: { batch in
                 do {
                     batch.outcome = try body(batch)
@@ -53,23 +36,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         // A batch that has changed nothing is no transaction of the store.
         guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
-        let commitsApart = backend.comparesRowsBeforeCommit
-        if let external = backend.external {
-            try send(last + [PostgreSQLTransactions.current(external, nil)]) { index, row in
-                if index == last.count { transaction = PostgreSQLServerTransaction(row, nil) }
-            }
-        } else if commitsApart {
-            try send(last) { index, row in
-                if index == last.count - 1, backend.external == nil { number = PostgreSQLTransactions.number(row) }
-            }
-        }
-        let sent = waiting.take()
-        let all = sent.statements + (commitsApart ? [] : last)
-        isCommitSent = true
-        let counts = try connection.commit(with: all) { index, row in
-            if index == all.count - 1 { number = PostgreSQLTransactions.number(row) }
-        }
-        try connection.requireCommittedRows(of: sent, counts, statements, backend, store: store.url)
+        try commit(conclude(last, commitsApart: backend.comparesRowsBeforeCommit, witness: nil))
     }
 
     // MARK: Round trips
@@ -79,19 +46,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     /// - Returns: the number of rows that it wrote or returned.
     @discardableResult
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void = { _ in }) throws -> Int {
-        try send([statement]) { _, row in try rows(row) }[0]
-    }
-
-    /// Sends the waiting statements, and more, in one round trip.
-    ///
-    /// - Returns: the number of rows that each of the latter wrote or returned.
-    @discardableResult
-    func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
-        let sent = waiting.take()
-        let counts = try connection.send(sent, sent.statements + more, statements, store: store.url) { index, row in
-            if index >= sent.count { try rows(index - sent.count, row) }
-        }
-        return Array(counts[sent.count...])
+        try send([statement]) { _, row in try rows(row) }.last ?? 0
     }
 
     /// Copies rows into their table, after the waiting statements.
@@ -147,7 +102,6 @@ extension PostgreSQLBatch: DeletingBatch {
     func references(_ sql: String, _ arguments: [SQLArgument], only: EntityLayout?) throws -> [RowReference] {
         var references: [RowReference] = []
         try execute(store.statement(sql, arguments)) { row in
-            let row = PostgreSQLRow(row: row)
             if let index = only?.index ?? mapping.layoutIndex(forNumber: row.int64(0)) {
                 references.append(RowReference(key: row.int64(1), layoutIndex: index))
             }
@@ -161,13 +115,11 @@ extension PostgreSQLBatch: DeletingBatch {
         var locked: [Int: Set<Int64>] = [:]
         for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
             let entity = try backend.entity(mapping.layouts.layouts[root])
-            var arguments = WireArguments()
-            arguments.append(keys: keys)
             let select =
                 "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1) "
                 + "ORDER BY \(statements.key(entity)) FOR UPDATE"
-            try execute(WireStatement(select, arguments, isKept: true)) {
-                locked[root, default: []].insert(PostgreSQLRow(row: $0).int64(0))
+            try execute(WireStatement(select, WireArguments(keys: keys), isKept: true)) {
+                locked[root, default: []].insert($0.int64(0))
             }
             // Other programs may have deleted them. Rows that still exist are under a policy that
             // does not allow to delete them.

@@ -201,7 +201,6 @@ final class PostgreSQLInsertion {
             for start in stride(from: 0, to: complete.count, by: Self.chunk) {
                 let indexes = complete[start..<min(start + Self.chunk, complete.count)]
                 try batch.execute(lookup(unique, indexes, locks: locks)) { row in
-                    let row = PostgreSQLRow(row: row)
                     owners[Int(row.int64(0))] = PostgreSQLInsertionPlan.Owner(
                         key: row.int64(1), version: row.int64(2), layoutIndex: backend.mapping.layoutIndex(forNumber: row.int64(3)))
                 }
@@ -220,8 +219,7 @@ final class PostgreSQLInsertion {
         for start in stride(from: 0, to: keys.count, by: Self.chunk) {
             let part = keys[start..<min(start + Self.chunk, keys.count)]
             var collector = PostgreSQLRowCollector(select, expectedRows: part.count)
-            var arguments = WireArguments()
-            arguments.append(keys: part)
+            let arguments = WireArguments(keys: part)
             try batch.execute(WireStatement(select.columns.statement(for: .list), arguments, isKept: true)) { collector.append($0) }
             let rows = collector.finishUnpublished()
             // Rows are read by address: their pages must live until each has its own reference.
@@ -242,16 +240,14 @@ final class PostgreSQLInsertion {
     /// values would wait for each other, until the server ends one of them. Existing rows are
     /// updated by many transactions at once.
     private var turn: WireStatement {
-        var arguments = WireArguments()
-        arguments.append(text: "." + entity.table.name)
+        let arguments = WireArguments(text: "." + entity.table.name)
         return WireStatement(
             "SELECT pg_advisory_xact_lock(hashtextextended('OpenCoreData ' || current_schema() || $1, 0))::text", arguments, isKept: true)
     }
 
     private func lookup(_ unique: Unique, _ indexes: ArraySlice<Int>, locks: Bool) throws -> WireStatement {
         let dialect = backend.mapping.dialect
-        var arguments = WireArguments()
-        arguments.append(keys: indexes.lazy.map(Int64.init))
+        var arguments = WireArguments(keys: indexes.lazy.map(Int64.init))
         for target in unique.targets {
             var failure: (any Error)?
             arguments.appendArray(of: target.type, count: indexes.count) { bytes in

@@ -20,7 +20,6 @@ final class PostgreSQLConnection {
         wire.longestSilence = settings.longestSilence
         var processID: Int64 = 0
         func take(_ row: WireRow) {
-            let row = PostgreSQLRow(row: row)
             processID = row.int64(0)
             settings.compiles = row.int64(1) > 0
             settings.escapesTexts = row.int64(2) > 0
@@ -75,7 +74,7 @@ final class PostgreSQLConnection {
         let counts: [Int]
         do {
             counts = try runInTransaction(statements + [watch.question]) { index, row in
-                if index == statements.count { mark = PostgreSQLRow(row: row).string(0) } else { try rows(index, row) }
+                if index == statements.count { mark = row.string(0) } else { try rows(index, row) }
             }
         } catch {
             watch.expire()
@@ -96,7 +95,6 @@ final class PostgreSQLConnection {
         return error
     }
 
-    /// Runs statements in a transaction of their own.
     private func runInTransaction(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int] {
         if !isPooled, statements.count == 1 { return [try wire.execute(statements[0]) { try rows(0, $0) }] }
         let opening = beginning()
@@ -130,7 +128,6 @@ final class PostgreSQLConnection {
     func integer(_ statement: WireStatement) throws -> Int64? {
         var result: Int64?
         try execute(statement) { row in
-            let row = PostgreSQLRow(row: row)
             if !row.isNull(0) { result = row.int64(0) }
         }
         return result
@@ -139,7 +136,7 @@ final class PostgreSQLConnection {
     /// Returns the first text of each row of a result, without the rows that have none.
     func texts(_ statement: WireStatement) throws -> [String] {
         var texts: [String] = []
-        try execute(statement) { if let text = PostgreSQLRow(row: $0).string(0) { texts.append(text) } }
+        try execute(statement) { if let text = $0.string(0) { texts.append(text) } }
         return texts
     }
 

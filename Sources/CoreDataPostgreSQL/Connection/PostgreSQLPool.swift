@@ -141,7 +141,6 @@ final class PostgreSQLPool: @unchecked Sendable {
         idle.removeAll()
     }
 
-    /// The number of connections.
     var openConnections: Int { condition.withLock { count } }
 
     /// Closes the idle connections at once, and those in use when they are given back.

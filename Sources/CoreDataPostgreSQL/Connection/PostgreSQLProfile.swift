@@ -7,7 +7,6 @@ struct PostgreSQLProfile: Sendable {
     let name: String
     /// A part of the text of `version()` that identifies the server.
     let mark: String
-    /// The policy for new keys.
     let keys: PostgreSQLKeys.Policy
 
     /// PostgreSQL 15 and newer.

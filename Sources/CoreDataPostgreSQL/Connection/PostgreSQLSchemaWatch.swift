@@ -44,8 +44,7 @@ final class PostgreSQLSchemaWatch: Sendable {
     /// once.
     func begin(_ contents: StoreContents, _ connection: PostgreSQLConnection) throws {
         // A role that may not read the mark works without it.
-        var arguments = WireArguments()
-        arguments.append(text: PostgreSQLMetadata.table(Self.table, in: schema))
+        let arguments = WireArguments(text: PostgreSQLMetadata.table(Self.table, in: schema))
         let right = WireStatement("SELECT has_table_privilege(to_regclass($1)::oid, 'SELECT')::int::int8", arguments)
         guard try connection.integer(right) == 1 else { return }
         state.withLock { $0.contents = contents }
@@ -100,9 +99,7 @@ final class PostgreSQLSchemaWatch: Sendable {
     func check(_ connection: PostgreSQLConnection) throws {
         // Reads in the meantime do not ask.
         state.withLock { $0.compared = .now }
-        var mark: String?
-        try connection.execute(question) { mark = PostgreSQLRow(row: $0).string(0) }
-        try take(mark, connection)
+        try take(connection.texts(question).last, connection)
     }
 
     /// Whether a statement may have failed because the tables have changed.
@@ -120,9 +117,7 @@ final class PostgreSQLSchemaWatch: Sendable {
     /// The statement that fails when the mark has changed.
     var comparison: WireStatement? {
         guard let mark else { return nil }
-        var arguments = WireArguments()
-        arguments.append(text: mark)
-        return WireStatement("SELECT " + Self.condition("$1"), arguments)
+        return WireStatement("SELECT " + Self.condition("$1"), WireArguments(text: mark))
     }
 
     /// The beginning of the error message of a statement whose condition on the mark fails.

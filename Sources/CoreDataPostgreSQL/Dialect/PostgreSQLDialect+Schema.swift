@@ -2,7 +2,6 @@ import CoreData
 
 // Schemas, in PostgreSQL's SQL.
 extension PostgreSQLDialect {
-    /// The declaration of a column.
     struct Column {
         let name: String
         let type: String

@@ -22,8 +22,7 @@ struct PostgreSQLSchema {
     }
 
     private static func exists(_ schema: String, _ connection: PostgreSQLConnection) throws -> Bool {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        let arguments = WireArguments(text: schema)
         return try connection.integer(WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
     }
 

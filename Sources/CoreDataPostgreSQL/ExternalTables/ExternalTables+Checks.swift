@@ -20,8 +20,6 @@ struct ExternalTableChecks {
     }
 
     private static func uniqueColumns(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String: [Set<String>]] {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
         var columns: [String: [Int64: Set<String>]] = [:]
         try connection.execute(
             WireStatement(
@@ -30,9 +28,8 @@ struct ExternalTableChecks {
                 JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
                 JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]) \
                 WHERE n.nspname = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
-                """, arguments)
+                """, WireArguments(text: schema))
         ) { row in
-            let row = PostgreSQLRow(row: row)
             guard let table = row.string(0), let column = row.string(2) else { return }
             columns[table, default: [:]][row.int64(1), default: []].insert(column)
         }
@@ -240,7 +237,7 @@ extension PostgreSQLStore {
     ) throws -> PostgreSQLBackend {
         let names = Set(entities.compactMap(\.name))
         let naming = ExternalNaming(catalog: catalog, isReadOnly: isReadOnly)
-        let layouts = try requiredLayout()
+        let layouts = try requiredLayout(of: StoreName.path(url))
         let numbers = try externalEntityNumbers(layouts, including: names)
         let mapping = try SQLMapping(layouts: layouts, catalog.externalDialect, naming, numbers: numbers) { names.contains($0.name) }
         let schema = pool.configuration.address.schema

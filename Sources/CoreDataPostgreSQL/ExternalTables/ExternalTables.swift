@@ -64,7 +64,7 @@ struct ExternalTables: Sendable {
                 JOIN pg_catalog.pg_class s ON s.oid = p.refobjid AND s.relkind = 'S' JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace \
                 WHERE a.attrelid = $1::regclass AND a.attname = $2 LIMIT 1))
                 """, arguments)
-        ) { found = PostgreSQLRow(row: $0).string(0) }
+        ) { found = $0.string(0) }
         return found
     }
 
@@ -81,7 +81,7 @@ struct ExternalTables: Sendable {
         try connection.execute(
             WireStatement(
                 "SELECT concat_ws(' ', \(system), d.oid::text) FROM pg_catalog.pg_database d WHERE d.datname = current_database()")
-        ) { place = PostgreSQLRow(row: $0).string(0) ?? "" }
+        ) { place = $0.string(0) ?? "" }
         return [NSStoreTypeKey: NSPostgreSQLStoreType, NSStoreUUIDKey: identifier(of: place + " " + schema)]
     }
 
@@ -124,15 +124,14 @@ extension PostgreSQLStore {
                     "Name the sequence that its keys come from by \(ExternalNaming.Word.sequence) in the user info of '\(root.layout.name)'."
             )
         }
-        var arguments = WireArguments()
-        arguments.append(text: sequence)
+        var arguments = WireArguments(text: sequence)
         arguments.append(WireType.int8) { $0.append(Int64(count)) }
         var keys: [Int64] = []
         keys.reserveCapacity(count)
         _ = try backend.pool.withConnection(repeats: true) { connection in
             keys.removeAll(keepingCapacity: true)
             try connection.execute(WireStatement("SELECT nextval($1::regclass) FROM generate_series(1, $2)", arguments)) {
-                keys.append(PostgreSQLRow(row: $0).int64(0))
+                keys.append($0.int64(0))
             }
         }
         return keys

@@ -105,8 +105,7 @@ final class PostgreSQLListener: @unchecked Sendable {
     ///
     /// - Returns: whether the server sends them.
     private func mayListen(_ connection: PostgreSQLConnection) throws -> Bool {
-        var channel: String?
-        try connection.execute(WireStatement("SELECT \(PostgreSQLTransactions.channel)")) { channel = PostgreSQLRow(row: $0).string(0) }
+        let channel = try connection.texts(WireStatement("SELECT \(PostgreSQLTransactions.channel)")).last
         do {
             try connection.wire.run("LISTEN \(PostgreSQLDialect().identifier(channel ?? ""))")
             return true

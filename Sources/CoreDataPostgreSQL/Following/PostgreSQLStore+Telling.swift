@@ -30,8 +30,7 @@ extension PostgreSQLStore {
     private func tablesThatDoNotTell(
         _ mapping: SQLMapping, _ connection: PostgreSQLConnection, _ schema: String
     ) throws -> [String] {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        let arguments = WireArguments(text: schema)
         let telling = Set(
             try connection.texts(
                 WireStatement(

@@ -132,7 +132,6 @@ struct PipelineAnswers {
     var commands: [Command] = []
     /// The number of rows that each statement wrote or returned.
     private(set) var counts: [Int]
-    /// The first failure.
     private(set) var failure: Failure?
     /// Whether no more answers will come.
     private(set) var areComplete = false
@@ -158,7 +157,6 @@ struct PipelineAnswers {
         if PQstatus(connection) != CONNECTION_OK { areComplete = true }
     }
 
-    /// Takes the results that have arrived.
     mutating func takeArrived(_ row: inout RowBuffer, _ rows: (Int, WireRow) throws -> Void) {
         while place < commands.count, !areComplete {
             askForParts()

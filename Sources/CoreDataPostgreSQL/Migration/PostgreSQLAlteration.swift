@@ -117,9 +117,7 @@ struct PostgreSQLAlteration {
     private func literal(_ value: StoredValue, _ kind: ValueKind, _ column: Column) throws -> String {
         let statement = try PostgreSQLMigration.wire(
             "SELECT quote_literal(CAST($1 AS \(column.type))::text)", [SQLArgument(value, kind: kind)])
-        var literal = "NULL"
-        try connection.execute(statement) { if let text = PostgreSQLRow(row: $0).string(0) { literal = text } }
-        return literal
+        return try connection.texts(statement).last ?? "NULL"
     }
 
     /// Gives rows without a value the default of an attribute that is required now.
@@ -146,15 +144,13 @@ struct PostgreSQLAlteration {
         let name = alteration.target.name
         try connection.wire.run("ALTER TABLE \(table) RENAME TO \(dialect.identifier(name))")
         guard name != alteration.source else { return }
-        var arguments = WireArguments()
-        arguments.append(text: dialect.identifier(name))
+        var arguments = WireArguments(text: dialect.identifier(name))
         arguments.append(text: name + "_pkey")
-        var statement: String?
-        try connection.execute(
+        let statement = try connection.texts(
             WireStatement(
                 "SELECT format('ALTER INDEX %I RENAME TO %I', conname, $2) FROM pg_catalog.pg_constraint "
                     + "WHERE conrelid = $1::regclass AND contype = 'p'", arguments)
-        ) { statement = PostgreSQLRow(row: $0).string(0) }
+        ).last
         if let statement { try connection.wire.run(statement) }
     }
 }

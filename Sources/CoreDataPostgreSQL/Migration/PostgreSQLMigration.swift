@@ -6,7 +6,7 @@ import Foundation
 /// Tables that differ only in their columns are altered. The other tables are renamed, new ones are
 /// made, and the server copies their rows: no row passes through the program. A failure before the
 /// commit leaves the store as it was.
-struct PostgreSQLMigration {
+struct PostgreSQLMigration: SQLMigrationSteps {
     let connection: PostgreSQLConnection
     let plan: SQLMigrationPlan
     let model: NSManagedObjectModel
@@ -35,17 +35,7 @@ struct PostgreSQLMigration {
         }
         try copyRows()
         for alteration in plan.alterations { try PostgreSQLAlteration(alteration, connection).run() }
-        for copy in plan.hiddenKeys {
-            try require([checks.owners(copy)].compactMap { $0 })
-            try execute(copy.statement)
-        }
-        for positions in plan.positions {
-            for statement in plan.dialect.numberRows(
-                of: positions.table, by: positions.owner, inOrderOf: positions.key, in: positions.position, step: SQLPositions.step)
-            {
-                try run(statement)
-            }
-        }
+        try setKeysAndPositions()
         let dropped = plan.droppedTables.map { dialect.identifier(SQLMigrationPlan.formerName($0)) }
         if !dropped.isEmpty { try run("DROP TABLE " + dropped.joined(separator: ", ")) }
         progress.report(0.8)
@@ -65,7 +55,8 @@ struct PostgreSQLMigration {
 
     func run(_ sql: String) throws { try connection.wire.run(sql) }
 
-    func execute(_ statement: SQLStatement) throws {
+    @discardableResult
+    func execute(_ statement: SQLStatement) throws -> Int {
         try connection.execute(try PostgreSQLMigration.wire(statement.sql, statement.arguments))
     }
 
@@ -80,38 +71,21 @@ struct PostgreSQLMigration {
         return WireStatement(sql, wired)
     }
 
-    private func integer(_ statement: SQLStatement) throws -> Int64? {
+    func integer(_ statement: SQLStatement) throws -> Int64? {
         try connection.integer(try Self.wire(statement.sql, statement.arguments))
     }
 
     // MARK: - Checks
 
-    private var checks: SQLMigrationChecks {
+    var checks: SQLMigrationChecks {
         SQLMigrationChecks(
             plan: plan, store: StoreName.path(url), userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url))
     }
 
-    /// - Throws: the error of the first count that is not 0.
-    private func require(_ counts: [SQLMigrationChecks.Count]) throws {
-        for check in counts {
-            let count = try integer(check.statement)
-            if let count, count > 0 { throw check.error(count) }
+    func texts(_ sql: String, count: Int, _ body: (Int64, [String?]) -> Void) throws {
+        try connection.execute(WireStatement(sql)) { row in
+            body(row.int64(0), (0..<count).map { Self.text(row.storedValue(Int32($0 + 1))) })
         }
-    }
-
-    /// Returns the error that names the entity and the values that several rows share; nil when
-    /// there are none.
-    private func constraintViolation() throws -> NSError? {
-        for check in checks.uniqueness() {
-            var examples: [String] = []
-            try connection.execute(WireStatement(check.statement)) { row in
-                let row = PostgreSQLRow(row: row)
-                let values = (0..<check.columnCount).map { Self.text(row.storedValue(Int32($0 + 1))) }
-                examples.append(SQLMigrationChecks.example(values, count: row.int64(0)))
-            }
-            if !examples.isEmpty { return check.error(examples.joined(separator: "; ")) }
-        }
-        return nil
     }
 
     private static func text(_ value: StoredValue) -> String? {
@@ -144,7 +118,6 @@ struct PostgreSQLMigration {
     private func lastKeys() throws -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
         try connection.execute(WireStatement("SELECT number, last_key FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
-            let row = PostgreSQLRow(row: row)
             keys[Int(row.int64(0))] = row.int64(1)
         }
         return keys
@@ -170,61 +143,25 @@ struct PostgreSQLMigration {
     private func putTablesAside() throws {
         let aside = plan.tablesPutAside
         guard !aside.isEmpty else { return }
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        var arguments = WireArguments(text: schema)
         try arguments.append(list: plan.droppedTables.map(StoredValue.string), of: WireType.text)
         let renamed = plan.alterations.filter { $0.source != $0.target.name }.map(\.source)
         try arguments.append(list: renamed.map(StoredValue.string), of: WireType.text)
-        var renames: [String] = []
-        try connection.execute(
+        var renames = try connection.texts(
             WireStatement(
                 """
                 SELECT format('ALTER INDEX %I RENAME TO %I', c.relname, 'former_' || c.oid) FROM pg_catalog.pg_index i \
                 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
                 JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1 AND (t.relname::text = ANY($2) OR i.indisprimary AND t.relname::text = ANY($3))
                 """, arguments)
-        ) { if let statement = PostgreSQLRow(row: $0).string(0) { renames.append(statement) } }
+        )
         renames += aside.map {
             "ALTER TABLE \(dialect.identifier($0)) RENAME TO \(dialect.identifier(SQLMigrationPlan.formerName($0)))"
         }
         try run(renames.joined(separator: "; "))
     }
 
-    // MARK: - Rows
-
-    private func copyRows() throws {
-        var counts: [Int64] = []
-        for copy in plan.copies {
-            counts.append(try connection.integer(WireStatement("SELECT count(*) FROM \(dialect.identifier(copy.sourceName))")) ?? 0)
-        }
-        let total = max(1, counts.reduce(0, +))
-        var done: Int64 = 0
-        for (copy, count) in zip(plan.copies, counts) {
-            let statement = copy.statement
-            let arguments = Array(statement.arguments.dropLast(2))
-            let (table, number) = (dialect.identifier(copy.sourceName), copy.rowNumber)
-            var last = Int64.min
-            var copied: Int64 = 0
-            while copied < count {
-                var bounds = WireArguments()
-                bounds.append(key: last)
-                bounds.append(key: copy.rowsPerStep - 1)
-                let end =
-                    try connection.integer(
-                        WireStatement("SELECT \(number) FROM \(table) WHERE \(number) > $1 ORDER BY \(number) LIMIT 1 OFFSET $2", bounds))
-                    ?? Int64.max
-                let range = [last, end].map { SQLArgument(.integer($0), kind: .int64) }
-                try connection.execute(try Self.wire(statement.sql, arguments + range))
-                copied += copy.rowsPerStep
-                last = end
-                progress.report(0.7 * Double(done + min(copied, count)) / Double(total))
-                if end == Int64.max { break }
-            }
-            done += count
-        }
-    }
-
-    // MARK: - Indexes and derived attributes
+    // MARK: - Indexes
 
     private func makeIndexes(_ objects: PostgreSQLSchemaObjects, unique: Bool) throws {
         for (index, statement) in objects.missingIndexes where index.isUnique == unique {
@@ -237,16 +174,6 @@ struct PostgreSQLMigration {
                 try run("ROLLBACK TO SAVEPOINT before_constraint")
                 throw try constraintViolation() ?? error
             }
-        }
-    }
-
-    private func deriveAttributes() throws {
-        let statements = try SQLSchema(mapping: plan.target).derivations().compactMap { try $0.recomputation() }
-        // Repeated for values that are derived from derived values, until nothing changes.
-        for _ in statements.indices {
-            var changes = 0
-            for statement in statements { changes += try connection.execute(WireStatement(statement)) }
-            if changes == 0 { break }
         }
     }
 

@@ -32,13 +32,11 @@ struct PostgreSQLSchemaObjects {
     }
 
     private static func indexes(_ connection: PostgreSQLConnection, _ schema: String) throws -> Set<String> {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
         return Set(
             try connection.texts(
                 WireStatement(
                     "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
-                        + "WHERE n.nspname = $1 AND c.relkind IN ('i', 'I')", arguments)
+                        + "WHERE n.nspname = $1 AND c.relkind IN ('i', 'I')", WireArguments(text: schema))
             ))
     }
 
@@ -69,7 +67,6 @@ struct PostgreSQLSchemaObjects {
         if !statements.isEmpty { try connection.wire.run(statements.joined(separator: "; ")) }
     }
 
-    /// The indexes that have to be made.
     var missingIndexes: [(index: SQLIndex, statement: String)] {
         let there = Set(formerIndexes.filter { stays($0.index, $0.statement) }.map(\.statement))
         return newIndexes.filter { !there.contains($0.statement) }

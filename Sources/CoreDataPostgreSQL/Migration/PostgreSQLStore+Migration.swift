@@ -43,14 +43,8 @@ extension PostgreSQLStore {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
             try connection.wire.run("SET LOCAL lock_timeout TO \(pool.settings.lockTimeoutInMilliseconds)")
             let metadata = try PostgreSQLMetadata.read(connection, schema: schema) ?? [:]
-            let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
-            if hashes == migration.hashes { return metadata }
-            guard hashes == migration.storedHashes else {
-                throw CoreDataErrors.make(
-                    .persistentStoreIncompatibleVersionHash,
-                    "The store \(StoreName.path(url)) was brought to another version of the model by someone else meanwhile.",
-                    recovery: "Add it again.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
-            }
+            let userInfo = StoreOpeningErrors.userInfo(type: type, url: url)
+            if try migration.wasDone(metadata, store: StoreName.path(url), userInfo: userInfo) { return metadata }
             let plan = try plan(migration, connection, schema)
             try requireOwner(of: plan.source, connection, schema)
             let running = PostgreSQLMigration(
@@ -65,8 +59,7 @@ extension PostgreSQLStore {
     /// - Throws: an error that names the owner of a table that the connection's role may not alter.
     private func requireOwner(of source: SQLMapping, _ connection: PostgreSQLConnection, _ schema: String) throws {
         let tables = PostgreSQLHousekeeping.all + source.tables.map(\.name) + source.joinTables.map(\.name)
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        var arguments = WireArguments(text: schema)
         try arguments.append(list: tables.map(StoredValue.string), of: WireType.text)
         var found: (table: String, owner: String, role: String)?
         try connection.execute(
@@ -77,7 +70,6 @@ extension PostgreSQLStore {
                 AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE') ORDER BY 1 LIMIT 1
                 """, arguments)
         ) { row in
-            let row = PostgreSQLRow(row: row)
             found = (row.string(0) ?? "", row.string(1) ?? "", row.string(2) ?? "")
         }
         guard let found else { return }

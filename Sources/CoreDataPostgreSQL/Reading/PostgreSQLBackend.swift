@@ -2,23 +2,16 @@ import CoreData
 import Synchronization
 
 /// Everything an open store needs for requests: connections, mapping, caches and prepared plans.
-final class PostgreSQLBackend: Sendable {
+final class PostgreSQLBackend: SQLBackend {
     let pool: PostgreSQLPool
     let mapping: SQLMapping
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
     /// The facts about external tables; nil for a store's own tables.
     let external: ExternalTables?
-    /// The plans, by layout index, then by whether subentities are included. The lock guards the
-    /// table of plans.
-    private let plans: Mutex<[[SelectPlan<PostgreSQLDecoder>?]]>
+    let plans: ReadingPlans<PostgreSQLDecoder>
     /// The plans for writing, by layout index. The lock guards the table of plans.
     private let writePlans: Mutex<[PostgreSQLWritePlan?]>
-    /// Guards the table of plans for relationships.
-    private let relatedRowsPlans = Mutex<[RelatedPlanKey: PostgreSQLRelatedRowsPlan]>([:])
-    /// The statements of earlier fetches.
-    let fetchStatements: FetchStatements
-    /// The row caches, by layout index of the root entity.
     let rowCaches: [RowCache]
     /// The indexes of the mapping's tables whose rows the server may change while they are saved.
     /// These rows are read again.
@@ -64,8 +57,7 @@ final class PostgreSQLBackend: Sendable {
         let compares = external != nil || omissions.contains { !$0.isElsewhere }
         comparesRows = Atomic(compares)
         omittingTables = compares ? Set(omissions.map(\.table)) : []
-        fetchStatements = FetchStatements(layoutCount: mapping.layouts.layouts.count)
-        plans = Mutex(Array(repeating: [nil, nil], count: mapping.layouts.layouts.count))
+        plans = ReadingPlans(mapping)
         writePlans = Mutex(Array(repeating: nil, count: mapping.layouts.layouts.count))
     }
 
@@ -78,35 +70,11 @@ final class PostgreSQLBackend: Sendable {
         return plan
     }
 
-    /// Returns the result columns for whole rows of an entity.
-    func selectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<PostgreSQLDecoder> {
-        let index = entity.layout.index
-        let column = includesSubentities ? 1 : 0
-        if let known = plans.withLock({ $0[index][column] }) { return known }
+    func makeSelectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<PostgreSQLDecoder> {
         let selected = SelectColumns(entity, includesSubentities: includesSubentities, in: mapping)
-        let plan = SelectPlan(selected, mapping: mapping) { entity in
+        return SelectPlan(selected, mapping: mapping) { entity in
             PostgreSQLDecoder(entity: entity, mapping: mapping, schema: schema, columnIndex: selected.positions)
         }
-        plans.withLock { $0[index][column] = plan }
-        return plan
-    }
-
-    private struct RelatedPlanKey: Hashable {
-        let layoutIndex: Int
-        let slot: Int
-        let owners: SQLKeys.Form
-    }
-
-    /// Returns a plan for the destination rows of some owners, made at first use.
-    func relatedRowsPlan(_ slot: PropertySlot, of entity: EntityLayout, _ owners: SQLKeys.Form) throws -> PostgreSQLRelatedRowsPlan {
-        let key = RelatedPlanKey(layoutIndex: entity.index, slot: slot.index, owners: owners)
-        if let known = relatedRowsPlans.withLock({ $0[key] }) { return known }
-        let owner = try self.entity(entity)
-        let select = selectPlan(try mapping.destination(of: slot, of: entity), includesSubentities: true)
-        let statement = try mapping.relatedRows(slot, of: owner, to: select.columns, owners: owners)
-        let plan = PostgreSQLRelatedRowsPlan(statement, select)
-        relatedRowsPlans.withLock { $0[key] = plan }
-        return plan
     }
 
     /// Whether the server may leave out rows that are written into a table or view, as the catalog
@@ -122,28 +90,6 @@ final class PostgreSQLBackend: Sendable {
 
     func isConstrained(_ layout: EntityLayout) -> Bool { constrained[layout.index] }
 
-    func rowCache(of layout: EntityLayout) -> RowCache { rowCaches[layout.rootIndex] }
-
-    /// Returns the mapping of an entity.
-    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
-
     /// Returns the mapping of the root of an entity's hierarchy.
     func root(of layout: EntityLayout) throws -> SQLEntity { try entity(mapping.layouts.layouts[layout.rootIndex]) }
-}
-
-/// A plan for reading the rows related to one row, or to many, through one relationship.
-final class PostgreSQLRelatedRowsPlan: Sendable {
-    let sql: String
-    let select: SelectPlan<PostgreSQLDecoder>
-    /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
-    let isInverse: Bool
-    /// The position of the owner's key in each row.
-    let owner: OwnerKey
-
-    init(_ statement: RelatedRowsStatement, _ select: SelectPlan<PostgreSQLDecoder>) {
-        sql = statement.sql
-        self.select = select
-        isInverse = statement.isInverse
-        owner = statement.owner
-    }
 }

@@ -70,11 +70,5 @@ struct PostgreSQLRowCollector {
     }
 
     /// Returns the rows, for a caller that publishes them later or never.
-    mutating func finishUnpublished() -> FetchedRows {
-        var pages: [RowPage] = only?.finish() ?? []
-        for index in builders.indices { pages += builders[index]?.finish() ?? [] }
-        let fetched = plan.only == nil ? FetchedRows(rows: mixedRows, pages: pages) : FetchedRows(pagesInOrder: pages)
-        if !fetched.rows.isEmpty { plan.noteHeap(bytes: pages.reduce(0) { $0 + $1.heapCount }, rows: fetched.rows.count) }
-        return fetched
-    }
+    mutating func finishUnpublished() -> FetchedRows { plan.finish(&only, &builders, mixedRows) }
 }

@@ -7,17 +7,8 @@ extension PostgreSQLStore {
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult {
         let backend = try backend()
         if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }
-        let generator = SQLGenerator(mapping: backend.mapping, store: self)
-        if let (kept, arguments) = backend.fetchStatements.statement(for: plan, generator) {
-            return try run(statement(kept.sql, arguments, isKept: true), plan, kept.entity, backend)
-        }
-        let entity = try generator.entity(plan.entity)
-        let text = try generator.fetch(plan, entity) {
-            backend.selectPlan(entity, includesSubentities: plan.includesSubentities).columns
-        }
-        let made = text.statement(backend.mapping.dialect)
-        if let kept = FetchStatement(plan, entity: entity, statement: made) { backend.fetchStatements.keep(kept) }
-        return try run(statement(made.sql, made.arguments), plan, entity, backend)
+        let fetch = try backend.statement(for: plan, in: self)
+        return try run(statement(fetch.sql, fetch.arguments, isKept: fetch.isKept), plan, fetch.entity, backend)
     }
 
     /// - Throws: code 134060 for a value that no column can have.
@@ -42,21 +33,13 @@ extension PostgreSQLStore {
             return .rows(
                 try readRows(select, backend, [statement], expected: plan.limit > 0 ? plan.limit : 64, isCancellable: true))
         case .references:
-            let isSingle = plan.isOfOneEntity
+            let only = plan.isOfOneEntity ? entity.layout.index : nil
             let references = try withCancellableConnection(backend) { connection in
                 var references = FetchedReferences(of: entity.layout.index)
                 try connection.execute(statement) { row in
-                    let row = PostgreSQLRow(row: row)
-                    guard isSingle else {
-                        // A row of an entity that was not asked for is damaged.
-                        if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)),
-                            backend.mapping.layouts.layouts[index].isKind(of: entity.layout)
-                        {
-                            references.append(RowReference(key: row.int64(1), layoutIndex: index))
-                        }
-                        return
-                    }
-                    references.append(RowReference(key: row.int64(1), layoutIndex: entity.layout.index))
+                    guard let index = only ?? backend.mapping.layoutIndex(forNumber: row.int64(0), of: entity.layout)
+                    else { return }
+                    references.append(RowReference(key: row.int64(1), layoutIndex: index))
                 }
                 references.areDistinct = true
                 return references
@@ -87,7 +70,7 @@ extension PostgreSQLStore {
             var results: [[String: Any]] = []
             try connection.execute(statement) { row in
                 results.append(
-                    try dictionaries.dictionary(of: PostgreSQLRow(row: row)) { reference in
+                    try dictionaries.dictionary(of: row) { reference in
                         NSManagedObjectID(key: reference.key, layout: backend.mapping.layouts.layouts[reference.layoutIndex], store: self)
                     })
             }
@@ -172,18 +155,15 @@ extension PostgreSQLStore {
     ) throws -> [Int64: [RowReference]] {
         if keys.isEmpty { return [:] }
         let backend = try backend()
-        let (wanted, mapping) = (SQLKeys(keys, backend.mapping.dialect), backend.mapping)
-        let select = SelectColumns.ofReferences(to: try mapping.destination(of: slot, of: entity), in: mapping)
-        let sql = try mapping.relatedRows(slot, of: try backend.entity(entity), to: select, owners: wanted.form).sql
-        let statements = try statements(sql, wanted)
+        let wanted = SQLKeys(keys, backend.mapping.dialect)
+        let made = try RelatedReferences(through: slot, of: entity, owners: wanted.form, in: backend.mapping)
+        let statements = try statements(made.sql, wanted)
         return try backend.pool.withConnection(repeats: true) { connection in
-            var references: [Int64: [RowReference]] = [:]
+            var related = made
             try connection.executeAll(statements) { _, row in
-                let row = PostgreSQLRow(row: row)
-                guard let reference = select.reference(entityNumber: row.int64(0), key: row.int64(1), in: mapping) else { return }
-                references[row.int64(3), default: []].append(reference)
+                related.append(entityNumber: row.int64(0), key: row.int64(1), owner: row.int64(3))
             }
-            return references
+            return related.references
         }
     }
 }

@@ -106,7 +106,7 @@ extension PostgreSQLStore {
         var last: Int64?
         _ = try backend.pool.withConnection(repeats: true) { connection in
             try connection.executeAll([WireStatement("SET LOCAL synchronous_commit TO off"), update]) { _, row in
-                last = PostgreSQLRow(row: row).int64(0)
+                last = row.int64(0)
             }
         }
         guard let last else {

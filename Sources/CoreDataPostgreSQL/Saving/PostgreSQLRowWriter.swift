@@ -284,8 +284,7 @@ final class PostgreSQLRowWriter {
     ///   needed where they were locked.
     func updateStatement(_ rows: ContiguousArray<RowPointer>, changed: SlotMask, checksVersions: Bool = false) throws -> WireStatement {
         let update = plan.update(of: changed, checksVersions: checksVersions)
-        var arguments = WireArguments()
-        arguments.append(keys: rows.lazy.map(\.rowKey))
+        var arguments = WireArguments(keys: rows.lazy.map(\.rowKey))
         if entity.table.writesVersions { appendVersions(rows, to: &arguments) }
         try append(update.written, of: rows, to: &arguments)
         return WireStatement(update.sql, arguments, isKept: true)

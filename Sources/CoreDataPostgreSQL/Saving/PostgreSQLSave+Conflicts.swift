@@ -9,8 +9,7 @@ extension PostgreSQLSave {
     private func currentRow(_ key: Int64, of layout: EntityLayout) throws -> Snapshot? {
         let select = backend.selectPlan(try backend.root(of: layout), includesSubentities: true)
         var collector = PostgreSQLRowCollector(select, expectedRows: 1)
-        var arguments = WireArguments()
-        arguments.append(key: key)
+        let arguments = WireArguments(key: key)
         try send([WireStatement(select.columns.statement(for: .one), arguments, isKept: true)]) { _, row in collector.append(row) }
         let rows = collector.finishUnpublished()
         guard let row = rows.rows.first, let page = rows.pages.first else { return nil }
@@ -54,8 +53,7 @@ extension PostgreSQLSave {
             if entity.table.writesVersions { continue }
             let select = backend.selectPlan(entity, includesSubentities: true)
             var collector = PostgreSQLRowCollector(select, expectedRows: bases.count)
-            var arguments = WireArguments()
-            arguments.append(keys: bases.keys)
+            let arguments = WireArguments(keys: bases.keys)
             try send([WireStatement(select.columns.statement(for: .list), arguments, isKept: true)]) { _, row in collector.append(row) }
             let rows = collector.finishUnpublished()
             // Rows are read by address: their pages must live until all are compared.
@@ -77,11 +75,9 @@ extension PostgreSQLSave {
         for (root, byKey) in indexes.sorted(by: { $0.key < $1.key }) {
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
             var taken: [Int64] = []
-            var arguments = WireArguments()
-            arguments.append(keys: byKey.keys)
             let select =
                 "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1) ORDER BY 1"
-            try send([WireStatement(select, arguments)]) { _, row in taken.append(PostgreSQLRow(row: row).int64(0)) }
+            try send([WireStatement(select, WireArguments(keys: byKey.keys))]) { _, row in taken.append(row.int64(0)) }
             for key in taken { if let index = byKey[key] { try addConflict(.insert, index, batch.inserts[index]) } }
         }
     }
@@ -167,8 +163,7 @@ extension PostgreSQLSave {
         }
         guard !open.isEmpty else { return }
         let released = claims.released + batch.deletes.filter { $0.layout.rootIndex == root }.map(\.key)
-        var arguments = WireArguments()
-        arguments.append(keys: released)
+        var arguments = WireArguments(keys: released)
         arguments.append(keys: open.indices.lazy.map(Int64.init))
         for (column, type) in claims.types.enumerated() {
             do throws(WireValue.Refusal) { try arguments.append(list: open.map { $0.values[column] }, of: type) } catch {
@@ -182,7 +177,6 @@ extension PostgreSQLSave {
             "SELECT d.n, \(key) FROM \(statements.table(entity)) t \(join) WHERE \(key) <> ALL($1) ORDER BY 1", arguments)
         var found: [(claim: Claim, owner: Int64)] = []
         try send([query]) { _, row in
-            let row = PostgreSQLRow(row: row)
             let index = Int(row.int64(0))
             if open.indices.contains(index), open[index].key != row.int64(1) { found.append((open[index], row.int64(1))) }
         }

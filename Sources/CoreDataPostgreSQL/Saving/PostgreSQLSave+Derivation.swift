@@ -30,11 +30,9 @@ extension PostgreSQLSave {
             let sql =
                 "SELECT \(select.columns.sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) "
                 + "WHERE \(SQLScope.firstAlias).\(statements.key(entity)) = ANY(\(all))"
-            var arguments = WireArguments()
-            arguments.append(keys: keys)
             derivedRows[root] = PostgreSQLRowCollector(select, expectedRows: max(1, keys.count))
             derivedReads[sql] = root
-            waiting.append(WireStatement(sql, arguments, isKept: true))
+            waiting.append(WireStatement(sql, WireArguments(keys: keys), isKept: true))
         }
     }
 
@@ -50,7 +48,7 @@ extension PostgreSQLSave {
                 (waiting, derivedRows, derivedReads) = (PostgreSQLStatementQueue(), [:], [:])
                 readDerivedRows()
                 let reads = waiting.take().statements
-                try connection.executeAll(reads) { index, row in try receive(-1, row, reads[index].sql) { _, _ in } }
+                try connection.executeAll(reads) { index, row in take(row, of: reads[index]) }
             }
         } catch {
             // The save is done in any case: a refresh reads the derived values when the server is

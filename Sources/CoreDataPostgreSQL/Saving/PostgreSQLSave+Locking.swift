@@ -23,15 +23,12 @@ extension PostgreSQLSave {
             let lock = locks[root] ?? Lock()
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
             let (key, version) = (statements.key(entity), dialect.identifier(entity.table.versionColumn))
-            var arguments = WireArguments()
-            arguments.append(keys: lock.keys)
             versions[root] = Dictionary(minimumCapacity: lock.keys.count)
             return WireStatement(
                 "SELECT \(key), \(version) FROM \(statements.table(entity)) WHERE \(key) = ANY($1) ORDER BY \(key) "
-                    + "FOR \(lock.isForDeletion ? "" : "NO KEY ")UPDATE", arguments, isKept: true)
+                    + "FOR \(lock.isForDeletion ? "" : "NO KEY ")UPDATE", WireArguments(keys: lock.keys), isKept: true)
         }
         try send(reads) { index, row in
-            let row = PostgreSQLRow(row: row)
             versions[roots[index]]?[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
         }
         lockedVersions = versions

@@ -76,7 +76,6 @@ extension PostgreSQLSave {
         return order.numbers
     }
 
-    /// Writes the postponed relationships.
     private func writePostponedKeys() throws {
         var seen: Set<Int> = []
         for change in batch.inserts where seen.insert(change.layout.index).inserted {

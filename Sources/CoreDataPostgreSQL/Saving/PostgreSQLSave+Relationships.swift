@@ -45,8 +45,7 @@ extension PostgreSQLSave {
         let name = dialect.identifier(join.name)
         func wait(_ sql: String, _ pairs: some Collection<JoinTableChanges.Pair>, _ positions: [[Int64]] = [], wrong: String) {
             if pairs.isEmpty { return }
-            var arguments = WireArguments()
-            arguments.append(keys: pairs.map(\.first))
+            var arguments = WireArguments(keys: pairs.map(\.first))
             arguments.append(keys: pairs.map(\.second))
             let keys = arguments
             for positions in positions { arguments.append(keys: positions) }
@@ -124,9 +123,7 @@ extension PostgreSQLSave {
     }
 
     private func statement(_ sql: String, _ keys: some Collection<Int64>) -> WireStatement {
-        var arguments = WireArguments()
-        arguments.append(keys: keys)
-        return WireStatement(sql, arguments, isKept: true)
+        return WireStatement(sql, WireArguments(keys: keys), isKept: true)
     }
 
     // MARK: Hidden keys
@@ -161,7 +158,6 @@ extension PostgreSQLSave {
     private func stored(_ positions: SaveStatements.Positions, of owners: [Int64]) throws -> [Int64: [Int64: Int64]] {
         var stored: [Int64: [Int64: Int64]] = [:]
         _ = try send([statement(statements.members(positions), owners)]) { _, row in
-            let row = PostgreSQLRow(row: row)
             if !row.isNull(2) { stored[row.int64(0), default: [:]][row.int64(1)] = row.int64(2) }
         }
         return stored
@@ -176,16 +172,14 @@ extension PostgreSQLSave {
         var last: [Int64: Int64] = [:]
         var full: [Int64] = []
         _ = try send([statement(statements.last(positions), owners)]) { _, row in
-            let row = PostgreSQLRow(row: row)
             if row.isNull(1) { return }
             if row.int64(2) == 1 { full.append(row.int64(0)) } else { last[row.int64(0)] = row.int64(1) }
         }
         for key in full {
             var keys: [Int64] = []
-            var arguments = WireArguments()
-            arguments.append(key: key)
+            let arguments = WireArguments(key: key)
             _ = try send([WireStatement(statements.orderedMembers(positions), arguments, isKept: true)]) { _, row in
-                keys.append(PostgreSQLRow(row: row).int64(0))
+                keys.append(row.int64(0))
             }
             let members = SaveStatements.Positions.assigned(keys, [:])
             place(members, positions, key, owner)

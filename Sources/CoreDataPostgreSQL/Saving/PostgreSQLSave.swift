@@ -2,6 +2,7 @@ import CoreData
 import Foundation
 
 /// One attempt at a save: all writes of a batch in one transaction.
+/// Another attempt is another object.
 ///
 /// Rows that are changed or deleted are locked first, in the order of their keys, and their
 /// versions are compared: all conflicts are known before anything is written. Then rows are
@@ -9,29 +10,16 @@ import Foundation
 /// that a unique value can move between rows within one save.
 ///
 /// A save of many updates, without deletions and version checks, does not lock their rows first.
-/// Each update checks the version of its row. If one finds another version, the save begins again
-/// with locks.
+/// Each update checks the version of its row. If one finds another version, another attempt locks
+/// the rows.
 final class PostgreSQLSave: PostgreSQLAttempt {
     let batch: SaveBatch
-    let store: PostgreSQLStore
-    let backend: PostgreSQLBackend
-    let connection: PostgreSQLConnection
-    let statements: SaveStatements
-    /// Identifies the save in the table of transactions.
-    let identifier = UUID()
-    private(set) var transaction: PostgreSQLServerTransaction?
     private var writers: [Int: PostgreSQLRowWriter] = [:]
     private var recent: (layout: ObjectIdentifier, writer: PostgreSQLRowWriter)?
-    /// The conflicts of the batch, collected by the extension in another file that checks rows and
-    /// constraints; empty when the save begins again.
+    /// The conflicts of the batch, collected by the extension that checks rows and constraints.
     var conflicts = SaveConflicts()
     private(set) var insertedRows: ContiguousArray<RowPointer?>
     private(set) var updatedRows: ContiguousArray<RowPointer?>
-    /// Statements that wait for the next round trip.
-    var waiting = PostgreSQLStatementQueue()
-    /// Whether the commit was sent. If the connection is lost then, the outcome is not known.
-    private(set) var isCommitSent = false
-    private(set) var number: Int64?
     /// Whether there is a savepoint before the first write.
     private var hasSavepoint = false
     /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
@@ -49,23 +37,26 @@ final class PostgreSQLSave: PostgreSQLAttempt {
 
     init(batch: SaveBatch, store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
         self.batch = batch
-        self.store = store
-        self.backend = backend
-        self.connection = connection
-        statements = SaveStatements(mapping: backend.mapping)
         insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
         updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
+        super.init(store: store, backend: backend, connection: connection)
     }
 
     var dialect: any SQLDialect { backend.mapping.dialect }
 
+    /// Runs a save; puts a new attempt in its place where the rows have to be locked after all.
+    ///
     /// - Parameter others: a block to run before the commit; nil for none, which saves a round
     ///   trip.
-    func run(beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
-        if batch.updates.count >= Self.fewestUnlockedRows, batch.deletes.isEmpty, batch.versionChecks.isEmpty, comparesVersionsInUpdates {
-            do { return try run(locks: false, beforeCommit: others) } catch is OtherVersions { forgetAttempt() }
+    static func run(_ save: inout PostgreSQLSave, beforeCommit others: (() throws -> Void)?) throws -> SaveOutcome {
+        if save.mayLeaveRowsUnlocked {
+            do { return try save.run(locks: false, beforeCommit: others) } catch is OtherVersions {
+                save.connection.rollBack()
+                save = PostgreSQLSave(
+                    batch: save.batch, store: save.store, backend: save.backend, connection: save.connection)
+            }
         }
-        return try run(locks: true, beforeCommit: others)
+        return try save.run(locks: true, beforeCommit: others)
     }
 
     /// An update has not found the version that it is based on.
@@ -92,36 +83,27 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         do {
             try write(locks: locks)
             for writer in writers.values { try writer.requireWholeRows() }
-            end = try store.lastStatements(
+            let last = try store.lastStatements(
                 of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
-            if let external = backend.external {
-                // Nothing else shows afterwards whether the transaction was committed.
-                let witness = try witness()
-                try send(end + [PostgreSQLTransactions.current(external, witness)]) { index, row in
-                    if index == end.count { transaction = PostgreSQLServerTransaction(row, witness) }
-                }
-            } else if commitsApart {
-                try send(end) { index, row in
-                    if index == end.count - 1, backend.external == nil { number = PostgreSQLTransactions.number(row) }
-                }
-            }
+            end = try conclude(last, commitsApart: commitsApart, witness: witness())
             try others?()
         } catch let error as WireError where error.isUniqueViolation {
             throw try explanation(of: error)
         }
         do {
-            try commit(commitsApart ? [] : end)
+            try commit(end)
         } catch let error as WireError where error.isUniqueViolation && connection.isInTransaction {
             throw try explanation(of: error)
         }
         return publish()
     }
 
-    /// Whether each update can check the version of its row: not where the server gives versions.
-    private var comparesVersionsInUpdates: Bool {
-        backend.external == nil || backend.mapping.tables.allSatisfy(\.writesVersions)
+    private var mayLeaveRowsUnlocked: Bool {
+        batch.updates.count >= Self.fewestUnlockedRows && batch.deletes.isEmpty && batch.versionChecks.isEmpty
+            // An update cannot check versions that the server gives.
+            && (backend.external == nil || backend.mapping.tables.allSatisfy(\.writesVersions))
     }
 
     /// Whether the save writes values, besides keys, that must be unique and that other rows may
@@ -136,55 +118,14 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         return batch.inserts.contains(where: isConstrained) || batch.updates.contains(where: isConstrained)
     }
 
-    /// Rolls back an attempt that was not committed, and resets its state.
-    private func forgetAttempt() {
-        connection.rollBack()
-        waiting = PostgreSQLStatementQueue()
-        writers = [:]
-        recent = nil
-        conflicts = SaveConflicts()
-        lockedVersions = [:]
-        insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
-        updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
-        derivedRows = [:]
-        derivedReads = [:]
-    }
-
     // MARK: Round trips
 
-    /// Sends the waiting statements, and more, in one round trip.
-    ///
-    /// - Returns: the number of rows that each statement wrote or returned.
-    @discardableResult
-    func send(_ more: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
-        let sent = waiting.take()
-        let all = sent.statements + more
-        return try connection.send(sent, all, statements, store: store.url) { index, row in
-            try self.receive(index - sent.count, row, all[index].sql, rows)
-        }
-    }
-
-    func receive(_ index: Int, _ row: WireRow, _ sql: String, _ rows: (Int, WireRow) throws -> Void) throws {
-        if index >= 0 { return try rows(index, row) }
-        if let root = derivedReads[sql] { derivedRows[root]?.append(row) }
+    override func take(_ row: WireRow, of statement: WireStatement) {
+        if let root = derivedReads[statement.sql] { derivedRows[root]?.append(row) }
     }
 
     /// The roots whose rows are read, by the text of the statements that read derived values.
     var derivedReads: [String: Int] = [:]
-
-    private func commit(_ end: [WireStatement]) throws {
-        let sent = waiting.take()
-        let all = sent.statements + end
-        isCommitSent = true
-        let counts = try connection.commit(with: all) { index, row in
-            if index == all.count - 1, !end.isEmpty {
-                number = PostgreSQLTransactions.number(row)
-            } else if index < all.count {
-                try self.receive(-1, row, all[index].sql) { _, _ in }
-            }
-        }
-        try connection.requireCommittedRows(of: sent, counts, statements, backend, store: store.url)
-    }
 
     /// Returns the conflicts that a violation of uniqueness means for the save.
     private func explanation(of error: WireError) throws -> any Error {
@@ -232,9 +173,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
                 if join.owner.layout.rootIndex == root { deletePairs(join, join.firstColumn, keys) }
                 if join.destination.layout.rootIndex == root { deletePairs(join, join.secondColumn, keys) }
             }
-            var arguments = WireArguments()
-            arguments.append(keys: keys)
-            waiting.append(WireStatement(statements.deleteRows(of: entity), arguments, isKept: true)) {
+            waiting.append(WireStatement(statements.deleteRows(of: entity), WireArguments(keys: keys), isKept: true)) {
                 PostgreSQLExpectedRows(place: $0, kind: .deleted, keys: keys, entity: entity)
             }
         }
@@ -264,8 +203,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     ///
     /// - Parameter wrong: selects the rows that are not as the statement should have left them.
     func wait(_ sql: String, keys: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String) {
-        var arguments = WireArguments()
-        arguments.append(keys: keys)
+        let arguments = WireArguments(keys: keys)
         waiting.append(WireStatement(sql, arguments, isKept: true))
         expect(nil, wrong(), arguments, owner, in: table)
     }
@@ -355,26 +293,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     func publish() -> SaveOutcome {
         var pages: [RowPage] = []
         for index in writers.keys.sorted() { pages += writers[index]?.finish() ?? [] }
-        var byRoot: [Int: [RowPage]] = [:]
-        for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
+        let roots = derivedRows.keys.sorted()
+        let derived = roots.flatMap { derivedRows[$0]?.finishUnpublished().pages ?? [] }
         // Where rows of an external table were read again, the written rows are not cached.
-        for (root, pages) in byRoot where backend.external == nil || derivedRows[root] == nil { backend.rowCaches[root].insert(pages) }
-        for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
-        var replaced: [RowReference: RowPointer] = [:]
-        for root in derivedRows.keys.sorted() {
-            guard let derived = derivedRows[root]?.finishUnpublished(), !derived.rows.isEmpty else { continue }
-            backend.rowCaches[root].insert(derived.pages)
-            pages += derived.pages
-            for row in derived.rows { replaced[RowReference(key: row.rowKey, layoutIndex: root)] = row }
+        return batch.publish((insertedRows, updatedRows), pages, derived: derived, in: backend.rowCaches) { root in
+            backend.external == nil || !roots.contains(root)
         }
-        func current(_ row: RowPointer?, _ change: RowChange) -> RowPointer? {
-            replaced.isEmpty ? row : replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] ?? row
-        }
-        var outcome = SaveOutcome()
-        outcome.inserted = FetchedRows(
-            rows: ContiguousArray(zip(insertedRows, batch.inserts).compactMap { current($0, $1) }), pages: pages)
-        outcome.updated = FetchedRows(
-            rows: ContiguousArray(zip(updatedRows, batch.updates).compactMap { current($0, $1) }), pages: pages)
-        return outcome
     }
 }

@@ -77,8 +77,7 @@ struct PostgreSQLExpectedRows {
 
     /// Returns the statement that asks for the keys and versions of the rows that exist.
     func question(_ statements: SaveStatements) -> WireStatement {
-        var arguments = WireArguments()
-        arguments.append(keys: keys)
+        let arguments = WireArguments(keys: keys)
         let version = statements.identifier(entity.table.versionColumn)
         return WireStatement(
             "SELECT \(statements.key(entity)), \(version) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1)",
@@ -194,7 +193,6 @@ extension PostgreSQLConnection {
         var found: [Int64: UInt32] = [:]
         do {
             try execute(expected.question(statements)) { row in
-                let row = PostgreSQLRow(row: row)
                 found[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
             }
         } catch  where isCommitted {

@@ -15,20 +15,6 @@ extension PostgreSQLStore {
 
 /// A save whose rows come in blocks, in one transaction.
 private final class PostgreSQLBlocks: PostgreSQLAttempt {
-    private let store: PostgreSQLStore
-    private let backend: PostgreSQLBackend
-    private let connection: PostgreSQLConnection
-    let identifier = UUID()
-    private(set) var transaction: PostgreSQLServerTransaction?
-    private(set) var number: Int64?
-    private(set) var isCommitSent = false
-
-    init(store: PostgreSQLStore, backend: PostgreSQLBackend, connection: PostgreSQLConnection) {
-        self.store = store
-        self.backend = backend
-        self.connection = connection
-    }
-
     func run(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         try connection.begin(with: [])
         do {
@@ -41,14 +27,7 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
                 if witness == nil, backend.external != nil { witness = try save.witness() }
             }
             let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
-            // In external tables, the transaction's number shows whether it was committed.
-            let current = backend.external.map { [PostgreSQLTransactions.current($0, witness)] } ?? []
-            try connection.executeAll(last + current) { index, row in
-                if index == last.count { transaction = PostgreSQLServerTransaction(row, witness) }
-                if index == last.count - 1, backend.external == nil { number = PostgreSQLTransactions.number(row) }
-            }
-            isCommitSent = true
-            try connection.commit()
+            try commit(conclude(last, commitsApart: true, witness: witness))
         } catch {
             if connection.isInTransaction { connection.rollBack() }
             throw error

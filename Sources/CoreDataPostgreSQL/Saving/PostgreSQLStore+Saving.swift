@@ -25,7 +25,7 @@ extension PostgreSQLStore {
         }
         return try write(
             mayRepeat: { mayRepeat }, { PostgreSQLSave(batch: batch, store: self, backend: backend, connection: $0) },
-            run: { try $0.run(beforeCommit: guarded) }, whenCommitted: { $0.publishAfterLostAnswer() })
+            run: { try PostgreSQLSave.run(&$0, beforeCommit: guarded) }, whenCommitted: { $0.publishAfterLostAnswer() })
     }
 
     /// Runs a write in a transaction of its own, and again after a conflict with other transactions
@@ -34,11 +34,12 @@ extension PostgreSQLStore {
     /// - Parameters:
     ///   - mayRepeat: whether to try again; asked after a failure.
     ///   - make: makes one attempt.
+    ///   - run: runs the attempt, or another one in its place.
     ///   - whenCommitted: returns the result of an attempt that was committed although the server's
     ///     answer was lost.
     func write<Attempt: PostgreSQLAttempt, Result>(
-        mayRepeat: () -> Bool = { true }, _ make: (PostgreSQLConnection) -> Attempt, run: (Attempt) throws -> Result,
-        whenCommitted: (Attempt) -> Result
+        mayRepeat: () -> Bool = { true }, _ make: (PostgreSQLConnection) -> Attempt,
+        run: (inout Attempt) throws -> Result, whenCommitted: (Attempt) -> Result
     ) throws -> Result {
         let backend = try backend()
         var attempt = 1
@@ -46,9 +47,9 @@ extension PostgreSQLStore {
             var session: Attempt?
             do {
                 let outcome = try backend.pool.withWire { connection in
-                    let made = make(connection)
-                    session = made
-                    let outcome = try run(made)
+                    var made = make(connection)
+                    defer { session = made }
+                    let outcome = try run(&made)
                     PostgreSQLTransactions.removeOld(after: made.number, connection)
                     return outcome
                 }
@@ -128,9 +129,7 @@ extension PostgreSQLStore {
                 try connection.executeAll(claim)
                 return true
             } catch let error as WireError where error.isUniqueViolation {
-                var found: String?
-                try connection.execute(PostgreSQLTransactions.contextName(of: save)) { found = PostgreSQLRow(row: $0).string(0) }
-                return found == mark
+                return try connection.texts(PostgreSQLTransactions.contextName(of: save)).last == mark
             }
         }
     }
@@ -145,8 +144,7 @@ extension PostgreSQLStore {
         guard let transaction, let external = backend.external else {
             throw UnknownOutcome(reason: "the number of its transaction is not known")
         }
-        var arguments = WireArguments()
-        arguments.append(text: String(transaction.number))
+        let arguments = WireArguments(text: String(transaction.number))
         var (status, server, witnessNumber): (String?, String?, String?)
         // The row is read after the status, so that it shows a commit that the status reports.
         let questions =
@@ -155,7 +153,6 @@ extension PostgreSQLStore {
         _ = try backend.pool.withWire { connection in
             witnessNumber = nil
             try connection.executeAll(questions) { index, row in
-                let row = PostgreSQLRow(row: row)
                 if index == 0 { (status, server) = (row.string(0), row.string(1)) } else { witnessNumber = row.string(0) }
             }
         }

@@ -31,7 +31,7 @@ enum PostgreSQLTransactions {
     private static let markedRecord = record(" WHERE " + PostgreSQLSchemaWatch.condition("$5"))
 
     /// Returns the number of the transaction that was recorded.
-    static func number(_ row: WireRow) -> Int64 { PostgreSQLRow(row: row).int64(0) }
+    static func number(_ row: WireRow) -> Int64 { row.int64(0) }
 
     /// Returns the statements that record a transaction. The last one returns its number.
     ///
@@ -129,7 +129,6 @@ struct PostgreSQLServerTransaction {
 extension PostgreSQLServerTransaction {
     /// - Parameter row: the answer to `PostgreSQLTransactions.current(_:_:)`.
     init(_ row: WireRow, _ witness: PostgreSQLWitness?) {
-        let row = PostgreSQLRow(row: row)
         self.init(number: row.int64(0), server: row.string(1), witness: witness, witnessNumber: row.string(2))
     }
 }
@@ -149,22 +148,9 @@ struct PostgreSQLWitness {
     var question: String { "SELECT xmin::text FROM \(table) WHERE \(keyColumn) = $1" }
 
     var arguments: WireArguments {
-        var arguments = WireArguments()
-        arguments.append(key: key)
+        let arguments = WireArguments(key: key)
         return arguments
     }
-}
-
-/// One attempt at writing in a transaction.
-protocol PostgreSQLAttempt {
-    /// Identifies the transaction in the table of transactions.
-    var identifier: UUID { get }
-    /// The identity of the transaction on the server, where the server was asked.
-    var transaction: PostgreSQLServerTransaction? { get }
-    /// The number of the transaction among those of the store, once it was recorded.
-    var number: Int64? { get }
-    /// Whether the commit was sent. If the connection is lost then, the outcome is not known.
-    var isCommitSent: Bool { get }
 }
 
 extension PostgreSQLStore {

@@ -10,7 +10,6 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
     struct Target {
         let slot: Int
         let name: String
-        /// The type of the column.
         let type: UInt32
         let property: PropertySlot
         /// The column for the number of the destination's entity.

@@ -53,8 +53,7 @@ struct PostgreSQLCatalog: Sendable {
     /// of them.
     static func read(_ connection: PostgreSQLConnection, schema: String) throws -> PostgreSQLCatalog {
         var catalog = PostgreSQLCatalog()
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        let arguments = WireArguments(text: schema)
         try connection.execute(
             WireStatement(
                 """
@@ -66,7 +65,6 @@ struct PostgreSQLCatalog: Sendable {
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum
                 """, arguments)
         ) { row in
-            let row = PostgreSQLRow(row: row)
             guard let table = row.string(0), let column = row.string(1) else { return }
             catalog.kinds[table] = row.string(4)
             catalog.types[table, default: [:]][column] = Column(
@@ -85,7 +83,6 @@ struct PostgreSQLCatalog: Sendable {
         catalog.folds = functions.isSuperset(of: PostgreSQLFunctions.foldingMarks)
         catalog.calculates = functions.isSuperset(of: PostgreSQLFunctions.calculationMarks)
         try connection.execute(WireStatement("SELECT (\(PostgreSQLDialect.trigramQuery)), version()")) { row in
-            let row = PostgreSQLRow(row: row)
             catalog.trigrams = row.string(0)
             catalog.profile = PostgreSQLProfile.ofServer(version: row.string(1) ?? "")
         }
@@ -108,7 +105,7 @@ struct PostgreSQLCatalog: Sendable {
                 (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 68 = 68) \
                 ELSE \(policies) END
                 """, arguments)
-        ) { if let table = PostgreSQLRow(row: $0).string(0) { uncopied.insert(table) } }
+        ) { if let table = $0.string(0) { uncopied.insert(table) } }
         // In `tgtype`, 3 is BEFORE each row.
         try connection.execute(
             WireStatement(
@@ -123,7 +120,6 @@ struct PostgreSQLCatalog: Sendable {
                 WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
                 """, arguments)
         ) { row in
-            let row = PostgreSQLRow(row: row)
             guard let table = row.string(0) else { return }
             omissions.append(Omission(table: table, trigger: row.string(1), isElsewhere: row.int64(2) != 0))
         }
@@ -133,13 +129,11 @@ struct PostgreSQLCatalog: Sendable {
     static func entityNumbers(_ connection: PostgreSQLConnection) throws -> [String: Int] {
         var numbers: [String: Int] = [:]
         try connection.execute(WireStatement("SELECT name, number FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
-            let row = PostgreSQLRow(row: row)
             if let name = row.string(0) { numbers[name] = Int(row.int64(1)) }
         }
         return numbers
     }
 
-    /// The columns of each table.
     var columns: [String: [String]] { types.mapValues { Array($0.keys) } }
 
     /// Whether a name is that of a table, and not of a view or a foreign table.
@@ -200,7 +194,6 @@ extension PostgreSQLDialect {
     init(for connection: PostgreSQLConnection) throws {
         let collations = "SELECT count(*) FROM pg_catalog.pg_collation WHERE collname = 'und-x-icu'"
         try connection.execute(WireStatement("SELECT (\(collations)), (\(Self.trigramQuery))")) { row in
-            let row = PostgreSQLRow(row: row)
             hasICU = row.int64(0) > 0
             trigrams = row.string(1)
         }

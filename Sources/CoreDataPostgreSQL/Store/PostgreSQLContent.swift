@@ -81,12 +81,9 @@ struct PostgreSQLContent {
     /// and their join tables.
     private static func tablesOfEntities(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
         guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.entityTable, connection, schema: schema) else { return [] }
-        var names: [String] = []
-        try connection.execute(WireStatement("SELECT name FROM \(PostgreSQLHousekeeping.entityTable) WHERE parent = 0")) {
-            if let name = PostgreSQLRow(row: $0).string(0) { names.append(SnakeCaseNaming.table(named: name)) }
-        }
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        let roots = WireStatement("SELECT name FROM \(PostgreSQLHousekeeping.entityTable) WHERE parent = 0")
+        let names = try connection.texts(roots).map(SnakeCaseNaming.table(named:))
+        var arguments = WireArguments(text: schema)
         try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
         return try names
             + connection.texts(
@@ -101,8 +98,7 @@ struct PostgreSQLContent {
     }
 
     static func present(_ names: [String], _ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        var arguments = WireArguments(text: schema)
         try arguments.append(list: names.map(StoredValue.string), of: WireType.text)
         return try connection.texts(
             WireStatement(
@@ -118,8 +114,7 @@ struct PostgreSQLContent {
     private static func functions(
         _ triggers: [String], _ connection: PostgreSQLConnection, _ schema: String
     ) throws -> [String] {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        var arguments = WireArguments(text: schema)
         try arguments.append(list: triggers.map(StoredValue.string), of: WireType.text)
         return try connection.texts(
             WireStatement(
@@ -134,8 +129,7 @@ struct PostgreSQLContent {
 
     /// Returns the store's collations that exist in the schema.
     private static func collations(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
+        var arguments = WireArguments(text: schema)
         try arguments.append(list: PostgreSQLFunctions.collationNames.map(StoredValue.string), of: WireType.text)
         return try connection.texts(
             WireStatement(

@@ -21,7 +21,7 @@ struct PostgreSQLFunctionUpdate {
         ) { row in
             // The function's source is read, so that a role that may not call it finds the version
             // too.
-            let last = PostgreSQLRow(row: row).string(0)?.split(separator: " ").last
+            let last = row.string(0)?.split(separator: " ").last
             version = last.flatMap { Int($0) } ?? 0
         }
         return version
@@ -29,11 +29,9 @@ struct PostgreSQLFunctionUpdate {
 
     /// Returns the role that owns the functions and may replace them.
     func owner() throws -> String? {
-        var owner: String?
-        try connection.execute(
+        try connection.texts(
             statement("SELECT pg_catalog.pg_get_userbyid(p.proowner)::text FROM \(Self.functions) AND p.proname = 'ocd_length'")
-        ) { owner = PostgreSQLRow(row: $0).string(0) }
-        return owner
+        ).last
     }
 
     /// Replaces the functions, unless another program has done so, and rebuilds the indexes that
@@ -59,9 +57,7 @@ struct PostgreSQLFunctionUpdate {
         "pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prokind = 'f'"
 
     private func statement(_ sql: String) -> WireStatement {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
-        return WireStatement(sql, arguments)
+        return WireStatement(sql, WireArguments(text: schema))
     }
 
     /// Returns the definition of each function, by its OID.
@@ -71,7 +67,6 @@ struct PostgreSQLFunctionUpdate {
             statement(
                 "SELECT p.oid::int8, pg_catalog.pg_get_functiondef(p.oid) FROM \(Self.functions) AND left(p.proname::text, 4) = 'ocd_'")
         ) { row in
-            let row = PostgreSQLRow(row: row)
             definitions[row.int64(0)] = row.string(1)
         }
         return definitions

@@ -11,7 +11,6 @@ enum PostgreSQLMetadata {
         var format = 0
         do {
             try connection.execute(WireStatement("SELECT uuid, metadata, format FROM \(table)")) { row in
-                let row = PostgreSQLRow(row: row)
                 format = Int(row.int64(2))
                 metadata = try self.metadata(of: row)
             }
@@ -29,7 +28,7 @@ enum PostgreSQLMetadata {
     }
 
     /// The metadata in a row that begins with the UUID and the property list.
-    static func metadata(of row: PostgreSQLRow) throws -> [String: Any] {
+    static func metadata(of row: WireRow) throws -> [String: Any] {
         var metadata = try row.data(1).map { try PropertyListReader.dictionary(from: $0) } ?? [:]
         metadata[NSStoreUUIDKey] = row.string(0)
         return metadata
@@ -39,8 +38,7 @@ enum PostgreSQLMetadata {
     static let locked = WireStatement("SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE")
 
     static func exists(_ table: String, _ connection: PostgreSQLConnection, schema: String) throws -> Bool {
-        var arguments = WireArguments()
-        arguments.append(text: self.table(table, in: schema))
+        let arguments = WireArguments(text: self.table(table, in: schema))
         return try connection.integer(WireStatement("SELECT to_regclass($1)::oid::int8", arguments)) != nil
     }
 
@@ -51,7 +49,7 @@ enum PostgreSQLMetadata {
         guard try exists(PostgreSQLHousekeeping.modelTable, connection, schema: schema) else { return nil }
         var content: Data?
         try connection.execute(WireStatement("SELECT content FROM \(table(PostgreSQLHousekeeping.modelTable, in: schema))")) {
-            content = PostgreSQLRow(row: $0).data(0)
+            content = $0.data(0)
         }
         guard let content, !content.isEmpty else { return nil }
         return try NSManagedObjectModel.decode(modelCache: content)
@@ -83,7 +81,6 @@ enum PostgreSQLMetadata {
                 arguments))
     }
 
-    /// Replaces the model in the store.
     static func replaceModel(_ model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
         try connection.execute(replacement(ofModel: model))
     }
@@ -98,7 +95,6 @@ enum PostgreSQLMetadata {
                 + "ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content", content)
     }
 
-    /// Returns the statement that replaces the metadata.
     static func update(_ metadata: [String: Any]) throws -> WireStatement {
         var arguments = WireArguments()
         try append(metadata, to: &arguments)
@@ -118,8 +114,7 @@ enum PostgreSQLMetadata {
 enum PostgreSQLSchemaLock {
     /// - Precondition: a transaction is open, and has changed nothing yet.
     static func take(_ connection: PostgreSQLConnection, schema: String) throws {
-        var arguments = WireArguments()
-        arguments.append(text: "OpenCoreData " + schema)
+        let arguments = WireArguments(text: "OpenCoreData " + schema)
         let lock = WireStatement("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))::text", arguments)
         // While it waits for this lock, another program may make tables. The server's process
         // learns of them when it locks a table, and an advisory lock does not do that: so a table

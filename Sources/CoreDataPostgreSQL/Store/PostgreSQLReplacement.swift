@@ -75,15 +75,11 @@ struct PostgreSQLReplacement {
     /// Returns a text that identifies a schema: the server's start time, the database and the
     /// schema's OID.
     private static func place(of connection: PostgreSQLConnection, _ schema: String) throws -> String? {
-        var arguments = WireArguments()
-        arguments.append(text: schema)
-        var place: String?
-        try connection.execute(
+        try connection.texts(
             WireStatement(
                 "SELECT concat_ws(' ', pg_postmaster_start_time(), current_database(), n.oid) FROM pg_catalog.pg_namespace n "
-                    + "WHERE n.nspname = $1", arguments)
-        ) { place = PostgreSQLRow(row: $0).string(0) }
-        return place
+                    + "WHERE n.nspname = $1", WireArguments(text: schema))
+        ).last
     }
 
     private func copy(_ table: String, _ columns: [String]) throws {

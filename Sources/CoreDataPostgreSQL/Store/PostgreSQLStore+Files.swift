@@ -29,7 +29,7 @@ extension PostgreSQLStore {
                 // The metadata are read again under a lock, because a migration may have ended
                 // since.
                 var old: [String: Any] = [:]
-                try connection.execute(PostgreSQLMetadata.locked) { old = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: $0)) }
+                try connection.execute(PostgreSQLMetadata.locked) { old = try PostgreSQLMetadata.metadata(of: $0) }
                 try connection.execute(PostgreSQLMetadata.update(self.metadata(metadata, replacing: old)))
             }
         }

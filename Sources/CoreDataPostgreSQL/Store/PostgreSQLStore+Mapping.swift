@@ -3,17 +3,11 @@ import Foundation
 
 // The mapping of the model's entities to tables.
 extension PostgreSQLStore {
-    func requiredLayout() throws -> ModelLayout {
-        if let modelLayout { return modelLayout }
-        throw CoreDataErrors.make(
-            .persistentStoreOpen, "The store \(StoreName.path(url)) was not given the layouts of its model.")
-    }
-
     /// Makes the store in a schema that has none, unless another program makes it first.
     ///
     /// - Returns: the metadata of the store that the schema then has.
     func make(in connection: PostgreSQLConnection, schema: String) throws -> [String: Any] {
-        let (model, held) = try heldEntities()
+        let (model, held) = try heldEntities(of: StoreName.path(url))
         let mapping = try makeMapping(entities: held.entities, numbers: [:], PostgreSQLDialect(for: connection))
         return try connection.transaction {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
@@ -50,7 +44,6 @@ extension PostgreSQLStore {
     }
 
     func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {
-        let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: requiredLayout(), dialect, SnakeCaseNaming(), numbers: numbers) { names.contains($0.name) }
+        try makeMapping(of: entities, dialect, SnakeCaseNaming(), numbers: numbers, store: StoreName.path(url))
     }
 }

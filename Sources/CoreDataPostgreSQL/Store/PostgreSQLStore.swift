@@ -82,18 +82,6 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
             .persistentStoreOpen, "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
     }
 
-    /// Returns the entities that the store holds.
-    func heldEntities() throws -> (model: NSManagedObjectModel, held: HeldEntities) {
-        guard let model = modelLayout?.model else {
-            throw CoreDataErrors.make(.persistentStoreOpen, "The store \(StoreName.path(url)) belongs to no coordinator and has no model.")
-        }
-        let name = configurationName == Self.defaultConfigurationName ? nil : configurationName
-        guard let held = model.heldEntities(forConfigurationName: name) else {
-            throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
-        }
-        return (model, held)
-    }
-
     override func loadMetadata() throws {
         let (pool, loaded) = try connect(to: place.withLock { $0.address }, makesStore: true)
         opening.withLock { opening in
@@ -135,7 +123,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     ) throws -> [String: Any] {
         let schema = pool.configuration.address.schema
         if hasExternalTables {
-            let (model, held) = try heldEntities()
+            let (model, held) = try heldEntities(of: StoreName.path(url))
             let external = try ExternalTables.metadata(connection, schema: schema)
             return PostgreSQLMetadata.make(for: held.entities, of: model).merging(external) { $1 }
         }
@@ -163,7 +151,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     }
 
     private func makeBackend(_ pool: PostgreSQLPool) throws -> PostgreSQLBackend {
-        let (_, held) = try heldEntities()
+        let (_, held) = try heldEntities(of: StoreName.path(url))
         return try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
             if hasExternalTables { return try externalBackend(pool, catalog, held.entities, connection) }
@@ -321,7 +309,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         // Runs after the lock, during which no other program can migrate the store.
         let comparison = openPool?.watch.comparison.map { [$0] } ?? []
         try read(first + [PostgreSQLMetadata.locked] + comparison) { index, row in
-            if index == first.count { current = try PostgreSQLMetadata.metadata(of: PostgreSQLRow(row: row)) }
+            if index == first.count { current = try PostgreSQLMetadata.metadata(of: row) }
         }
         guard let metadata = metadataChanges.write(over: current, in: transaction) else { return [] }
         let update = try PostgreSQLMetadata.update(metadata)

@@ -13,7 +13,6 @@ struct CopiedRows {
         bytes.append(Int32(0))
     }
 
-    /// Begins a row, whose columns follow.
     mutating func beginRow(columns: Int16) { bytes.append(columns) }
 
     /// Appends a whole number.
@@ -23,7 +22,6 @@ struct CopiedRows {
         bytes.endValue(start)
     }
 
-    /// Appends a row of a result as it is.
     mutating func append(_ row: WireRow) {
         beginRow(columns: Int16(row.count))
         for column in 0..<row.count {

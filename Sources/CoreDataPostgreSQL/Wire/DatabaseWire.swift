@@ -101,7 +101,6 @@ struct WireFacts: Sendable {
     var host: String
     var database: String
     var user: String
-    /// Whether the connection is encrypted.
     var isEncrypted: Bool
 }
 

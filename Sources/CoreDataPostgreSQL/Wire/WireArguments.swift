@@ -95,7 +95,6 @@ enum WireType {
     static let uuid: UInt32 = 2950
     static let jsonb: UInt32 = 3802
 
-    /// Returns the type of arrays of a type.
     static func array(of type: UInt32) -> UInt32 {
         switch type {
         case boolean: 1000

@@ -49,7 +49,7 @@ struct ServerSettingTests {
                 if isWithinTransaction { try connection.begin(with: []) }
                 var level: String?
                 try connection.execute(WireStatement("SELECT current_setting('transaction_isolation')")) {
-                    level = PostgreSQLRow(row: $0).string(0)
+                    level = $0.string(0)
                 }
                 #expect(level == "read committed")
                 if isWithinTransaction { connection.rollBack() }

@@ -69,7 +69,7 @@ struct SilentServerTests {
             var settings: [String?] = []
             try connection.execute(
                 WireStatement("SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')")
-            ) { row in settings = [PostgreSQLRow(row: row).string(0), PostgreSQLRow(row: row).string(1)] }
+            ) { row in settings = [row.string(0), row.string(1)] }
             #expect(settings == ["0", "10min"])
         }
         #expect(connection.wire.longestSilence == 2)

@@ -83,12 +83,12 @@ enum TextLibrary {
                 }
                 try connection.wire.run("SET plan_cache_mode TO force_generic_plan; PREPARE books AS \(made.sql)")
                 try connection.execute(WireStatement("EXPLAIN EXECUTE books(\(values.joined(separator: ", ")))")) {
-                    lines.append(PostgreSQLRow(row: $0).string(0) ?? "")
+                    lines.append($0.string(0) ?? "")
                 }
                 try connection.wire.run("DEALLOCATE books; RESET plan_cache_mode")
             } else {
                 let statement = try store.statement("EXPLAIN " + made.sql, made.arguments)
-                try connection.execute(statement) { lines.append(PostgreSQLRow(row: $0).string(0) ?? "") }
+                try connection.execute(statement) { lines.append($0.string(0) ?? "") }
             }
         }
         return lines.joined(separator: "\n")

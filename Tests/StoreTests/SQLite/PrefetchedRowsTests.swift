@@ -30,7 +30,9 @@ struct PrefetchedRowsTests {
         return open
     }
 
-    private static func plan(_ open: OpenStore, _ keys: [Int64]) throws -> (isMostOfTable: Bool, plan: RelatedRowsPlan) {
+    private static func plan(
+        _ open: OpenStore, _ keys: [Int64]
+    ) throws -> (isMostOfTable: Bool, plan: RelatedRowsPlan<RowDecoder>) {
         let backend = try open.store.backend()
         let layout = open.layout("Department")
         let slot = layout.slots[try #require(layout.slotByName["employees"])]

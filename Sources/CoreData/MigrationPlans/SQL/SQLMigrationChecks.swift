@@ -21,17 +21,19 @@ package struct SQLMigrationChecks {
 
     /// A count that must be 0.
     package struct Count {
-        package let statement: SQLStatement
-        package let error: (Int64) -> NSError
+        let statement: SQLStatement
+        /// Returns the error for any other count.
+        let error: (Int64) -> NSError
     }
 
     /// Values that several objects share although they must be unique.
-    package struct Uniqueness {
+    struct Uniqueness {
         /// A query whose rows have, for some of the values, the number of objects and then the
         /// values.
-        package let statement: String
-        package let columnCount: Int
-        package let error: (String) -> NSError
+        let statement: String
+        let columnCount: Int
+        /// Returns the error for a list of examples.
+        let error: (String) -> NSError
     }
 
     // MARK: Before
@@ -113,7 +115,7 @@ package struct SQLMigrationChecks {
 
     // MARK: Constraints
 
-    package func uniqueness() -> [Uniqueness] {
+    func uniqueness() -> [Uniqueness] {
         let schema = SQLSchema(mapping: plan.target)
         var checks: [Uniqueness] = []
         for table in plan.target.tables {
@@ -140,18 +142,13 @@ package struct SQLMigrationChecks {
         return checks
     }
 
-    /// Returns one example of shared values, as text.
-    package static func example(_ values: [String?], count: Int64) -> String {
-        "\(values.map { "'\($0 ?? "")'" }.joined(separator: ", ")) (\(count) objects)"
-    }
-
     // MARK: Objects
 
     /// Returns the check for objects with several owners; nil where the copy may remove all owners
     /// but one.
     ///
     /// A to-many relationship without an inverse is stored as one key in each destination's row.
-    package func owners(_ copy: SQLHiddenKeyCopy) -> Count? {
+    func owners(_ copy: SQLHiddenKeyCopy) -> Count? {
         if copy.mayLoseOwners { return nil }
         return Count(statement: copy.sharedRows) { count in
             let names = copy.relationship.split(separator: ".", maxSplits: 1).map(String.init)

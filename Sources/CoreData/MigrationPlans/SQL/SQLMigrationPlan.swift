@@ -14,11 +14,11 @@ package struct SQLMigrationPlan {
     /// The former tables that are altered in place, without copying their rows, where the database
     /// supports it.
     package private(set) var alterations: [SQLTableAlteration] = []
-    package private(set) var copies: [SQLRowCopy] = []
+    private(set) var copies: [SQLRowCopy] = []
     /// Hidden keys that were not in the rows before. They are set after the rows are copied.
-    package private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
+    private(set) var hiddenKeys: [SQLHiddenKeyCopy] = []
     /// Positions of ordered relationships that were not ordered before.
-    package private(set) var positions: [SQLPositions] = []
+    private(set) var positions: [SQLPositions] = []
     /// The entities of both mappings, by the target's layout index.
     let members: [Int: Member]
     private let classValues = ClassValues()

@@ -1,5 +1,5 @@
 /// One statement that copies rows of a former table into a new one.
-package struct SQLRowCopy {
+struct SQLRowCopy {
     /// The value of a column of the new table, in terms of a row `s` of the former one.
     enum Value {
         case null
@@ -89,18 +89,18 @@ package struct SQLRowCopy {
     }
 
     /// The name of the former table while its rows are copied.
-    package var sourceName: String { name(source) }
+    var sourceName: String { name(source) }
 
     /// The number of rows to copy between two progress reports; larger where sorting the rows in
     /// parts would be costly.
-    package var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
+    var rowsPerStep: Int64 { isJoin ? 250_000 : 10_000 }
 
     /// The SQL that numbers the former table's rows in the order in which they are stored.
-    package var rowNumber: String { dialect.rowNumber(key: values.first?.column ?? mapping.naming.key) }
+    var rowNumber: String { dialect.rowNumber(key: values.first?.column ?? mapping.naming.key) }
 
     /// Copies the rows whose numbers are greater than the first of two bounds and not greater than
     /// the second. The bounds are bound last.
-    package var statement: SQLStatement {
+    var statement: SQLStatement {
         let columns = targetColumns.map { dialect.identifier($0) }.joined(separator: ", ")
         var rows = "SELECT " + SQLText.joined(values.map { $0.text(mapping) }, by: ", ") + " FROM " + SQLText(table: source) + " s WHERE "
         if let condition { rows = rows + condition + " AND " }
@@ -117,7 +117,7 @@ package struct SQLRowCopy {
 /// elsewhere.
 ///
 /// A row keeps one owner. Of several owners, it keeps the one with the lowest key.
-package struct SQLHiddenKeyCopy {
+struct SQLHiddenKeyCopy {
     /// The relationship, as `Entity.name`.
     let relationship: String
     let mapping: SQLMapping
@@ -155,7 +155,7 @@ package struct SQLHiddenKeyCopy {
         return ("SELECT count(*) FROM " + dialect.table(of: rows)).statement(dialect, table: name)
     }
 
-    package var statement: SQLStatement {
+    var statement: SQLStatement {
         let column = dialect.identifier
         var assignments = "\(column(key)) = p.owner"
         var places = ""
@@ -179,14 +179,14 @@ package struct SQLHiddenKeyCopy {
 }
 
 /// Assigns positions to the rows of a newly ordered relationship, in the order of their keys.
-package struct SQLPositions {
-    package let table: String
+struct SQLPositions {
+    let table: String
     /// The column by which rows belong together.
-    package let owner: String
+    let owner: String
     /// The column of the keys that decide the order.
-    package let key: String
-    package let position: String
+    let key: String
+    let position: String
 
     /// The distance between neighbouring positions, and between 1024 and the first position.
-    package static let step = 1024
+    static let step = 1024
 }

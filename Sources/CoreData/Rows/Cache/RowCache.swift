@@ -82,7 +82,6 @@ package final class RowCache: Sendable {
             for index in 0..<page.rowCount { insert(page.row(at: index)) }
         }
 
-        /// Removes all rows of a page.
         mutating func forget(_ page: RowPage) {
             if page.cachePlace >= 0 {
                 // The page's rows would have replaced older ones, which must not become visible

@@ -51,7 +51,6 @@ final class CompositeLayout: Sendable {
 
     // MARK: Values
 
-    /// Returns the dictionary of the elements' values.
     func dictionary(_ value: (Int) throws -> Any?) rethrows -> [String: Any]? {
         var result: [String: Any] = [:]
         for part in parts {

@@ -34,7 +34,6 @@ package final class EntityLayout: @unchecked Sendable {
     package let wordCount: Int
     let bitmapWords: Int
     let rowStrideInWords: Int
-    /// Slots of all relationships.
     package let relationshipSlots: [Int]
     /// Slots of stored one-to-one relationships: both ends have a column.
     let oneToOneSlots: [Int]

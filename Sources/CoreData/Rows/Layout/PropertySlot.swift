@@ -26,7 +26,6 @@ package final class PropertySlot: @unchecked Sendable {
         layout.index == destinationIndex ? inverseSlot : layout.slot(inverseSlot, ofAncestor: destinationIndex)
     }
 
-    /// Whether the inverse relationship is to-many.
     let inverseIsToMany: Bool
     /// Whether the inverse relationship is to-many and ordered.
     let inverseIsOrdered: Bool
@@ -39,12 +38,9 @@ package final class PropertySlot: @unchecked Sendable {
     let compositeSlot: Int
     /// The slots of the elements, for a stored composite attribute.
     var composite: CompositeLayout?
-    /// The description, if the property is a relationship.
     unowned(unsafe) let relationship: NSRelationshipDescription?
-    /// The description, if the property is an attribute.
     unowned(unsafe) let attribute: NSAttributeDescription?
     package let isDerived: Bool
-    /// Whether the bytes are JSON.
     let isJSON: Bool
 
     init(

@@ -52,7 +52,6 @@ package enum ValueKind: UInt8, Sendable {
         }
     }
 
-    /// Whether the value is a number.
     package var isNumber: Bool { isInteger || self == .double || self == .float || self == .decimal }
 
     /// Whether a class may have the value as a scalar rather than an object: a number or a Boolean.
@@ -77,7 +76,6 @@ package enum ValueKind: UInt8, Sendable {
     /// Whether the property is a relationship with a set or ordered set of destinations.
     var isToMany: Bool { self == .toMany || self == .orderedToMany }
 
-    /// Whether the property is a to-one or to-many relationship.
     var isRelationship: Bool { self == .toOne || isToMany }
 }
 

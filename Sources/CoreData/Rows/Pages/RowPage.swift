@@ -55,7 +55,7 @@ package final class RowPage: @unchecked Sendable {
     let capacity: Int
     private let rows: UnsafeMutablePointer<UInt64>
     @exclusivity(unchecked) private(set) var heap: UnsafeMutablePointer<UInt8>
-    @exclusivity(unchecked) package private(set) var heapCount = 0
+    @exclusivity(unchecked) private(set) var heapCount = 0
     @exclusivity(unchecked) private var heapCapacity: Int
     /// Whether the heap outgrew the block of the rows and has a block of its own.
     @exclusivity(unchecked) private var hasOwnHeap = false

@@ -334,7 +334,6 @@ package struct CanonicalJSON {
         return overflows ? right.signum() * Int.max : sum
     }
 
-    /// Reads the exponent, if there is one.
     private mutating func readExponent() throws(Problem) -> Int {
         guard reads("e") || reads("E") else { return 0 }
         let isNegative = reads("-")

@@ -352,7 +352,6 @@ extension SQLValueClass {
 }
 
 extension SQLTerm {
-    /// Returns a constant in one of its forms.
     func made(_ form: SQLConstant.Form) -> SQLTerm {
         guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
         var term = self

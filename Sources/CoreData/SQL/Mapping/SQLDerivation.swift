@@ -38,7 +38,7 @@ package struct SQLDerivation {
     /// The time of the last change is set only where there is none.
     ///
     /// - Returns: nil when the attribute has no column.
-    package func recomputation() throws -> String? {
+    func recomputation() throws -> String? {
         guard let column else { return nil }
         let kind = try kind()
         let value = value(of: kind, row: "NEW")

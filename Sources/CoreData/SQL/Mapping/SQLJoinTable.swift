@@ -25,7 +25,7 @@ package final class SQLJoinTable {
     private(set) var secondOrderColumn: String?
     /// The relationship that names the table.
     package let firstRelationship: NSRelationshipDescription
-    package let secondRelationship: NSRelationshipDescription?
+    let secondRelationship: NSRelationshipDescription?
     package let owner: SQLEntity
     package let destination: SQLEntity
     let naming: any TableNaming

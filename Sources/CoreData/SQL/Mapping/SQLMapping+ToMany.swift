@@ -17,7 +17,6 @@ extension SQLMapping {
         return back
     }
 
-    /// The entity that declares a relationship.
     private func declaringEntity(_ relationship: NSRelationshipDescription) -> SQLEntity? {
         relationship.owningEntity?.name.flatMap { layouts.layoutByName[$0] }.flatMap { entity($0) }
     }

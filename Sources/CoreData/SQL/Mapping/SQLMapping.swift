@@ -85,7 +85,7 @@ package final class SQLMapping: @unchecked Sendable {
     package func entity(_ layout: EntityLayout) -> SQLEntity? { entities[layout.index] }
 
     /// Returns the mapping of an entity that the store must have.
-    package func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
+    func requiredEntity(_ layout: EntityLayout) throws -> SQLEntity {
         guard let entity = entity(layout) else {
             throw CoreDataErrors.entityIsNotKept(layout.name)
         }
@@ -99,6 +99,12 @@ package final class SQLMapping: @unchecked Sendable {
         guard number >= 0, number < Int64(layoutByNumber.count) else { return nil }
         let index = layoutByNumber[Int(number)]
         return index >= 0 ? index : nil
+    }
+
+    /// Returns the layout of a row of an entity or its subentities; nil for another row, which is
+    /// damaged.
+    package func layoutIndex(forNumber number: Int64, of entity: EntityLayout) -> Int? {
+        layoutIndex(forNumber: number).flatMap { layouts.layouts[$0].isKind(of: entity) ? $0 : nil }
     }
 
     /// Returns the condition that limits a table's rows to an entity; nil when the table holds no

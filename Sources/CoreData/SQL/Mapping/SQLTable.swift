@@ -271,7 +271,7 @@ package final class SQLTable {
     package var entityColumn: String? { naming.numbersSingleEntities || family.count > 1 ? numberColumn : nil }
 
     /// The columns that every row has before those of its properties, and that an INSERT writes.
-    package var systemColumns: [String] { [keyColumn, entityColumn, writesVersions ? versionColumn : nil].compactMap { $0 } }
+    var systemColumns: [String] { [keyColumn, entityColumn, writesVersions ? versionColumn : nil].compactMap { $0 } }
 
     package var allColumnNames: [String] { systemColumns + declarations.map(\.name) }
 

@@ -26,7 +26,6 @@ package struct SQLSchema {
     /// Returns the join tables that follow a table: those that its entities name.
     private func joinTables(of table: SQLTable) -> [SQLJoinTable] { mapping.joinTables.filter { $0.owner.table === table } }
 
-    /// Returns the statements that create all indexes.
     func indexStatements() -> [String] { indexes().map(\.statement) }
 
     /// Returns all indexes that the database can create, each with its statement.
@@ -43,7 +42,6 @@ package struct SQLSchema {
         mapping.tables.flatMap(namedIndexes).compactMap { index in dialect.refusal(of: index).map { (index, $0) } }
     }
 
-    /// Returns the statements that create all triggers.
     func triggerStatements() throws -> [String] { try derivations().flatMap { try dialect.triggers($0) } }
 
     package func derivations() -> [SQLDerivation] { mapping.tables.flatMap(derivations) }

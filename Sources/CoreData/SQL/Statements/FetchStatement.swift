@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// The generator marks each argument with its origin. Another fetch fills in its own values by
 /// these marks.
-package final class FetchStatement: @unchecked Sendable {
+final class FetchStatement: @unchecked Sendable {
     // Sendable: all properties are constants, and the objects that they refer to never change once
     // a store is open.
 
@@ -29,8 +29,8 @@ package final class FetchStatement: @unchecked Sendable {
         let kind: ValueKind?
     }
 
-    package let entity: SQLEntity
-    package let sql: String
+    let entity: SQLEntity
+    let sql: String
     private let includesSubentities: Bool
     private let shape: StoreFetch.Shape
     private let excludesRows: Bool
@@ -44,7 +44,7 @@ package final class FetchStatement: @unchecked Sendable {
     /// Keeps the SQL that was generated for a fetch.
     ///
     /// - Returns: nil when SQL of this kind cannot be used again.
-    package init?(_ fetch: StoreFetch, entity: SQLEntity, statement: SQLStatement) {
+    init?(_ fetch: StoreFetch, entity: SQLEntity, statement: SQLStatement) {
         self.entity = entity
         sql = statement.sql
         includesSubentities = fetch.includesSubentities
@@ -134,17 +134,17 @@ package final class FetchStatement: @unchecked Sendable {
 }
 
 /// The statements that a store keeps for later fetches.
-package final class FetchStatements: Sendable {
+final class FetchStatements: Sendable {
     /// The number of statements kept for each entity.
     private static let maximumCount = 32
 
     /// The statements by layout index, oldest first. The lock guards this table.
     private let statements: Mutex<[[FetchStatement]]>
 
-    package init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
+    init(layoutCount: Int) { statements = Mutex(Array(repeating: [], count: layoutCount)) }
 
     /// Returns a kept statement that fits a fetch, and the values to bind.
-    package func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [SQLArgument])? {
+    func statement(for fetch: StoreFetch, _ generator: SQLGenerator) -> (FetchStatement, [SQLArgument])? {
         let kept = statements.withLock { $0[fetch.entity.index] }
         for statement in kept {
             if let arguments = statement.arguments(for: fetch, generator) { return (statement, arguments) }
@@ -153,7 +153,7 @@ package final class FetchStatements: Sendable {
     }
 
     /// Keeps a statement. If there are too many for its entity, the oldest one is removed.
-    package func keep(_ statement: FetchStatement) {
+    func keep(_ statement: FetchStatement) {
         statements.withLock { statements in
             let index = statement.entity.layout.index
             if statements[index].count >= Self.maximumCount { statements[index].removeFirst() }

@@ -1,10 +1,10 @@
 /// The statement that reads the rows related to one row, or to many, through one relationship.
-package struct RelatedRowsStatement {
-    package let sql: String
+struct RelatedRowsStatement {
+    let sql: String
     /// Whether the rows are found by their own foreign key, so that none belongs to two owners.
-    package let isInverse: Bool
+    let isInverse: Bool
     /// The place of the owner's key in each row.
-    package var owner = OwnerKey.lastColumn
+    var owner = OwnerKey.lastColumn
     /// The rows' table and their foreign-key column; set only where the rows may come in any order.
     var foreignKey: (table: String, column: String)?
 }
@@ -17,7 +17,7 @@ extension SQLMapping {
     ///   - owners: the form in which the owners' keys are bound.
     ///   - readsTable: whether the statement scans the whole table instead of using an index, where
     ///     a foreign key identifies the owner.
-    package func relatedRows(
+    func relatedRows(
         _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form, readsTable: Bool = false
     ) throws -> RelatedRowsStatement {
         let condition = dialect.keyCondition(owners)
@@ -67,11 +67,36 @@ extension SQLMapping {
     }
 
     /// Returns the mapping of a relationship's destination.
-    package func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
+    func destination(of slot: PropertySlot, of entity: EntityLayout) throws -> SQLEntity {
         guard slot.destinationIndex >= 0, let destination = entities[slot.destinationIndex] else {
             throw CoreDataErrors.destinationIsNotKept(slot.name, of: entity.name)
         }
         return destination
+    }
+}
+
+/// References to the rows related to some owners, by owner, and the SQL that finds them.
+package struct RelatedReferences {
+    package let sql: String
+    package private(set) var references: [Int64: [RowReference]] = [:]
+    private let select: SelectColumns
+    private let mapping: SQLMapping
+
+    /// - Parameter owners: the form in which the owners' keys are bound.
+    package init(
+        through slot: PropertySlot, of entity: EntityLayout, owners: SQLKeys.Form, in mapping: SQLMapping
+    ) throws {
+        self.mapping = mapping
+        select = SelectColumns(
+            try mapping.destination(of: slot, of: entity), includesSubentities: true, in: mapping, present: [])
+        sql = try mapping.relatedRows(slot, of: try mapping.requiredEntity(entity), to: select, owners: owners).sql
+    }
+
+    /// Adds the row that the columns 0, 1 and 3 of a result identify, unless it is of an entity
+    /// that the model does not know.
+    package mutating func append(entityNumber: Int64, key: Int64, owner: Int64) {
+        let index = select.isSingle ? select.entity.layout.index : mapping.layoutIndex(forNumber: entityNumber)
+        if let index { references[owner, default: []].append(RowReference(key: key, layoutIndex: index)) }
     }
 }
 

@@ -1,7 +1,6 @@
 /// Keys in the form in which a statement binds them.
 package struct SQLKeys {
     package enum Form: Hashable, Sendable {
-        /// One key.
         case one
         /// One value that holds all keys.
         case list

@@ -53,25 +53,12 @@ package struct SelectColumns {
         self.family = family
     }
 
-    /// Returns the columns that identify rows, without the rows' values.
-    package static func ofReferences(to entity: SQLEntity, in mapping: SQLMapping) -> SelectColumns {
-        SelectColumns(entity, includesSubentities: true, in: mapping, present: [])
-    }
-
-    /// Returns the statement for the rows with some keys.
     package func statement(for keys: SQLKeys.Form) -> String {
         switch keys {
         case .one: oneKey
         case .list: keyList
         case .range: keyRange
         }
-    }
-
-    /// Returns the row that the first two columns of a result identify; nil for a row of an entity
-    /// that the model does not know.
-    package func reference(entityNumber: Int64, key: Int64, in mapping: SQLMapping) -> RowReference? {
-        let index = isSingle ? entity.layout.index : mapping.layoutIndex(forNumber: entityNumber)
-        return index.map { RowReference(key: key, layoutIndex: $0) }
     }
 
     /// Whether all rows are of one entity.

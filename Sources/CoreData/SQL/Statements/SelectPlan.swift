@@ -26,9 +26,25 @@ package final class SelectPlan<Decoder: AnyObject>: @unchecked Sendable {
 
     package var heapBytesPerRow: Int { lastHeapBytes.load(ordering: .relaxed) }
 
-    package func noteHeap(bytes: Int, rows: Int) {
-        // Adds an eighth, because rows differ in size.
-        lastHeapBytes.store(bytes / rows + bytes / rows / 8 + 1, ordering: .relaxed)
+    /// Returns the rows that builders have collected.
+    ///
+    /// - Parameters:
+    ///   - only: the builder of a plan of one entity: the rows of its pages are the result.
+    ///   - builders: the builders of a plan of several entities, by layout index.
+    ///   - mixedRows: the rows of those, in order.
+    package func finish(
+        _ only: inout RowPageBuilder?, _ builders: inout ContiguousArray<RowPageBuilder?>,
+        _ mixedRows: ContiguousArray<RowPointer>
+    ) -> FetchedRows {
+        var pages: [RowPage] = only?.finish() ?? []
+        for index in builders.indices { pages += builders[index]?.finish() ?? [] }
+        let fetched = self.only == nil ? FetchedRows(rows: mixedRows, pages: pages) : FetchedRows(pagesInOrder: pages)
+        if !fetched.rows.isEmpty {
+            let bytes = pages.reduce(0) { $0 + $1.heapCount } / fetched.rows.count
+            // Adds an eighth, because rows differ in size.
+            lastHeapBytes.store(bytes + bytes / 8 + 1, ordering: .relaxed)
+        }
+        return fetched
     }
 
     package func decoder(forEntityNumber number: Int64) -> Decoder? {

@@ -88,7 +88,6 @@ final class SQLiteReaders: Sendable {
         if looksLater { lookLater() }
     }
 
-    /// Closes all unused readers.
     func closeUnused() { closing { $0.closeUnused(since: .now, keeping: 0) } }
 
     /// Closes readers that were not used since a point of time, except the last one.

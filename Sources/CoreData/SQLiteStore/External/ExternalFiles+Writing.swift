@@ -4,7 +4,6 @@ import Foundation
 extension ExternalFiles {
     /// The settings for new files.
     struct Making {
-        /// The file access of the store.
         let access: FileAccess
         /// Whether files must be synced to the disk before a row names them.
         let isSynced: Bool

@@ -84,7 +84,6 @@ struct ExternalFiles: Sendable {
         for name in names where isRegularFile(name) { unlink(path(of: name)) }
     }
 
-    /// Removes the folders if they are empty.
     func removeEmptyFolders() {
         if rmdir(folder.path) == 0 { rmdir(supportFolder.path) }
     }

@@ -17,7 +17,6 @@ extension SQLiteStore {
         return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
     }
 
-    /// Whether the history tables exist.
     static func hasHistoryTables(_ columns: [String: [String]]) -> Bool { columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil }
 
     /// Whether transactions were recorded. Empty history tables do not count.

@@ -1,30 +1,22 @@
 import Foundation
 
-// Checks that depend on the rows: whether they fit the new model.
+// What the common steps of migrations use.
 extension SQLiteMigration {
     var checks: SQLMigrationChecks {
         SQLMigrationChecks(plan: plan, store: "at \(connection.path)", userInfo: ["NSFilePath": connection.path])
     }
 
-    /// Returns the error that names the entity and the values that several rows share; nil when
-    /// there are none.
-    func constraintViolation() throws -> NSError? {
-        for check in checks.uniqueness() {
-            var examples: [String] = []
-            try connection.query(check.statement) { row in
-                let values = (0..<check.columnCount).map { row.string(Int32($0 + 1)) }
-                examples.append(SQLMigrationChecks.example(values, count: row.int64(0)))
-            }
-            if !examples.isEmpty { return check.error(examples.joined(separator: "; ")) }
-        }
-        return nil
+    func run(_ sql: String) throws { try connection.execute(sql) }
+
+    @discardableResult
+    func execute(_ statement: SQLStatement) throws -> Int {
+        try connection.run(statement.sql, statement.values)
+        return Int(connection.changes)
     }
 
-    /// - Throws: the error of the first count that is not 0.
-    func require(_ counts: [SQLMigrationChecks.Count]) throws {
-        for check in counts {
-            let count = try connection.integer(check.statement.sql, check.statement.values)
-            if let count, count > 0 { throw check.error(count) }
-        }
+    func integer(_ statement: SQLStatement) throws -> Int64? { try connection.integer(statement.sql, statement.values) }
+
+    func texts(_ sql: String, count: Int, _ body: (Int64, [String?]) -> Void) throws {
+        try connection.query(sql) { row in body(row.int64(0), (0..<count).map { row.string(Int32($0 + 1)) }) }
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 /// The former tables are renamed, the new ones created, and SQLite copies their rows. No row passes
 /// through the program, so the memory used does not depend on their number. Any failure before the
 /// commit leaves the store as it was.
-struct SQLiteMigration {
+struct SQLiteMigration: SQLMigrationSteps {
     let connection: SQLiteConnection
     let plan: SQLMigrationPlan
     let model: NSManagedObjectModel
@@ -33,18 +33,7 @@ struct SQLiteMigration {
         }
         for (_, statement) in plan.createdTables { try connection.execute(statement) }
         try copyRows()
-        for copy in plan.hiddenKeys {
-            try require([checks.owners(copy)].compactMap { $0 })
-            let statement = copy.statement
-            try connection.run(statement.sql, statement.values)
-        }
-        for positions in plan.positions {
-            for statement in plan.dialect.numberRows(
-                of: positions.table, by: positions.owner, inOrderOf: positions.key, in: positions.position, step: SQLPositions.step)
-            {
-                try connection.execute(statement)
-            }
-        }
+        try setKeysAndPositions()
         try noteUnusedFiles()
         for table in plan.droppedTables {
             try connection.execute("DROP TABLE \(SQLSchema.identifier(SQLMigrationPlan.formerName(table)))")
@@ -102,37 +91,7 @@ struct SQLiteMigration {
         for statement in statements { try connection.execute(statement) }
     }
 
-    // MARK: - Rows
-
-    private func copyRows() throws {
-        var counts: [Int64] = []
-        for copy in plan.copies {
-            counts.append(try connection.integer("SELECT count(*) FROM \(SQLSchema.identifier(copy.sourceName))") ?? 0)
-        }
-        let total = max(1, counts.reduce(0, +))
-        var done: Int64 = 0
-        for (copy, count) in zip(plan.copies, counts) {
-            let statement = copy.statement
-            let values = Array(statement.values.dropLast(2))
-            let table = SQLSchema.identifier(copy.sourceName)
-            var last = Int64.min
-            var copied: Int64 = 0
-            while copied < count {
-                let end =
-                    try connection.integer(
-                        "SELECT rowid FROM \(table) WHERE rowid > ? ORDER BY rowid LIMIT 1 OFFSET ?",
-                        [.integer(last), .integer(copy.rowsPerStep - 1)]) ?? Int64.max
-                try connection.run(statement.sql, values + [.integer(last), .integer(end)])
-                copied += copy.rowsPerStep
-                last = end
-                progress.report(0.7 * Double(done + min(copied, count)) / Double(total))
-                if end == Int64.max { break }
-            }
-            done += count
-        }
-    }
-
-    // MARK: - Indexes and derived attributes
+    // MARK: - Indexes
 
     private func makeIndexes(_ statements: [String]) throws {
         var known: Set<String> = []
@@ -145,20 +104,6 @@ struct SQLiteMigration {
             } catch let error as SQLiteError where error.isUniquenessViolation {
                 throw try constraintViolation() ?? error
             }
-        }
-    }
-
-    private func deriveAttributes() throws {
-        let schema = SQLSchema(mapping: plan.target)
-        let statements = try plan.target.tables.flatMap(schema.derivations).compactMap { try $0.recomputation() }
-        // Repeated for values derived from derived values, until nothing changes.
-        for _ in statements.indices {
-            var changes: Int32 = 0
-            for statement in statements {
-                try connection.run(statement)
-                changes += connection.changes
-            }
-            if changes == 0 { break }
         }
     }
 }

@@ -30,15 +30,8 @@ extension SQLiteStore {
         do {
             try connection.transaction(.immediate) {
                 let metadata = try StoreMetadata.read(connection) ?? [:]
-                let hashes = StoreMetadataHashes.hashes(in: metadata) ?? [:]
-                // Another process may have migrated it already.
-                if hashes == migration.hashes { return }
-                guard hashes == migration.storedHashes else {
-                    throw CoreDataErrors.make(
-                        .persistentStoreIncompatibleVersionHash,
-                        "The store at \(url.path) was brought to another version of the model by someone else meanwhile.",
-                        recovery: "Add it again.", userInfo: ["NSFilePath": url.path])
-                }
+                let userInfo = ["NSFilePath": url.path]
+                if try migration.wasDone(metadata, store: "at \(url.path)", userInfo: userInfo) { return }
                 let running = SQLiteMigration(
                     connection: connection, plan: try plan(migration, connection), model: migration.model,
                     entities: migration.entities, metadata: metadata,

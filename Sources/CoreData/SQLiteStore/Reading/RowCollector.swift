@@ -105,15 +105,7 @@ struct RowCollector {
     }
 
     /// Returns the rows without publishing them; the caller may do so later.
-    mutating func finishUnpublished() -> FetchedRows {
-        var pages: [RowPage] = only?.finish() ?? []
-        for index in builders.indices { pages += builders[index]?.finish() ?? [] }
-        let fetched = plan.only == nil ? FetchedRows(rows: mixedRows, pages: pages) : FetchedRows(pagesInOrder: pages)
-        if !fetched.rows.isEmpty {
-            plan.noteHeap(bytes: pages.reduce(0) { $0 + $1.heapCount }, rows: fetched.rows.count)
-        }
-        return fetched
-    }
+    mutating func finishUnpublished() -> FetchedRows { plan.finish(&only, &builders, mixedRows) }
 }
 
 extension RowPageBuilder {

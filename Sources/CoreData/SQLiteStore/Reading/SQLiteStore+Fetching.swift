@@ -20,17 +20,8 @@ extension SQLiteStore {
 
     func fetch(_ plan: StoreFetch, in backend: SQLiteBackend) throws -> StoreFetchResult {
         if plan.shape == .dictionaries { return .dictionaries(try fetchDictionaries(plan, backend)) }
-        let generator = SQLGenerator(mapping: backend.mapping, store: self)
-        if let (statement, arguments) = backend.fetchStatements.statement(for: plan, generator) {
-            return try run(statement.sql, arguments.map(\.value), plan, statement.entity, backend)
-        }
-        let entity = try generator.entity(plan.entity)
-        let text = try generator.fetch(plan, entity) {
-            backend.selectPlan(entity, includesSubentities: plan.includesSubentities).columns
-        }
-        let statement = text.statement(backend.mapping.dialect)
-        if let kept = FetchStatement(plan, entity: entity, statement: statement) { backend.fetchStatements.keep(kept) }
-        return try run(statement.sql, statement.values, plan, entity, backend)
+        let fetch = try backend.statement(for: plan, in: self)
+        return try run(fetch.sql, fetch.arguments.map(\.value), plan, fetch.entity, backend)
     }
 
     private func run(
@@ -44,20 +35,13 @@ extension SQLiteStore {
                     try connection.read(sql, arguments, body)
                 })
         case .references:
-            let isSingle = plan.isOfOneEntity
+            let only = plan.isOfOneEntity ? entity.layout.index : nil
             var references = FetchedReferences(of: entity.layout.index)
             try backend.pool.read { connection in
                 try connection.query(sql, arguments) { row in
-                    guard isSingle else {
-                        // Rows of another entity than the requested ones are damaged.
-                        if let index = backend.mapping.layoutIndex(forNumber: row.int64(0)),
-                            backend.mapping.layouts.layouts[index].isKind(of: entity.layout)
-                        {
-                            references.append(RowReference(key: row.int64(1), layoutIndex: index))
-                        }
-                        return
-                    }
-                    references.append(RowReference(key: row.int64(1), layoutIndex: entity.layout.index))
+                    guard let index = only ?? backend.mapping.layoutIndex(forNumber: row.int64(0), of: entity.layout)
+                    else { return }
+                    references.append(RowReference(key: row.int64(1), layoutIndex: index))
                 }
             }
             references.areDistinct = true
@@ -155,18 +139,15 @@ extension SQLiteStore {
     ) throws -> [Int64: [RowReference]] {
         if keys.isEmpty { return [:] }
         let backend = try backend()
-        let (keys, mapping) = (SQLKeys(keys, backend.mapping.dialect), backend.mapping)
-        let select = SelectColumns.ofReferences(to: try mapping.destination(of: slot, of: entity), in: mapping)
-        let sql = try mapping.relatedRows(slot, of: try backend.entity(entity), to: select, owners: keys.form).sql
-        var references: [Int64: [RowReference]] = [:]
+        let keys = SQLKeys(keys, backend.mapping.dialect)
+        var related = try RelatedReferences(through: slot, of: entity, owners: keys.form, in: backend.mapping)
         try backend.pool.read { connection in
-            try connection.read(sql, keys) { row in
+            try connection.read(related.sql, keys) { row in
                 while try row.step() {
-                    guard let reference = select.reference(entityNumber: row.int64(0), key: row.int64(1), in: mapping) else { continue }
-                    references[row.int64(3), default: []].append(reference)
+                    related.append(entityNumber: row.int64(0), key: row.int64(1), owner: row.int64(3))
                 }
             }
         }
-        return references
+        return related.references
     }
 }

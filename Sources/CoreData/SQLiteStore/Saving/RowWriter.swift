@@ -108,7 +108,6 @@ final class RowWriter {
         return builder.finish()
     }
 
-    /// Inserts a row.
     // By address: passing the change by value would copy it with its references for each row.
     func insert(_ change: UnsafePointer<RowChange>) throws -> RowPointer {
         let statement: SQLiteStatement

@@ -54,24 +54,22 @@ extension SaveSession {
     }
 
     /// Reads the rows again whose derived values the triggers of this save changed.
-    func readDerivedRows() throws -> FetchedRows {
-        guard !connection.affectedRows.isEmpty else { return FetchedRows() }
+    func readDerivedRows() throws -> [RowPage] {
+        guard !connection.affectedRows.isEmpty else { return [] }
         var keysByRoot: [Int: Set<Int64>] = [:]
         for affected in connection.affectedRows {
             guard let index = backend.mapping.layoutIndex(forNumber: affected.entityNumber) else { continue }
             keysByRoot[backend.mapping.layouts.layouts[index].rootIndex, default: []].insert(affected.key)
         }
-        var result = FetchedRows()
+        var pages: [RowPage] = []
         for (root, keys) in keysByRoot {
             let select = backend.selectPlan(
                 try backend.entity(backend.mapping.layouts.layouts[root]), includesSubentities: true)
             var collector = RowCollector(select, expectedRows: keys.count)
             let statement = select.columns.statement(for: .list)
             try connection.read(statement, [backend.mapping.dialect.keyList(keys).value]) { try collector.readAll($0) }
-            let rows = collector.finishUnpublished()
-            result.rows += rows.rows
-            result.pages += rows.pages
+            pages += collector.finishUnpublished().pages
         }
-        return result
+        return pages
     }
 }

@@ -34,7 +34,7 @@ final class SaveSession {
 
     func run(beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         connection.affectedRows.removeAll()
-        let (pages, extra) = try backend.pool.transaction(connection) {
+        let (pages, derived) = try backend.pool.transaction(connection) {
             do {
                 let written = try write()
                 try others()
@@ -47,11 +47,11 @@ final class SaveSession {
         // Even if the commit fails, recovery of the log may restore it: the written files stay
         // until a store is opened.
         if let files { backend.pool.supersededFiles?.add(files.superseded) }
-        return publish(pages, extra)
+        return batch.publish((insertedRows, updatedRows), pages, derived: derived, in: backend.rowCaches)
     }
 
     /// Performs all writes between the beginning of the transaction and its commit.
-    private func write() throws -> ([RowPage], FetchedRows) {
+    private func write() throws -> (pages: [RowPage], derived: [RowPage]) {
         try checkVersions()
         try deleteRows()
         try updateRows()
@@ -60,14 +60,14 @@ final class SaveSession {
         guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
         if backend.tracksHistory { try writeHistory() }
         try store.writeChangedMetadata(connection)
-        let extra = try readDerivedRows()
+        let derived = try readDerivedRows()
         try files?.sync()
         var pages: [RowPage] = []
         for index in writers.keys.sorted() {
             guard let writer = writers[index] else { continue }
             pages += try writer.finish()
         }
-        return (pages, extra)
+        return (pages, derived)
     }
 
     /// Writes new rows and relationships as part of the open transaction, and reads nothing back.
@@ -79,41 +79,6 @@ final class SaveSession {
         try files?.sync()
         // Blocks do not use the list of rows that triggers changed.
         connection.affectedRows.removeAll()
-    }
-
-    /// Publishes the new rows and removes the deleted ones from the caches, after the commit.
-    private func publish(_ pages: [RowPage], _ extra: FetchedRows) -> SaveOutcome {
-        var byRoot: [Int: [RowPage]] = [:]
-        for page in pages { byRoot[page.layout.rootIndex, default: []].append(page) }
-        for (root, pages) in byRoot { backend.rowCaches[root].insert(pages) }
-        for change in batch.deletes { backend.rowCache(of: change.layout).remove(change.key) }
-        var extraByRoot: [Int: [RowPage]] = [:]
-        for page in extra.pages { extraByRoot[page.layout.rootIndex, default: []].append(page) }
-        for (root, pages) in extraByRoot { backend.rowCaches[root].insert(pages) }
-        if !extra.rows.isEmpty {
-            // The rows read after the triggers replace the written ones, as they have the derived
-            // values.
-            var replaced: [RowReference: RowPointer] = [:]
-            for row in extra.rows {
-                let root = backend.mapping.layouts.layouts[row.rowLayoutIndex].rootIndex
-                replaced[RowReference(key: row.rowKey, layoutIndex: root)] = row
-            }
-            for (index, change) in batch.inserts.enumerated() {
-                if let row = replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] {
-                    insertedRows[index] = row
-                }
-            }
-            for (index, change) in batch.updates.enumerated() {
-                if let row = replaced[RowReference(key: change.key, layoutIndex: change.layout.rootIndex)] {
-                    updatedRows[index] = row
-                }
-            }
-        }
-        var outcome = SaveOutcome()
-        outcome.inserted = FetchedRows(
-            rows: ContiguousArray(insertedRows.compactMap { $0 }), pages: pages + extra.pages)
-        outcome.updated = FetchedRows(rows: ContiguousArray(updatedRows.compactMap { $0 }), pages: pages + extra.pages)
-        return outcome
     }
 
     @inline(__always)

@@ -1,17 +1,14 @@
 import CoreData
 import Foundation
 
-/// A row of a result of any shape.
-struct PostgreSQLRow: SQLRow {
-    let row: WireRow
-
+extension WireRow: SQLRow {
     private func bytes(_ column: Int32) -> UnsafeBufferPointer<UInt8>? {
-        row.values[Int(column)].map { UnsafeBufferPointer(start: $0, count: Int(row.lengths[Int(column)])) }
+        values[Int(column)].map { UnsafeBufferPointer(start: $0, count: Int(lengths[Int(column)])) }
     }
 
-    private func type(_ column: Int32) -> UInt32 { row.types[Int(column)] }
+    private func type(_ column: Int32) -> UInt32 { types[Int(column)] }
 
-    func isNull(_ column: Int32) -> Bool { row.values[Int(column)] == nil }
+    func isNull(_ column: Int32) -> Bool { values[Int(column)] == nil }
 
     func int64(_ column: Int32) -> Int64 {
         switch storedValue(column) {
@@ -75,7 +72,12 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension WireArguments {
-    /// Appends an argument of a statement.
+    init(key: Int64) { append(key: key) }
+
+    init(keys: some Collection<Int64>) { append(keys: keys) }
+
+    init(text: String) { append(text: text) }
+
     mutating func append(_ argument: SQLArgument) throws(WireValue.Refusal) {
         guard let elements = argument.elements else { return try append(argument.value, argument.kind) }
         let kinds = elements.lazy.filter { !$0.isNull }.map { WireValue.argumentType($0, argument.kind) }
@@ -110,7 +112,6 @@ extension WireArguments {
         if let refusal { throw refusal }
     }
 
-    /// Appends an array of keys.
     mutating func append(keys: some Collection<Int64>) {
         appendArray(of: WireType.int8, count: keys.count) { bytes in
             for key in keys {
