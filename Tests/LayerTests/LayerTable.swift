@@ -40,6 +40,7 @@ enum LayerTable {
             // context by name.
             "Objects/NSManagedObject.swift": [
                 "NSManagedObjectContext", "managedObjectContext", "_entity", "NSFetchRequest", "NSFetchRequestResult",
+                "setEntityName",
             ],
             // What saves and merges are members that programs override, so they stand in the body
             // of the class.

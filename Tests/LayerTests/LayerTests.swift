@@ -61,7 +61,7 @@ import Testing
         let text = try String(contentsOf: document, encoding: .utf8)
         let after = try #require(text.components(separatedBy: LayerPicture.start + "\n").dropFirst().first)
         let shown = try #require(after.components(separatedBy: "\n" + LayerPicture.end).first)
-        let picture = LayerPicture.text(of: LayerTable.modules)
+        let picture = LayerPicture.text(of: LayerTable.engine)
         #expect(shown == picture, "Put this picture into Design.md:\n\(picture)")
     }
 

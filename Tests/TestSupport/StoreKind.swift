@@ -41,7 +41,7 @@ public enum StoreKind: String, CaseIterable, Sendable {
         case .sqlite: file
         case .inMemory: nil
         case .postgreSQL where Pooler.isWanted: Pooler.shared?.url(schema: Self.schema(file), direct: true)
-        case .postgreSQL: PostgreSQLServer.shared?.url(schema: Self.schema(file))
+        case .postgreSQL: PostgreSQLServer.shared?.url(ownSchema: Self.schema(file))
         }
     }
 

@@ -1,3 +1,4 @@
+import CPostgreSQL
 import Foundation
 import Synchronization
 
@@ -24,6 +25,11 @@ public final class PostgreSQLServer: Sendable {
     /// in whatever way.
     private let lifeline: Pipe
     private let schemas = Atomic<Int>(0)
+    /// The database of each schema that a test's file stands for.
+    private let homes = Mutex<[String: String]>([:])
+    /// The number of such schemas in one database. A catalog of thousands takes longer to read than
+    /// most tests take.
+    private static let schemasOfDatabase = 50
 
     /// The server, started by the first that asks; nil where it cannot be had.
     public static var shared: PostgreSQLServer? { try? attempt.get() }
@@ -48,13 +54,31 @@ public final class PostgreSQLServer: Sendable {
     /// Where the programs are that this server was started with.
     public let programs: String
 
+    /// The URL of a schema in a database that has few others; the same for the same name.
+    public func url(ownSchema schema: String) -> URL { url(schema: schema, database: home(of: schema)) }
+
+    /// The database of a schema, made with the first of its schemas.
+    private func home(of schema: String) -> String {
+        homes.withLock { homes in
+            if let home = homes[schema] { return home }
+            let home = "\(database)_\(homes.count / Self.schemasOfDatabase)"
+            if homes.count.isMultiple(of: Self.schemasOfDatabase) {
+                let connection = PQconnectdb(connectionString())
+                PQclear(PQexec(connection, "CREATE DATABASE \(home)"))
+                PQfinish(connection)
+            }
+            homes[schema] = home
+            return home
+        }
+    }
+
     /// A URL of the database, with a schema where a store wants one; by TCP where the server has a
     /// port.
-    public func url(schema: String? = nil) -> URL {
+    public func url(schema: String? = nil, database: String? = nil) -> URL {
         var components = URLComponents()
         components.scheme = "postgresql"
         components.host = ""
-        components.path = "/\(database)"
+        components.path = "/\(database ?? self.database)"
         components.queryItems = [URLQueryItem(name: "host", value: socketFolder), URLQueryItem(name: "user", value: user)]
         if let port, let network {
             components.queryItems?[0].value = "localhost"
@@ -70,8 +94,8 @@ public final class PostgreSQLServer: Sendable {
     }
 
     /// The database as a list of `keyword=value`; never by TCP.
-    public func connectionString(user: String? = nil) -> String {
-        "host=\(socketFolder) dbname=\(database) user=\(user ?? self.user)"
+    public func connectionString(user: String? = nil, database: String? = nil) -> String {
+        "host=\(socketFolder) dbname=\(database ?? self.database) user=\(user ?? self.user)"
     }
 
     /// A name that no other schema of the server was given.

@@ -16,7 +16,8 @@ public final class PostgreSQLTables {
     public init(_ url: URL) {
         let components = URLComponents(url: url, resolvingAgainstBaseURL: false)
         schema = components?.queryItems?.first { $0.name == "ocd.schema" }?.value ?? "core_data"
-        connection = PQconnectdb(PostgreSQLServer.shared?.connectionString() ?? "")
+        let database = components.map { String($0.path.dropFirst()) }
+        connection = PQconnectdb(PostgreSQLServer.shared?.connectionString(database: database) ?? "")
         execute("SET client_min_messages TO warning; SET search_path TO \"\(schema)\", pg_catalog; SET TimeZone TO 'UTC'")
     }
 
