@@ -30,7 +30,7 @@ struct ModelDescriptionTests {
         model.freeze()
         #expect(model.tables != nil)
         #expect(item.tables != nil)
-        #expect(item.properties.allSatisfy(\.isFrozen))
+        #expect(item.properties.allSatisfy { $0.isFrozen })
         #expect(item.indexes.allSatisfy { $0.isFrozen && $0.elements.allSatisfy(\.isFrozen) })
     }
 

@@ -34,8 +34,8 @@ import Testing
                 // Collections that programs give or are given.
                 "Predicates/Collections/NSSet+Predicates.swift", "CoreData/Collections/NSMapTable.swift",
                 // Names, options, samples and settings.
-                "CoreData/Coordinator/NSPersistentStoreCoordinator+StoreFiles.swift", "CoreData/Context/Fetching/NSFetchRequest.swift",
-                "CoreData/Objects/ProbeValues.swift", "Predicates/Translation/PredicateExpressions+Translation.swift",
+                "CoreData/Coordinator/NSPersistentStoreCoordinator+StoreFiles.swift",
+                "CoreData/Objects/Values/ProbeValues.swift", "Predicates/Translation/PredicateExpressions+Translation.swift",
                 "SafeCoreData/Snapshots/SnapshotGraph.swift",
             ]
         ),

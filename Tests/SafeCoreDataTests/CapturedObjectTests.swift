@@ -180,10 +180,11 @@ import Testing
         let captured = try Captured(.inMemory)
         let (acme, other) = (captured.acme, captured.suppliers[1])
         let views = [ReadOnly(acme)]
-        #expect(acme == views[0])
-        #expect(views[0] == acme)
-        #expect(other != views[0])
-        #expect(views[0] != other)
+        // Not within the macro, which takes the two sides apart.
+        let equalities = [acme == views[0], views[0] == acme, other == views[0], views[0] == other]
+        #expect(equalities == [true, true, false, false])
+        let differences = [acme != views[0], views[0] != acme, other != views[0], views[0] != other]
+        #expect(differences == [false, false, true, true])
         #expect(views.contains(acme))
         #expect(!views.contains(other))
         #expect(!views.contains(nil as ShopSupplier?))
