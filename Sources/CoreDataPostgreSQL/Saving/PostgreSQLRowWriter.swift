@@ -37,7 +37,8 @@ final class PostgreSQLRowWriter {
         let page = builder.page
         for slot in 0..<entity.layout.storedCount { page.setNull(row, slot) }
         if let values = change.values {
-            for target in targets where values.has(target.slot) { set(values[target.slot], target, row, page) }
+            let mask = values.mask
+            for target in targets where mask.contains(target.slot) { set(values[target.slot], target, row, page) }
         }
         inserted.append(row)
         return row
@@ -47,20 +48,10 @@ final class PostgreSQLRowWriter {
     func update(_ change: RowChange, _ base: Snapshot) -> RowPointer {
         let row = builder.appendRow(key: change.key, version: base.version + 1)
         let page = builder.page
-        for slot in entity.layout.slots.prefix(entity.layout.storedCount) {
-            let index = slot.index
-            if base.isNull(index) {
-                page.setNull(row, index)
-            } else if slot.kind.isVariableLength {
-                let bytes = base.page.bytes(base.row, index)
-                page.setBytes(row, index, bytes.baseAddress, bytes.count)
-            } else {
-                row[index] = base.row[index]
-            }
-            if slot.entityWord >= 0 { row[slot.entityWord] = base.row[slot.entityWord] }
-        }
+        page.copyValues(of: base, to: row)
         if let values = change.values {
-            for target in targets where values.has(target.slot) { set(values[target.slot], target, row, page) }
+            let mask = values.mask
+            for target in targets where mask.contains(target.slot) { set(values[target.slot], target, row, page) }
         }
         return row
     }

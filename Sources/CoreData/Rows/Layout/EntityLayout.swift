@@ -34,6 +34,8 @@ package final class EntityLayout: @unchecked Sendable {
     package let wordCount: Int
     let bitmapWords: Int
     let rowStrideInWords: Int
+    /// The stored slots whose values lie in the page's heap.
+    let variableLengthSlots: [Int]
     package let relationshipSlots: [Int]
     /// Slots of stored one-to-one relationships: both ends have a column.
     let oneToOneSlots: [Int]
@@ -85,6 +87,7 @@ package final class EntityLayout: @unchecked Sendable {
         self.wordCount = wordCount
         bitmapWords = max(1, (storedCount + 63) / 64)
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
+        variableLengthSlots = slots.prefix(storedCount).filter(\.kind.isVariableLength).map(\.index)
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
         oneToOneSlots = slots.filter { $0.kind == .toOne && $0.isStored && $0.inverseSlot >= 0 && !$0.inverseIsToMany }.map(\.index)
         placedSlots = slots.filter { $0.inverseIsOrdered && $0.kind == .toOne && $0.isStored }.map(\.index)

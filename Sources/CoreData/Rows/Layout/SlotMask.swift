@@ -1,6 +1,6 @@
 /// A set of slots: one word for entities of up to 64 properties.
 package struct SlotMask: Hashable, Sendable {
-    private var low: UInt64 = 0
+    @usableFromInline var low: UInt64 = 0
     /// The words after the first one; nil, not empty, where there are none, so that a mask costs no
     /// reference counting.
     private var high: [UInt64]?
@@ -9,14 +9,14 @@ package struct SlotMask: Hashable, Sendable {
         high = count > 64 ? Array(repeating: 0, count: (count - 1) / 64) : nil
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package func contains(_ slot: Int) -> Bool {
         if slot < 64 { return low & (1 << UInt64(slot)) != 0 }
         return highWord(slot) & (1 << UInt64(slot & 63)) != 0
     }
 
-    @inline(never)
-    private func highWord(_ slot: Int) -> UInt64 { high.map { $0[(slot >> 6) - 1] } ?? 0 }
+    @usableFromInline @inline(never)
+    func highWord(_ slot: Int) -> UInt64 { high.map { $0[(slot >> 6) - 1] } ?? 0 }
 
     @inline(__always)
     package mutating func insert(_ slot: Int) {

@@ -60,7 +60,7 @@ package final class RowPage: @unchecked Sendable {
     /// Whether the heap outgrew the block of the rows and has a block of its own.
     @exclusivity(unchecked) private var hasOwnHeap = false
     private let strideInWords: Int
-    private let wordCount: Int
+    @usableFromInline let wordCount: Int
     private let bitmapWords: Int
     /// The second header word of a row of version 0.
     private let layoutBits: UInt64
@@ -137,13 +137,13 @@ package final class RowPage: @unchecked Sendable {
         (row + wordCount).update(repeating: 0, count: bitmapWords)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package func setNull(_ row: RowPointer, _ slot: Int) {
         row[slot] = 0
         row[wordCount &+ slot &>> 6] |= 1 &<< UInt64(slot & 63)
     }
 
-    @inline(__always)
+    @inlinable @inline(__always)
     package func isNull(_ row: RowPointer, _ slot: Int) -> Bool {
         row.isNull(slot, wordCount: wordCount)
     }
@@ -158,6 +158,15 @@ package final class RowPage: @unchecked Sendable {
         // builder starts a new page long before.
         row[slot] = UInt64(truncatingIfNeeded: heapCount) &<< 32 | UInt64(truncatingIfNeeded: count)
         heapCount = end
+    }
+
+    /// Copies the values of another row of the entity to one of this page.
+    package func copyValues(of other: Snapshot, to row: RowPointer) {
+        row.update(from: other.row, count: wordCount + bitmapWords)
+        for slot in layout.variableLengthSlots where !isNull(row, slot) {
+            let bytes = other.page.bytes(other.row, slot)
+            setBytes(row, slot, bytes.baseAddress, bytes.count)
+        }
     }
 
     /// The largest heap that offsets and lengths of 32 bits can address.

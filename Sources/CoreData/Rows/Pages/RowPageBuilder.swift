@@ -119,7 +119,7 @@ extension Snapshot {
     func copy(key: Int64) -> Snapshot {
         var builder = RowPageBuilder(layout: layout, expectedRows: 1)
         let copy = builder.appendRow(key: key, version: version)
-        for slot in 0..<layout.storedCount { builder.set(copy, slot, value(slot)) }
+        builder.page.copyValues(of: self, to: copy)
         return Snapshot(row: copy, page: builder.page)
     }
 
