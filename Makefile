@@ -37,7 +37,7 @@ example: setup
 	$(SWIFT) run --package-path Examples/GeneratedModel
 
 test: setup-tests
-	SWIFT=$(SWIFT) Scripts/run-tests.sh
+	SWIFT=$(SWIFT) Scripts/run-tests.sh short
 
 # The long tests take several times as long without optimization; with assertions they check what a debug build checks.
 # What is released has no assertions: that is tested too, without the long tests, and its PostgreSQL store behind a pooler, and on a newer
@@ -46,9 +46,9 @@ test: setup-tests
 # At last the demonstration on a server and the documentation's site are made, which no test does.
 test-deep: export OPENCOREDATA_UNOPTIMIZED_TESTS = 1
 test-deep: setup-tests example
-	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
+	OPENCOREDATA_DEEP_TESTS=1 SWIFT=$(SWIFT) Scripts/run-tests.sh whole -c release -Xswiftc -enable-testing -Xswiftc -assert-config -Xswiftc Debug \
 		--scratch-path .build/assertions
-	SWIFT=$(SWIFT) Scripts/run-tests.sh -c release -Xswiftc -enable-testing
+	SWIFT=$(SWIFT) Scripts/run-tests.sh whole -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/run-postgresql-tests.sh -c release -Xswiftc -enable-testing
 	SWIFT=$(SWIFT) Scripts/thread-sanitizer.sh 300 300
 	@if Scripts/setup.sh --has-server; then SWIFT=$(SWIFT) Scripts/demo-postgresql.sh; fi

@@ -1,49 +1,71 @@
 #!/bin/sh
-# Runs the tests, in two processes at once, and says once more at the end which of them failed: what several thousand tests print hides it.
+# Builds and runs the tests, in three processes at once. Says at the end which of them failed, and which were the slowest.
 #
-#     Scripts/run-tests.sh [OPTIONS OF swift build]
+#     Scripts/run-tests.sh short|whole [OPTIONS OF swift build]
 #
-# Many tests wait, for a server, a lock or another process, and those of one process have no more threads than there are cores.
+# short: each test on stores of SQLite and in memory; those that show what every store must do, and those of the PostgreSQL store, on a
+#        server.
+# whole: each test on every kind of store.
 #
-# All output is in .build/test-output-*.txt too.
+# The tests of one process run one after the other, so that the time of each is its own. All output is in .build/test-output-*.txt too.
 set -u
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
 output=.build/test-output
+extent=$1
+shift
 mkdir -p .build
 rm -f "$output"-*
 
-# Without a limit all tests begin at once, and one that waits for anything goes on only when each of the others has had its turn: with
-# files and connections open all that time, and limits of time that run out.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="${SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH:-5}"
-
 "$swift" build --build-tests "$@" || exit 1
 
-# NAME OPTIONS...: runs some of the tests.
+# NAME KINDS OPTIONS...: runs some of the tests on some kinds of stores, or on all.
 run() {
     name=$1
-    shift
+    kinds=$2
+    shift 2
     {
-        # The other process has the lock of the build, which nobody changes.
-        "$swift" test --skip-build --ignore-lock --parallel "$@"
+        # The other processes have the lock of the build, which nobody changes.
+        OPENCOREDATA_STORE_KINDS=$kinds "$swift" test --skip-build --ignore-lock --no-parallel "$@"
         echo $? >"$output-$name.status"
     } 2>&1 | tee "$output-$name.txt"
 }
 
-half='^CoreDataTests\.'
-run first "$@" --filter "$half" &
-run second "$@" --skip "$half"
+engine='^CoreDataTests\.'
+server='^PostgreSQLTests\.'
+programs='^(CoreDataToolTests|PackageTests|SafeCoreDataTests)\.'
+# What a store must do, whatever its kind.
+conformance='Attribute|Batch(Delete|Insert|Update)|BatchFaulting|BatchedFetch|Constraint|DeleteRule|EveryStore|Fetch(Result|Scope)|Inverse'
+conformance="$conformance|Merging|OptimisticLocking|OrderedRelationship|ParentContext|Prefetch|SomeStores|Sorting|SpecialAttribute|StoreKind"
+conformance="^CoreDataTests\.($conformance|Undo|UnusualValues)Tests(/|\$)"
+
+if [ "$extent" = short ]; then
+    names='engine others programs server'
+    run engine sqlite,inMemory "$@" --filter "$engine" &
+    run others sqlite,inMemory "$@" --skip "$engine|$programs|$server" &
+    run programs sqlite,inMemory "$@" --filter "$programs"
+    run server postgreSQL "$@" --filter "$conformance|$server"
+else
+    names='engine others programs'
+    run engine '' "$@" --filter "$engine" &
+    run others '' "$@" --skip "$engine|$programs|$server" &
+    run programs '' "$@" --filter "$programs|$server"
+fi
 wait
+
 status=0
-for name in first second; do
+for name in $names; do
     # A process that was ended has left none.
     [ "$(cat "$output-$name.status" 2>/dev/null)" = 0 ] || status=1
 done
+echo
+echo 'The slowest tests, in seconds:'
+sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 \1/p' "$output"-*.txt | grep -v ' run with ' | sort -rn | head -n 10
 if [ "$status" -ne 0 ]; then
     echo
     echo 'What failed:'
     grep -hE '✘ .* (recorded an issue|failed after)|error: |Fatal error' "$output"-*.txt | head -n 100
 fi
-# Once more behind whatever the slower half has printed last.
+# Once more behind whatever the slowest process has printed last.
 grep -hE 'Test run with .*(passed|failed)' "$output"-*.txt
 exit "$status"

@@ -10,7 +10,7 @@ import Testing
     @Test("Contexts show what a plain model of their changes shows", arguments: StoreKind.allCases, 0..<4)
     func contextsShowWhatAModelShows(kind: StoreKind, part: Int) throws {
         // A server makes new tables for each sequence.
-        let sequences = (LongTests.areEnabled ? 2500 : 250) / (kind == .postgreSQL ? 25 : 1)
+        let sequences = (LongTests.areEnabled ? 2500 : 50) / (kind == .postgreSQL ? 25 : 1)
         var undoneCount = 0
         var redoneCount = 0
         for sequence in 0..<sequences {

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// Changes of many rows in a database, looked at by a connection past the store.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct PostgreSQLBatchTests {
     /// A store of parts in bins; each part has a key, and a code where it has one, that no other
     /// has.

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// Several hosts, of which one takes changes at a time.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .timeLimit(.minutes(5)))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .timeLimit(.minutes(5)))
 struct FailoverTests {
     private let primary: PostgreSQLServer
     private let standby: PostgreSQLServer

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// A pooler, beside connections that end in the middle of saves, stores that move, and migrations.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable && Pooler.program != nil, "needs PostgreSQL's server and PgBouncer"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable && Pooler.program != nil, "needs PostgreSQL's server and PgBouncer"))
 struct PoolerPairTests {
     private let server: PostgreSQLServer
     private let pooler: Pooler

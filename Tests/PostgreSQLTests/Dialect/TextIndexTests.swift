@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// Indexes of folded texts, of their parts and their orders: that they are made, and used.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable && TextLibrary.hasTrigrams, "needs PostgreSQL's server with pg_trgm"), .needsICU)
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable && TextLibrary.hasTrigrams, "needs PostgreSQL's server with pg_trgm"), .needsICU)
 struct TextIndexTests {
     private static let all = [
         "book_by_summary", "book_by_summary_parts", "book_by_title", "book_by_title_cd", "book_by_title_cd_parts",

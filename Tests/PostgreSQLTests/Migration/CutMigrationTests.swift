@@ -8,7 +8,7 @@ import Testing
 
 /// Migrations of stores in a database that end in the middle, wherever that is, and programs that
 /// migrate one store at the same time.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct CutMigrationTests {
     private let proxy: PostgreSQLProxy
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// Tasks that are cancelled while the server works for them.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct CancelledTaskTests {
     /// A store whose items cannot be read while a connection holds their table, and which waits for
     /// it as long as it takes.

@@ -7,7 +7,7 @@ import Testing
 
 /// Saves of so many updates that their rows are not locked first, and saves without a way back to
 /// before the first write.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct LargeUpdateTests {
     private static let count = 1_200
 

@@ -7,7 +7,7 @@ import Testing
 
 /// Transactions that the server ends because they meet others in a way that only trying again can
 /// solve.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct SerializationFailureTests {
     enum Writing: String, CaseIterable {
         case save

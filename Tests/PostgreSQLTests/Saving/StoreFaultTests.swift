@@ -7,7 +7,7 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// A server that ends connections, and writers that meet.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct StoreFaultTests {
     /// Ends the connections of stores that are in the middle of something in a schema.
     ///

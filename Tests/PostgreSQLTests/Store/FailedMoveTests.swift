@@ -7,7 +7,7 @@ import Testing
 
 /// Stores that are to go elsewhere and cannot, beside what else goes on with them: following,
 /// metadata, generations, and other threads.
-@Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct FailedMoveTests {
     private static let following = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
 
