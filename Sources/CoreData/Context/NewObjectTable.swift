@@ -1,4 +1,5 @@
-/// What a context knows of its new objects: their temporary IDs and the stores they were assigned to.
+/// What a context knows of its new objects: their temporary IDs and the stores they were assigned
+/// to.
 struct NewObjectTable {
     /// The objects whose ID was asked for.
     private var objects: [NSManagedObjectID.Identity: WeakObject] = [:]

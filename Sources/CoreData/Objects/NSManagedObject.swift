@@ -3,31 +3,34 @@ import Foundation
 
 /// An object of a Core Data graph: one row of a store in one context, with its unsaved changes.
 ///
-/// An object that is not loaded is a *fault*; it loads its row when a property is read. Reading a property of a loaded, unchanged object
-/// costs a few nanoseconds. Objects belong to the queue of their context and must not be used from another one.
+/// An object that is not loaded is a *fault*; it loads its row when a property is read. Reading a
+/// property of a loaded, unchanged object costs a few nanoseconds. Objects belong to the queue of
+/// their context and must not be used from another one.
 ///
-/// Subclasses declare properties with `@Managed`. A subclass that adds designated initializers must also implement
-/// `init(entity:insertInto:)`, with which the framework makes its objects.
+/// Subclasses declare properties with `@Managed`. A subclass that adds designated initializers must
+/// also implement `init(entity:insertInto:)`, with which the framework makes its objects.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
 open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPathNaming {
-    // Dynamic exclusivity checks are off: objects are confined to one queue, and no accessor keeps the state open while it calls other
-    // code.
+    // Dynamic exclusivity checks are off: objects are confined to one queue, and no accessor keeps
+    // the state open while it calls other code.
 
     /// The state that every property access reads. Only transitions change it (see `ObjectState`).
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
     /// Position in the context's list of inserted, updated or deleted objects, kept by that list.
     @exclusivity(unchecked) final var listIndex: Int32 = -1
-    /// The position among the registry's waiting objects, guarded by the registry's lock; -1 for an object that is not waiting.
+    /// The position among the registry's waiting objects, guarded by the registry's lock; -1 for an
+    /// object that is not waiting.
     @exclusivity(unchecked) final var registryPlace: Int32 = -1
 
     // MARK: - Making objects
 
     /// Makes an object of an entity and, with a context, inserts it there.
     ///
-    /// If the entity's class adds no stored properties to the class on which this is called, the result is an instance of the entity's
-    /// class, as on Apple's systems.
-    // Never inlined: `reclassify` may change the class of the object, so the optimizer must not assume the class.
+    /// If the entity's class adds no stored properties to the class on which this is called, the
+    /// result is an instance of the entity's class, as on Apple's systems.
+    // Never inlined: `reclassify` may change the class of the object, so the optimizer must not
+    // assume the class.
     @inline(never)
     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
         // Only this object may need the layouts: they must live until it retains them.
@@ -35,14 +38,16 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         defer { withExtendedLifetime(layouts) {} }
         let objects = entity.objectLayoutReference ?? entity.makeObjectLayout(keptAliveBy: &layouts)
         state = objects._withUnsafeGuaranteedRef { ObjectState(accessorTable: $0.accessorTable, flags: $0.initialFlags) }
-        // An object made for a context is complete here. Using it here would cost two changes of its reference count.
+        // An object made for a context is complete here. Using it here would cost two changes of
+        // its reference count.
         let isForContext =
             context == nil && opencoredata_makesObjectForContext(Unmanaged.passUnretained(entity).toOpaque()) != 0
         super.init()
         if !isForContext { begin(in: context) }
     }
 
-    // Never inlined: `reclassify` may change the class of the object, so the optimizer must not assume the class.
+    // Never inlined: `reclassify` may change the class of the object, so the optimizer must not
+    // assume the class.
     @inline(never)
     private final func begin(in context: NSManagedObjectContext?) {
         let isOfEntityClass = Swift.type(of: self) == layout.managedObjectClass
@@ -72,7 +77,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         return objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
     }
 
-    /// Makes an object for a context, which at once gives it its registry, and with it its model. Called on the entity's class.
+    /// Makes an object for a context, which at once gives it its registry, and with it its model.
+    /// Called on the entity's class.
     @inline(__always)
     final class func forContext(_ entity: NSEntityDescription) -> Self {
         opencoredata_willMakeObjectForContext(Unmanaged.passUnretained(entity).toOpaque())
@@ -82,16 +88,19 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// Makes an object of the class's entity and inserts it into the context.
     ///
     /// The class must belong to exactly one entity of the context's model.
-    // Required, so that generic code can call it on a class that is known only at run time, as it can on a Mac.
+    // Required, so that generic code can call it on a class that is known only at run time, as it
+    // can on a Mac.
     public required convenience init(context: NSManagedObjectContext) {
         self.init(entity: Self._entity(in: context), insertInto: context)
     }
 
-    /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the initial values that the class declares.
+    /// Called when an object is inserted, before `awakeFromInsert()`: generated code sets the
+    /// initial values that the class declares.
     open func _setInitialValues() {}
 
-    /// Called in the place of `_setInitialValues()` when a generated initializer inserts the object: generated code sets the
-    /// initial values of the properties that the initializer does not take, or takes only where they are given.
+    /// Called in the place of `_setInitialValues()` when a generated initializer inserts the
+    /// object: generated code sets the initial values of the properties that the initializer does
+    /// not take, or takes only where they are given.
     open func _setHiddenInitialValues() {}
 
     deinit {
@@ -101,8 +110,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     /// The entity of the class, found in the models that coordinators use.
     ///
-    /// The class should belong to exactly one entity of exactly one model in use. Otherwise the result is an entity without a name that
-    /// belongs to no model, from which no object can be made, and a message says so.
+    /// The class should belong to exactly one entity of exactly one model in use. Otherwise the
+    /// result is an entity without a name that belongs to no model, from which no object can be
+    /// made, and a message says so.
     open class func entity() -> NSEntityDescription {
         if let entity = ModelRegistry.shared.entity(for: self) { return entity }
         Warnings.sayOnce(about: "entity of \(String(reflecting: self))") {
@@ -165,8 +175,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     }
 
     public final override func isEqual(_ object: Any?) -> Bool {
-        // Sets compare often, and a cast costs more. An `Any` holds its type in its fourth word and, if that type is a class, the reference
-        // in its first. `==` of objects makes the `Any` from an `NSObject`.
+        // Sets compare often, and a cast costs more. An `Any` holds its type in its fourth word
+        // and, if that type is a class, the reference in its first. `==` of objects makes the `Any`
+        // from an `NSObject`.
         let (reference, type) = withUnsafeBytes(of: object) {
             ($0.load(as: UInt.self), $0.load(fromByteOffset: 3 * MemoryLayout<UInt>.stride, as: UInt.self))
         }
@@ -216,36 +227,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         return objectID.description
     }
 
-    // MARK: - State
-
-    /// Whether the object's values are not loaded yet. True also for an object whose deletion was saved, which keeps the values that it
-    /// has.
-    public final var isFault: Bool { !flags.isDisjoint(with: [.fault, .deletionSaved]) }
-
-    /// Whether the object is new in its context and not saved yet.
-    public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
-
-    /// Whether the object has unsaved changes (and is neither new nor deleted).
-    public final var isUpdated: Bool { flags.contains(.updated) && !flags.contains(.deleted) }
-
-    /// Whether the object will be deleted by the next save.
-    public final var isDeleted: Bool { flags.contains(.deleted) }
-
-    /// Whether the object is inserted, updated or deleted.
-    public final var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
-
-    /// Whether a persistent property differs from its committed value, or the object is new or deleted.
-    public final var hasPersistentChangedValues: Bool {
-        guard flags.isDisjoint(with: [.inserted, .deleted]) else {
-            return flags.contains(.inserted) ? !changedValues().isEmpty : true
-        }
-        return hasPersistentChanges
-    }
-
-    /// 0 for a loaded object that is not being turned into a fault, another number otherwise.
-    public final var faultingState: Int { isFault ? 1 : 0 }
-
-    /// Whether a change of a property that the model does not describe leaves `hasChanges` as it is.
+    /// Whether a change of a property that the model does not describe leaves `hasChanges` as it
+    /// is.
     open class var contextShouldIgnoreUnmodeledPropertyChanges: Bool { true }
 
     // MARK: - Life cycle
@@ -253,13 +236,15 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// Called once when the object is first inserted into a context. Call `super` first.
     open func awakeFromInsert() {}
 
-    /// Called each time the object's values are filled from the store. Changes made here are not tracked.
+    /// Called each time the object's values are filled from the store. Changes made here are not
+    /// tracked.
     open func awakeFromFetch() {}
 
     /// Called when the object's values were replaced by undo, rollback, refresh or a merge policy.
     open func awake(fromSnapshotEvents flags: NSSnapshotEventType) {}
 
-    /// Called before a save for every inserted, updated or deleted object, and again for objects that change meanwhile.
+    /// Called before a save for every inserted, updated or deleted object, and again for objects
+    /// that change meanwhile.
     open func willSave() {}
 
     /// Called after a save for every object that took part, including deleted ones.
@@ -276,38 +261,44 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     // MARK: - Validation
 
-    /// Checks whether the object may be deleted: its relationships with the deny rule must be empty. Throws 1600, or 1560 for several
-    /// errors.
+    /// Checks whether the object may be deleted: its relationships with the deny rule must be
+    /// empty. Throws 1600, or 1560 for several errors.
     open func validateForDelete() throws {
         try throwCombined(validationErrorsForDelete())
     }
 
-    /// Checks every property against its description before the object is first saved. Throws 1550 to 1680.
+    /// Checks every property against its description before the object is first saved. Throws 1550
+    /// to 1680.
     ///
-    /// An override calls `super` and combines its errors with those of `super`. A program may also call the method itself, even on a fault,
-    /// which fires.
+    /// An override calls `super` and combines its errors with those of `super`. A program may also
+    /// call the method itself, even on a fault, which fires.
     open func validateForInsert() throws {
         try validateProperties()
     }
 
-    /// Checks every property against its description; a save checks only the changed ones. Throws 1550 to 1680, and errors of the store.
+    /// Checks every property against its description; a save checks only the changed ones. Throws
+    /// 1550 to 1680, and errors of the store.
     open func validateForUpdate() throws {
         try validateProperties()
     }
 
-    /// Checks a value for a property: its type, then the description's rules. Override this for rules of your own by key
-    /// (there is no run-time search for `validate<Key>` methods off Apple's platforms).
+    /// Checks a value for a property: its type, then the description's rules. Override this for
+    /// rules of your own by key (there is no run-time search for `validate<Key>` methods off
+    /// Apple's platforms).
     ///
-    /// - Throws: an error in `NSCocoaErrorDomain`, codes 1550 to 1680, whose user info names object, key and value.
+    /// - Throws: an error in `NSCocoaErrorDomain`, codes 1550 to 1680, whose user info names
+    ///   object, key and value.
     open func validateValue(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>, forKey key: String) throws {
         try validateAgainstDescription(value.pointee, forKey: key)
     }
 
     // MARK: - Key-value coding
 
-    /// Returns the value of a property by name: NSNumber, String, Date, …, an object or a set of objects; nil for nil.
+    /// Returns the value of a property by name: NSNumber, String, Date, …, an object or a set of
+    /// objects; nil for nil.
     ///
-    /// An unknown key is a programming error and stops the program with a message that names entity and key.
+    /// An unknown key is a programming error and stops the program with a message that names entity
+    /// and key.
     open func value(forKey key: String) -> Any? {
         guard let slot = layout.slotByName[key] else { return valueForUndefinedKey(key) }
         return objectValue(slot)
@@ -315,8 +306,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     /// Sets a property by name, as its accessor would.
     ///
-    /// A value of the wrong type is a programming error and stops the program with a message that names entity, key, the expected type and
-    /// the given one. `validateValue(_:forKey:)` checks a value beforehand.
+    /// A value of the wrong type is a programming error and stops the program with a message that
+    /// names entity, key, the expected type and the given one. `validateValue(_:forKey:)` checks a
+    /// value beforehand.
     open func setValue(_ value: Any?, forKey key: String) {
         guard let slot = layout.slotByName[key] else {
             setValue(value, forUndefinedKey: key)
@@ -326,20 +318,24 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         setObjectValue(value, slot: slot)
     }
 
-    /// Called by `setValue(_:forKey:)` for nil in place of a number or a Boolean, which a class may declare as a scalar (`Int32`, `Bool`).
-    /// An override may set another value, such as 0, with `setValue(_:forKey:)`.
+    /// Called by `setValue(_:forKey:)` for nil in place of a number or a Boolean, which a class may
+    /// declare as a scalar (`Int32`, `Bool`). An override may set another value, such as 0, with
+    /// `setValue(_:forKey:)`.
     ///
-    /// The default sets nil: how a class declares a property is not known when the program runs. A scalar property then reads 0 or false,
-    /// and a required attribute is missing when the object is saved.
+    /// The default sets nil: how a class declares a property is not known when the program runs. A
+    /// scalar property then reads 0 or false, and a required attribute is missing when the object
+    /// is saved.
     open func setNilValueForKey(_ key: String) {
         guard let slot = layout.slotByName[key] else { return setValue(nil, forUndefinedKey: key) }
         setObjectValue(nil, slot: slot)
     }
 
-    /// Called for a key that the entity does not have; the default stops the program with a message.
+    /// Called for a key that the entity does not have; the default stops the program with a
+    /// message.
     open func value(forUndefinedKey key: String) -> Any? { stopForUndefined(key) }
 
-    /// Called for a key that the entity does not have; the default stops the program with a message.
+    /// Called for a key that the entity does not have; the default stops the program with a
+    /// message.
     open func setValue(_ value: Any?, forUndefinedKey key: String) { stopForUndefined(key) }
 
     private func stopForUndefined(_ key: String) -> Never {
@@ -392,6 +388,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     }
 }
 
-/// A pointer to a value that a method may replace: what `AutoreleasingUnsafeMutablePointer` is where there is an
-/// Objective-C runtime, so that overrides of `validateValue(_:forKey:)` read the same.
+/// A pointer to a value that a method may replace: what `AutoreleasingUnsafeMutablePointer` is
+/// where there is an Objective-C runtime, so that overrides of `validateValue(_:forKey:)` read the
+/// same.
 public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePointer<Pointee>

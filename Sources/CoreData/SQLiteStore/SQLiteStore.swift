@@ -4,17 +4,19 @@ import Synchronization
 
 /// A store in a SQLite database, in Core Data's own file format.
 ///
-/// Many threads may use it at once: one writes, the others read the last committed state (WAL). A store at `/dev/null` has a database in
-/// memory that ends with the store. A store at `/dev/null/name` shares its database in memory with all stores of the process at the same
-/// URL; that database ends with the last of them.
+/// Many threads may use it at once: one writes, the others read the last committed state (WAL). A
+/// store at `/dev/null` has a database in memory that ends with the store. A store at
+/// `/dev/null/name` shares its database in memory with all stores of the process at the same URL;
+/// that database ends with the last of them.
 ///
-/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait for locks, 60 unless set),
-/// `NSSQLitePragmasOption` (names and values as strings), `NSSQLiteAnalyzeOption`, `NSSQLiteManualVacuumOption`,
-/// `NSPersistentHistoryTrackingKey`, `NSPersistentStoreConnectionPoolMaxSizeKey` (one connection writes, the others read; with 1 a single
-/// one does both), and `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
+/// Options: `NSReadOnlyPersistentStoreOption`, `NSPersistentStoreTimeoutOption` (seconds to wait
+/// for locks, 60 unless set), `NSSQLitePragmasOption` (names and values as strings),
+/// `NSSQLiteAnalyzeOption`, `NSSQLiteManualVacuumOption`, `NSPersistentHistoryTrackingKey`,
+/// `NSPersistentStoreConnectionPoolMaxSizeKey` (one connection writes, the others read; with 1 a
+/// single one does both), and `NSPersistentStoreRemoteChangeNotificationPostOptionKey`.
 final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
-    // Sendable: mutexes guard the open database and the state of the metadata; `makeObjectID` and `rowCaches` are set while the store is
-    // opened, before any other thread uses it.
+    // Sendable: mutexes guard the open database and the state of the metadata; `makeObjectID` and
+    // `rowCaches` are set while the store is opened, before any other thread uses it.
 
     override var type: String { NSSQLiteStoreType }
     override var snapshotStore: (any SnapshotStore)? { self }
@@ -28,7 +30,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     private struct Opening {
         var pool: SQLiteConnectionPool?
         var backend: SQLiteBackend?
-        /// Whether a journal lay beside the file: a program ended without closing the store, or has it open now.
+        /// Whether a journal lay beside the file: a program ended without closing the store, or has
+        /// it open now.
         var foundJournal = false
         /// Whether the store is read-only because its history would get a gap.
         var wouldLeaveGap = false
@@ -255,7 +258,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         return ["-wal", "-journal"].contains { FileManager.default.fileExists(atPath: path + $0) }
     }
 
-    /// Returns the pinned current state; nil without a WAL that other connections than the writer read.
+    /// Returns the pinned current state; nil without a WAL that other connections than the writer
+    /// read.
     override func pinRows() -> (any RowSource)? {
         guard let pool = openPool, !pool.sharesConnection else { return nil }
         let rows = PinnedSQLiteRows(self)
@@ -355,7 +359,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Whether a store at the URL is in memory.
     ///
-    /// A store at the null device has its own database; one with a name below it shares the database of that name.
+    /// A store at the null device has its own database; one with a name below it shares the
+    /// database of that name.
     static func isInMemory(_ url: URL) -> Bool { url.path == nullDevice || isSharedMemory(url) }
 
     static func isSharedMemory(_ url: URL) -> Bool { url.path.hasPrefix(nullDevice + "/") }

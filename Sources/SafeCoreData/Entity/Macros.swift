@@ -33,8 +33,8 @@
 /// | `[Other]`, `NSOrderedSet` | an ordered one |
 ///
 /// A subclass of an `@Entity` class is a subentity of that class's entity. Its initializer takes
-/// the inherited values in one argument:
-/// `Book(context: context, inheriting: .init(name: "…"), author: "…")`.
+/// the inherited values in one argument: `Book(context: context, inheriting: .init(name: "…"),
+/// author: "…")`.
 ///
 /// - Parameters:
 ///   - name: the entity's name; by default the class's name.

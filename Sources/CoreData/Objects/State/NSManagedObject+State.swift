@@ -29,3 +29,35 @@ extension NSManagedObject {
     @inline(__always)
     final var extras: ObjectExtras? { state.extrasReference?.takeUnretainedValue() }
 }
+
+// MARK: What programs ask
+
+extension NSManagedObject {
+    /// Whether the object's values are not loaded yet. True also for an object whose deletion was
+    /// saved, which keeps the values that it has.
+    public final var isFault: Bool { !flags.isDisjoint(with: [.fault, .deletionSaved]) }
+
+    /// Whether the object is new in its context and not saved yet.
+    public final var isInserted: Bool { flags.contains(.inserted) && !flags.contains(.deleted) }
+
+    /// Whether the object has unsaved changes (and is neither new nor deleted).
+    public final var isUpdated: Bool { flags.contains(.updated) && !flags.contains(.deleted) }
+
+    /// Whether the object will be deleted by the next save.
+    public final var isDeleted: Bool { flags.contains(.deleted) }
+
+    /// Whether the object is inserted, updated or deleted.
+    public final var hasChanges: Bool { !flags.isDisjoint(with: [.inserted, .updated, .deleted]) }
+
+    /// Whether a persistent property differs from its committed value, or the object is new or
+    /// deleted.
+    public final var hasPersistentChangedValues: Bool {
+        guard flags.isDisjoint(with: [.inserted, .deleted]) else {
+            return flags.contains(.inserted) ? !changedValues().isEmpty : true
+        }
+        return hasPersistentChanges
+    }
+
+    /// 0 for a loaded object that is not being turned into a fault, another number otherwise.
+    public final var faultingState: Int { isFault ? 1 : 0 }
+}

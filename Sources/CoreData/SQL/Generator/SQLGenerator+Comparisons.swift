@@ -1,6 +1,7 @@
 import Foundation
 
-// One comparison of two values. The rules are those of `NSPredicate.evaluate(with:)`, which the article on predicate formats states.
+// One comparison of two values. The rules are those of `NSPredicate.evaluate(with:)`, which the
+// article on predicate formats states.
 extension SQLGenerator {
     /// Returns the comparison of a value with an expression.
     func compare(
@@ -35,10 +36,12 @@ extension SQLGenerator {
         return try compare(left, type, right, options, context)
     }
 
-    /// Returns SQL that is nil only where the value is nil, also for a computed value that its kind cannot represent.
+    /// Returns SQL that is nil only where the value is nil, also for a computed value that its kind
+    /// cannot represent.
     func presence(of term: SQLTerm) -> SQLText { term.stored ?? (dialect.hasStaticTypes ? term.exact : nil) ?? term.text }
 
-    /// Returns the term that decides how a constant is bound; nil where comparisons of texts take the constant as it is.
+    /// Returns the term that decides how a constant is bound; nil where comparisons of texts take
+    /// the constant as it is.
     func counterpart(of term: SQLTerm, _ type: NSComparisonPredicate.Operator) -> SQLTerm? {
         if !dialect.hasStaticTypes { return term }
         return switch type {
@@ -211,7 +214,8 @@ extension SQLGenerator {
         }
     }
 
-    /// Returns the least string that is greater than every string with a prefix, in the order of UTF-8; nil when there is none.
+    /// Returns the least string that is greater than every string with a prefix, in the order of
+    /// UTF-8; nil when there is none.
     static func upperBound(ofPrefix prefix: String) -> String? {
         if let last = prefix.utf8.last, last < 0x7f {
             var bytes = Array(prefix.utf8)
@@ -292,7 +296,8 @@ extension SQLGenerator {
         }
     }
 
-    /// The same for many objects or their IDs, which are all alike: what holds for the first one holds for the others.
+    /// The same for many objects or their IDs, which are all alike: what holds for the first one
+    /// holds for the others.
     private func isOneOfObjects(
         _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
         _ context: RequestPart
@@ -348,52 +353,5 @@ extension SQLValueClass {
         case .number, .date, .text, .id, .data, .json: return own
         case .object, .entity, .archived, .unknown: return nil
         }
-    }
-}
-
-extension SQLTerm {
-    func made(_ form: SQLConstant.Form) -> SQLTerm {
-        guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
-        var term = self
-        var other = argument
-        other.role = .constant(constant, form)
-        term.constant = other
-        term.text = text.replacing(argument: other)
-        return term
-    }
-
-    /// The constant, marked so that the statement is not used for other values: the SQL depends on this value.
-    package var forThisStatement: SQLTerm {
-        guard var argument = constant else { return self }
-        argument.role = .once
-        var term = self
-        term.constant = argument
-        term.text = text.replacing(argument: argument)
-        return term
-    }
-
-    /// Returns another form of a constant as a value to bind; nil where the constant has no such form.
-    package func derived(_ form: SQLConstant.Form) -> SQLText? {
-        guard let argument = constant, let value = SQLConstant.argument(argument.value, form) else { return nil }
-        guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
-        return SQLText(SQLArgument(value, role: .constant(constant, form)))
-    }
-}
-
-extension SQLGenerator {
-    /// Conditions in parentheses with AND or OR between them. Many are put together in groups, for databases that take each operator for
-    /// one more level of an expression, of which they allow a number.
-    func combined(_ parts: [SQLText], by separator: String) -> SQLText { "(" + grouped(parts, by: separator) + ")" }
-
-    /// Returns the joined conditions without the outer parentheses.
-    func grouped(_ parts: [SQLText], by separator: String) -> SQLText {
-        let groupSize = dialect.limits.groupSize
-        var parts = parts
-        while parts.count > groupSize {
-            parts = stride(from: 0, to: parts.count, by: groupSize).map { start in
-                "(" + SQLText.joined(parts[start..<min(start + groupSize, parts.count)], by: separator) + ")"
-            }
-        }
-        return SQLText.joined(parts, by: separator)
     }
 }

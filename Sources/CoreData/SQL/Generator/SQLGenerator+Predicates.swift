@@ -251,3 +251,22 @@ extension NSComparisonPredicate.Operator {
         }
     }
 }
+
+extension SQLGenerator {
+    /// Conditions in parentheses with AND or OR between them. Many are put together in groups, for
+    /// databases that take each operator for one more level of an expression, of which they allow a
+    /// number.
+    func combined(_ parts: [SQLText], by separator: String) -> SQLText { "(" + grouped(parts, by: separator) + ")" }
+
+    /// Returns the joined conditions without the outer parentheses.
+    func grouped(_ parts: [SQLText], by separator: String) -> SQLText {
+        let groupSize = dialect.limits.groupSize
+        var parts = parts
+        while parts.count > groupSize {
+            parts = stride(from: 0, to: parts.count, by: groupSize).map { start in
+                "(" + SQLText.joined(parts[start..<min(start + groupSize, parts.count)], by: separator) + ")"
+            }
+        }
+        return SQLText.joined(parts, by: separator)
+    }
+}

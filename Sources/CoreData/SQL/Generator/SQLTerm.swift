@@ -96,3 +96,34 @@ enum SQLValueClass {
         }
     }
 }
+
+extension SQLTerm {
+    func made(_ form: SQLConstant.Form) -> SQLTerm {
+        guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
+        var term = self
+        var other = argument
+        other.role = .constant(constant, form)
+        term.constant = other
+        term.text = text.replacing(argument: other)
+        return term
+    }
+
+    /// The constant, marked so that the statement is not used for other values: the SQL depends on
+    /// this value.
+    package var forThisStatement: SQLTerm {
+        guard var argument = constant else { return self }
+        argument.role = .once
+        var term = self
+        term.constant = argument
+        term.text = text.replacing(argument: argument)
+        return term
+    }
+
+    /// Returns another form of a constant as a value to bind; nil where the constant has no such
+    /// form.
+    package func derived(_ form: SQLConstant.Form) -> SQLText? {
+        guard let argument = constant, let value = SQLConstant.argument(argument.value, form) else { return nil }
+        guard case .constant(let constant, _) = argument.role else { return SQLText(value: value) }
+        return SQLText(SQLArgument(value, role: .constant(constant, form)))
+    }
+}
