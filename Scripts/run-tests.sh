@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds and runs the tests, in three processes at once. Says at the end which of them failed, and which were the slowest.
+# Builds and runs the tests, in several processes at once. Says at the end which of them failed, and which were the slowest.
 #
 #     Scripts/run-tests.sh short|whole [OPTIONS OF swift build]
 #
@@ -43,13 +43,13 @@ if [ "$extent" = short ]; then
     names='engine others programs server'
     run engine sqlite,inMemory "$@" --filter "$engine" &
     run others sqlite,inMemory "$@" --skip "$engine|$programs|$server" &
-    run programs sqlite,inMemory "$@" --filter "$programs"
-    run server postgreSQL "$@" --filter "$conformance|$server"
+    run programs sqlite,inMemory "$@" --filter "$programs" &
+    run server postgreSQL "$@" --filter "$conformance|$server" &
 else
     names='engine others programs'
     run engine '' "$@" --filter "$engine" &
     run others '' "$@" --skip "$engine|$programs|$server" &
-    run programs '' "$@" --filter "$programs|$server"
+    run programs '' "$@" --filter "$programs|$server" &
 fi
 wait
 

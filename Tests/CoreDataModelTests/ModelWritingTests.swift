@@ -12,7 +12,7 @@ import Testing
         return try ModelElementReader.model(from: root, file: "contents")
     }
 
-    @Test(arguments: 0..<200 as Range<UInt64>)
+    @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 50) as Range<UInt64>)
     func randomModelsAreReadAgainAsTheyWere(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
         let model = random.model()

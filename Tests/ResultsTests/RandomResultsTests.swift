@@ -16,7 +16,7 @@ import Testing
                 RandomResults.Setup(.postgreSQL, hasSections: false, parents: 1),
             ] : [])
 
-    @Test(arguments: setups, 1...3)
+    @Test(arguments: setups, 1...(LongTests.areEnabled ? 3 : 1))
     func callsAmountToWhatAFetchGives(_ setup: RandomResults.Setup, _ seed: Int) throws {
         var run = try RandomResults(setup, count: 120, seed: UInt64(seed))
         for step in 0..<150 {
