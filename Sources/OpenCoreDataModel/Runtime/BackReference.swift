@@ -7,19 +7,28 @@ import Synchronization
 /// of the object's life, and each retain and release then takes some four times as long. This
 /// reference costs a lock where it is read, and nothing elsewhere.
 package final class BackReference<Object: AnyObject & Sendable>: Sendable {
-    // Guards the reference. The object's deinit waits for it: while it is held, the object's memory
-    // exists.
-    @usableFromInline let reference = Mutex<Unmanaged<Object>?>(nil)
+    // The object's address, 0 for none. The mutex guards it, and the object's deinit waits for the
+    // mutex: while it is held, the object's memory exists. A mutex of a typed reference would be
+    // generic, and each use from another module would look up its metadata.
+    @usableFromInline let address = Mutex<UInt>(0)
 
     @inlinable package init() {}
 
     /// Sets the object, whose deinit calls `clear()`.
-    @inlinable package func lead(to object: Object) { reference.withLock { $0 = .passUnretained(object) } }
+    @inlinable package func lead(to object: Object) {
+        let pointer = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        address.withLock { $0 = pointer }
+    }
 
-    @inlinable package func clear() { reference.withLock { $0 = nil } }
+    @inlinable package func clear() { address.withLock { $0 = 0 } }
 
-    @inlinable package var object: Object? { reference.withLock { $0.flatMap { tryRetain($0) } } }
+    @inlinable package var object: Object? {
+        address.withLock { address in
+            guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
+            return tryRetain(Unmanaged<Object>.fromOpaque(pointer))
+        }
+    }
 
     /// Whether the object's memory still exists. During deallocation, `object` may already be nil.
-    @inlinable package var hasObject: Bool { reference.withLock { $0 != nil } }
+    @inlinable package var hasObject: Bool { address.withLock { $0 != 0 } }
 }
