@@ -9,6 +9,8 @@ final class PostgreSQLRowWriter {
     private let bytesOfStatement: Int
     let entity: SQLEntity
     private let targets: [PostgreSQLWritePlan.Target]
+    /// The slot of each target: most rows set few of them, and a target is costly to copy.
+    private let slots: [Int]
     private var builder: RowPageBuilder
     /// The new rows, whose pages the builder holds.
     private(set) var inserted: ContiguousArray<RowPointer> = []
@@ -20,6 +22,7 @@ final class PostgreSQLRowWriter {
         plan = backend.writePlan(entity)
         self.entity = plan.entity
         targets = plan.targets
+        slots = targets.map(\.slot)
         bytesOfStatement = backend.bytesOfStatement.load(ordering: .relaxed)
         builder = RowPageBuilder(layout: entity.layout, expectedRows: expectedRows)
     }
@@ -36,10 +39,7 @@ final class PostgreSQLRowWriter {
         let row = builder.appendRow(key: change.key, version: change.insertedVersion)
         let page = builder.page
         for slot in 0..<entity.layout.storedCount { page.setNull(row, slot) }
-        if let values = change.values {
-            let mask = values.mask
-            for target in targets where mask.contains(target.slot) { set(values[target.slot], target, row, page) }
-        }
+        if let values = change.values { set(values, row, page) }
         inserted.append(row)
         return row
     }
@@ -49,11 +49,13 @@ final class PostgreSQLRowWriter {
         let row = builder.appendRow(key: change.key, version: base.version + 1)
         let page = builder.page
         page.copyValues(of: base, to: row)
-        if let values = change.values {
-            let mask = values.mask
-            for target in targets where mask.contains(target.slot) { set(values[target.slot], target, row, page) }
-        }
+        if let values = change.values { set(values, row, page) }
         return row
+    }
+
+    private func set(_ values: RowValues, _ row: RowPointer, _ page: RowPage) {
+        let mask = values.mask
+        for (place, slot) in slots.enumerated() where mask.contains(slot) { set(values[slot], targets[place], row, page) }
     }
 
     /// Sets a slot to the value that the column will hold.
