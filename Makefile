@@ -9,7 +9,7 @@ help:
 	@echo 'make demo       build the example application and run it'
 	@echo 'make demo-postgresql  run it on a private PostgreSQL server, from two processes at once'
 	@echo 'make example    build and run the package whose classes are made of its model'
-	@echo 'make test       run all tests (debug)'
+	@echo 'make test       run the tests (debug), on a server a part of them'
 	@echo 'make test-deep  run all tests with the long ones, optimized with and without assertions, and concurrent work under Thread Sanitizer'
 	@echo 'make bench      run the benchmarks (release)'
 	@echo 'make docs       build the documentation as a static site in .build/docs/site'

@@ -1,8 +1,9 @@
 import Foundation
 import Testing
 
-/// Finds names that a file uses although they are declared in a higher layer only: types, functions, members of extensions, and members
-/// with a name of two words or more that only one file of the module declares.
+/// Finds names that a file uses although they are declared in a higher layer only: types, functions,
+/// members of extensions, and members with a name of two words or more that only one file of the
+/// module declares.
 struct LayerCheck: CustomTestStringConvertible {
     /// A use of something that the file's layer must not know.
     struct Violation: Hashable, CustomStringConvertible {

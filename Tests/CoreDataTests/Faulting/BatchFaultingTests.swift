@@ -33,6 +33,15 @@ import Testing
         return try context.fetch(request)
     }
 
+    /// Changes the authors as another program does.
+    private static func renameAuthors(of library: Library) throws {
+        let other = try library.newStackContext()
+        try other.performAndWait {
+            for author in try authors(in: other) { author.name = "changed" }
+            try other.save()
+        }
+    }
+
     private static func unreadAuthors(_ authors: [LibraryAuthor]) -> [Int] {
         authors.indices.filter { authors[$0].hasFault(forRelationshipNamed: "books") }
     }
@@ -105,11 +114,7 @@ import Testing
             #expect(books[0].author?.name == Self.name(0))
             #expect(books[1].author?.name == Self.name(1))
             // What another program writes now is not seen: the other rows have been read.
-            let other = try library.newStackContext()
-            try other.performAndWait {
-                for author in try Self.authors(in: other) { author.name = "changed" }
-                try other.save()
-            }
+            try Self.renameAuthors(of: library)
             for number in 2..<5 { #expect(books[number].author?.name == Self.name(number)) }
         }
     }
@@ -122,11 +127,7 @@ import Testing
             let books = try Self.books(in: context)
             #expect(books[0].author?.name == Self.name(0))
             #expect(books[1].author?.name == Self.name(1))
-            let other = try library.newStackContext()
-            try other.performAndWait {
-                for author in try Self.authors(in: other) { author.name = "changed" }
-                try other.save()
-            }
+            try Self.renameAuthors(of: library)
             #expect(books[2].author?.name == "changed")
         }
     }
@@ -151,6 +152,36 @@ import Testing
         try library.newContext().performAndWait {
             let stored = try Self.authors(in: try library.newStackContext()).map { Set($0.books.map(\.title)) }
             #expect(stored == [["0 0", "0 1"], ["1 0", "1 1"], ["2 1", "new"], ["3 1"], ["3 0", "4 0", "4 1"]])
+        }
+    }
+
+    @Test(arguments: StoreKind.persistent) func tagsOfBooksAndNovelsAreThoseOfEach(kind: StoreKind) throws {
+        let library = try Library(kind)
+        try library.context.performAndWait {
+            let tags = (0..<4).map { number in
+                let tag = LibraryTag(context: library.context)
+                tag.label = "\(number)"
+                return tag
+            }
+            for number in 0..<12 {
+                let book = number.isMultiple(of: 3) ? LibraryNovel(context: library.context) : LibraryBook(context: library.context)
+                book.title = "\(100 + number)"
+                book.tags = [tags[number % 4], tags[(number + 1) % 4]]
+            }
+            try library.context.save()
+            library.context.reset()
+        }
+        let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        child.parent = library.newContext()
+        for context in [library.newContext(), child] {
+            try context.performAndWait {
+                let books = try Self.books(in: context)
+                for (number, book) in books.enumerated() {
+                    #expect(Set(book.tags.map(\.label)) == ["\(number % 4)", "\((number + 1) % 4)"])
+                }
+                for book in books { #expect(book.tags.allSatisfy { $0.books.contains(book) }) }
+                #expect(!context.hasChanges)
+            }
         }
     }
 
