@@ -52,7 +52,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The first two of adjacent objects in a fetch's result load it by themselves. Then it is
     /// loaded for the objects after them with one request to the store, about 8,000 rows at a time.
     /// So the members are those at that time, not those when each object is reached. Stores in
-    /// memory and custom stores load each relationship by itself.
+    /// memory and custom stores load each relationship by itself, and so does a context with a
+    /// `stalenessInterval`.
     public final var batchesFaults = true
     /// The clock for the age of rows. Tests replace it.
     var currentTime: () -> UInt64 = ReadTime.now

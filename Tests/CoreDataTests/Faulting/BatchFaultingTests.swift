@@ -75,6 +75,18 @@ import Testing
         }
     }
 
+    @Test func aContextThatLimitsTheAgeOfRowsReadsNoneAhead() throws {
+        let library = try Self.library(.sqlite, authors: 4, books: 1)
+        let context = library.newContext()
+        context.stalenessInterval = 0
+        try context.performAndWait {
+            let authors = try Self.authors(in: context)
+            #expect(authors[0].books.count == 1)
+            #expect(authors[1].books.count == 1)
+            #expect(Self.unreadAuthors(authors) == [2, 3])
+        }
+    }
+
     @Test func objectsThatAreReadInAnotherOrderLoadNoOthers() throws {
         let library = try Self.library(.sqlite, authors: 6, books: 1)
         let context = library.newContext()

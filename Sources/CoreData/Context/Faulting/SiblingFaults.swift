@@ -49,12 +49,15 @@ extension NSManagedObjectContext {
     /// About the number of rows that are read for siblings at once.
     private static let siblingRows = 8_192
 
+    /// Whether rows may be read before they are used: not in a context that limits their age.
+    private var readsAhead: Bool { batchesFaults && stalenessInterval < 0 }
+
     /// Loads a to-many relationship of the objects after one for which it was read, if the one
     /// before that was read, too.
     ///
     /// - Parameter count: The number of members that the relationship of the object has.
     func loadSiblings(of object: NSManagedObject, toMany slot: Int, count: Int) {
-        guard batchesFaults, let row = object.committedRow, let source = rows(near: object), source.readsRowsInBatches else { return }
+        guard readsAhead, let row = object.committedRow, let source = rows(near: object), source.readsRowsInBatches else { return }
         let layout = object.layout
         let isWalk = siblingFaults.follows(row, slot, of: layout)
         siblingFaults.note(row, slot, of: layout)
@@ -72,7 +75,7 @@ extension NSManagedObjectContext {
     /// Loads the destinations of the objects after one whose destination was read, if that of the
     /// one before was read, too.
     func loadSiblings(ofOwnerOf destination: NSManagedObject) {
-        guard batchesFaults, let (owner, slot) = siblingFaults.takeToOne(to: destination) else { return }
+        guard readsAhead, let (owner, slot) = siblingFaults.takeToOne(to: destination) else { return }
         let layout = owner.layout
         let isWalk = siblingFaults.follows(owner.row, slot, of: layout)
         siblingFaults.note(owner.row, slot, of: layout)
