@@ -2,8 +2,8 @@
 ///
 /// It is the one interface between the object graph and the layers below it.
 ///
-/// A store is a row source. Only row snapshots, row references and typed values cross it; no
-/// managed object does. Calls come from any thread, many at once; a source serialises what it must.
+/// A store is a row source. Row snapshots, row references and typed values cross it, and objects
+/// only within an `origin`, which custom stores and parent contexts look into. Calls come from any thread, many at once; a source serialises what it must.
 package protocol RowSource: AnyObject, Sendable {
     /// The cache of the committed rows of a table that are in use; nil where none are kept.
     func rowCache(of entity: EntityLayout) -> RowCache?
