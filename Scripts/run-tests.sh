@@ -7,7 +7,8 @@
 #        server.
 # whole: each test on every kind of store.
 #
-# The tests of one process run one after the other, so that the time of each is its own. All output is in .build/test-output-*.txt too.
+# The tests of one process run one after the other, so that the time of each is its own. Their output is in .build/test-output-*.txt. A
+# process that hangs is ended after 30 minutes, of the whole 120.
 set -u
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -18,17 +19,21 @@ mkdir -p .build
 rm -f "$output"-*
 
 "$swift" build --build-tests "$@" || exit 1
+program=$("$swift" build --show-bin-path "$@")/OpenCoreDataPackageTests.xctest || exit 1
 
 # NAME KINDS OPTIONS...: runs some of the tests on some kinds of stores, or on all.
 run() {
     name=$1
     kinds=$2
     shift 2
-    {
-        # The other processes have the lock of the build, which nobody changes.
-        OPENCOREDATA_STORE_KINDS=$kinds "$swift" test --skip-build --ignore-lock --no-parallel "$@"
-        echo $? >"$output-$name.status"
-    } 2>&1 | tee "$output-$name.txt"
+    OPENCOREDATA_STORE_KINDS=$kinds NO_COLOR=1 timeout -k 10 "${minutes}m" \
+        "$program" --testing-library swift-testing --no-parallel "$@" >"$output-$name.txt" 2>&1 </dev/null
+    status=$?
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+        echo "error: ended after $minutes minutes, while this ran: $(grep '◇ Test ' "$output-$name.txt" | tail -n 1)" >>"$output-$name.txt"
+    fi
+    echo "$status" >"$output-$name.status"
+    echo "The tests of $name have ended with status $status: $(grep -h 'Test run with ' "$output-$name.txt")"
 }
 
 engine='^CoreDataTests\.'
@@ -40,16 +45,18 @@ conformance="$conformance|Merging|OptimisticLocking|OrderedRelationship|ParentCo
 conformance="^CoreDataTests\.($conformance|Undo|UnusualValues)Tests(/|\$)"
 
 if [ "$extent" = short ]; then
+    minutes=30
     names='engine others programs server'
-    run engine sqlite,inMemory "$@" --filter "$engine" &
-    run others sqlite,inMemory "$@" --skip "$engine|$programs|$server" &
-    run programs sqlite,inMemory "$@" --filter "$programs" &
-    run server postgreSQL "$@" --filter "$conformance|$server" &
+    run engine sqlite,inMemory --filter "$engine" &
+    run others sqlite,inMemory --skip "$engine|$programs|$server" &
+    run programs sqlite,inMemory --filter "$programs" &
+    run server postgreSQL --filter "$conformance|$server" &
 else
+    minutes=120
     names='engine others programs'
-    run engine '' "$@" --filter "$engine" &
-    run others '' "$@" --skip "$engine|$programs|$server" &
-    run programs '' "$@" --filter "$programs|$server" &
+    run engine '' --filter "$engine" &
+    run others '' --skip "$engine|$programs|$server" &
+    run programs '' --filter "$programs|$server" &
 fi
 wait
 
@@ -64,7 +71,7 @@ sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 \1/p' "$out
 if [ "$status" -ne 0 ]; then
     echo
     echo 'What failed:'
-    grep -hE '✘ .* (recorded an issue|failed after)|error: |Fatal error' "$output"-*.txt | head -n 100
+    grep -hE -A 3 '✘ .* (recorded an issue|failed after)|error: |Fatal error' "$output"-*.txt | head -n 200
 fi
 # Once more behind whatever the slowest process has printed last.
 grep -hE 'Test run with .*(passed|failed)' "$output"-*.txt
