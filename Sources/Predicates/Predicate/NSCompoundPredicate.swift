@@ -32,6 +32,10 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
 
     private let levels: Int
 
+    /// Whether the parts are known to be flattened, so that joining many predicates one by one does
+    /// not look at each of them again and again.
+    private let isFlat: Bool
+
     /// Joins predicates. `NOT` takes exactly one.
     ///
     /// `AND` in `AND` and `OR` in `OR`, nested more than 64 levels deep, become one list of parts,
@@ -47,7 +51,8 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         compoundPredicateType = type
         var parts = subpredicates
         var below = Self.height(of: parts)
-        if below >= PredicateDepth.flattening {
+        isFlat = below >= PredicateDepth.flattening
+        if isFlat {
             parts = Self.flattened(parts, type)
             below = Self.height(of: parts)
         }
@@ -67,15 +72,18 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         var result: [NSPredicate] = []
         for predicate in predicates {
             // A subclass may mean anything.
-            guard Swift.type(of: predicate) == NSCompoundPredicate.self, let compound = predicate as? NSCompoundPredicate,
+            guard Swift.type(of: predicate) == NSCompoundPredicate.self,
+                let compound = predicate as? NSCompoundPredicate,
                 compound.compoundPredicateType == type, !compound.isTooDeep
             else {
                 result.append(predicate)
                 continue
             }
             if type != .not {
-                result += flattened(compound.operands, type)
-            } else if let inner = compound.operands[0] as? NSCompoundPredicate, inner.compoundPredicateType == .not, !inner.isTooDeep {
+                result += compound.isFlat ? compound.operands : flattened(compound.operands, type)
+            } else if let inner = compound.operands[0] as? NSCompoundPredicate, inner.compoundPredicateType == .not,
+                !inner.isTooDeep
+            {
                 // NOT NOT NOT x is NOT x.
                 result.append(inner.operands[0])
             } else {
@@ -114,12 +122,16 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     }
 
     public required init?(coder: NSCoder) {
-        guard let decoded = NSCompoundPredicate.decodeParts(from: coder) ?? NSPredicate.decode(from: coder) as? NSCompoundPredicate else {
+        guard
+            let decoded = NSCompoundPredicate.decodeParts(from: coder) ?? NSPredicate.decode(from: coder)
+                as? NSCompoundPredicate
+        else {
             return nil
         }
         compoundPredicateType = decoded.compoundPredicateType
         operands = decoded.operands
         levels = decoded.levels
+        isFlat = decoded.isFlat
         super.init(body: .subclass)
     }
 
@@ -158,7 +170,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
     /// has the text of a constant. Archiving parts may fail, as described for
     /// ``NSPredicate/encode(with:)``.
     open override func encode(with coder: NSCoder) {
-        if let copy = try? NSPredicate.parse(parsableFormat), copy == self || isTooDeep { return super.encode(with: coder) }
+        if let copy = try? NSPredicate.parse(parsableFormat), copy == self || isTooDeep {
+            return super.encode(with: coder)
+        }
         coder.encode(Int(compoundPredicateType.rawValue), forKey: CodingKey.type)
         coder.encode(operands as NSArray, forKey: CodingKey.operands)
     }
@@ -173,7 +187,8 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         guard coder.containsValue(forKey: CodingKey.operands) else { return nil }
         let given = coder.decodeObject(of: [NSArray.self, NSPredicate.self], forKey: CodingKey.operands) as? NSArray
         guard let type = LogicalType(rawValue: UInt(bitPattern: coder.decodeInteger(forKey: CodingKey.type))),
-            let operands = given?.map({ $0 as? NSPredicate }), !operands.contains(nil), type != .not || operands.count == 1
+            let operands = given?.map({ $0 as? NSPredicate }), !operands.contains(nil),
+            type != .not || operands.count == 1
         else {
             coder.failWithError(CocoaError(.coderReadCorrupt))
             return nil
