@@ -1,6 +1,7 @@
 import CSQLite
 import CoreData
 import Foundation
+import TestSupport
 
 /// A raw row kept as a class instance, for the comparison of memory.
 private final class RawWide {
@@ -38,15 +39,9 @@ extension Harness {
 
     /// - Parameter place: where the child finds the rows: a path, or a URL.
     static func childGrowth(_ side: String, _ place: String) throws -> Double {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments = ["--memory", side, place]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        try process.run()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        guard let bytes = Double(String(decoding: output, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        let run = try ProgramRun(program, ["--memory", side, place], hearsErrors: false)
+        guard let bytes = Double(run.output.trimmingCharacters(in: .whitespacesAndNewlines)) else {
             throw RawDatabase.Failure(message: "The process that measures memory printed no number.")
         }
         return bytes

@@ -115,14 +115,10 @@ struct ClassLookupTests {
             let library = folder.file("libLate.so")
             try "open class LateBase {}\npublic final class LateClass: LateBase {}\n".write(
                 to: source, atomically: true, encoding: .utf8)
-            let compiler = Process()
-            compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-            compiler.arguments = [
-                "swiftc", "-emit-library", "-module-name", "Late", "-parse-as-library", source.path, "-o", library.path,
-            ]
-            try compiler.run()
-            compiler.waitUntilExit()
-            try #require(compiler.terminationStatus == 0)
+            let compilation = try ProgramRun.swiftc([
+                "-emit-library", "-module-name", "Late", "-parse-as-library", source.path, "-o", library.path,
+            ])
+            try #require(compilation.status == 0, "\(compilation.output)")
 
             // The name is not in the index that this search builds.
             guard case .none = ClassLookup.find("Late.LateClass", inheritingFrom: FixtureBase.self) else {

@@ -4,21 +4,21 @@ import Foundation
 public struct ProgramRun {
     /// Standard output and standard error.
     public let output: String
+    /// Its status, or the number of the signal that ended it.
     public let status: Int32
 
-    public init(_ program: URL, _ arguments: [String]) throws {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = arguments
+    /// - Parameter hearsErrors: Whether `output` has standard error, too, and not only standard
+    ///   output.
+    public init(_ program: URL, _ arguments: [String], hearsErrors: Bool = true) throws {
         let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
+        let process = try ChildProcess(
+            program.path, arguments, output: pipe.fileHandleForWriting,
+            error: hearsErrors ? pipe.fileHandleForWriting : .standardError)
+        try pipe.fileHandleForWriting.close()
         // Read before waiting: a program whose output nobody takes would never end.
         let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
         output = String(decoding: data, as: UTF8.self)
-        status = process.terminationStatus
+        status = process.waitForEnd()
     }
 
     /// Runs the compiler.

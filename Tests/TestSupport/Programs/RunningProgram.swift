@@ -2,19 +2,20 @@ import Foundation
 
 /// A program that runs until its standard input ends.
 public final class RunningProgram {
-    private let process = Process()
+    private let process: ChildProcess
     private let input = Pipe()
     private let output = Pipe()
+    private var hasEnded = false
 
     /// Starts a program and waits for its first line.
     ///
     /// - Throws: when it cannot be started or ends without a line.
     public init(_ program: URL, _ arguments: [String]) throws {
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        process = try ChildProcess(
+            program.path, arguments, input: input.fileHandleForReading, output: output.fileHandleForWriting,
+            error: .standardError)
+        try input.fileHandleForReading.close()
+        try output.fileHandleForWriting.close()
         var line = Data()
         while line.last != UInt8(ascii: "\n") {
             let byte = output.fileHandleForReading.readData(ofLength: 1)
@@ -29,14 +30,15 @@ public final class RunningProgram {
     public func finish() -> String {
         try? input.fileHandleForWriting.close()
         let data = output.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
+        stop()
         return String(decoding: data, as: UTF8.self)
     }
 
     /// Ends the program's input and waits for its end.
     public func stop() {
-        guard process.isRunning else { return }
+        if hasEnded { return }
         try? input.fileHandleForWriting.close()
-        process.waitUntilExit()
+        _ = process.waitForEnd()
+        hasEnded = true
     }
 }

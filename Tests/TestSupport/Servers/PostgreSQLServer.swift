@@ -195,43 +195,9 @@ public final class PostgreSQLServer: Sendable {
         case stop
     }
 
-    /// Keeps servers from being started while a pipe is made that they must not hold: what waits
-    /// for its end would wait for theirs.
-    private static let spawning = Mutex(())
-
     /// The output of a command that leaves a server behind.
-    ///
-    /// Not by Foundation's `Process`: the server inherits the socket by which that knows that a
-    /// process has ended, so that the command is never reaped, and tests that wait for processes of
-    /// their own wait for ever.
     private static func output(of command: [String]) throws -> String {
-        let pipe = spawning.withLock { _ in
-            let pipe = Pipe()
-            for end in [pipe.fileHandleForReading, pipe.fileHandleForWriting] { _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC) }
-            return pipe
-        }
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        for descriptor: Int32 in [1, 2] {
-            posix_spawn_file_actions_adddup2(&actions, pipe.fileHandleForWriting.fileDescriptor, descriptor)
-        }
-        // What other threads open at this moment would stay open in the server: whoever waits for
-        // its end would wait for the server's.
-        var limit = rlimit()
-        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-        for descriptor in 3..<Int32(min(limit.rlim_cur, 4096)) { posix_spawn_file_actions_addclose(&actions, descriptor) }
-        var arguments: [UnsafeMutablePointer<CChar>?] = (["/usr/bin/env"] + command).map { strdup($0) } + [nil]
-        defer { for argument in arguments { free(argument) } }
-        var processID: pid_t = 0
-        let failure = spawning.withLock { _ in posix_spawn(&processID, "/usr/bin/env", &actions, nil, &arguments, environ) }
-        guard failure == 0 else { throw Reason(description: "its start failed: \(String(cString: strerror(failure)))") }
-        try pipe.fileHandleForWriting.close()
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        var status: Int32 = 0
-        while waitpid(processID, &status, 0) < 0, errno == EINTR {}
-        return String(decoding: output, as: UTF8.self)
+        try ProgramRun(URL(fileURLWithPath: "/usr/bin/env"), command).output
     }
 
     /// The last line that `start` prints.
@@ -302,16 +268,11 @@ public final class PostgreSQLServer: Sendable {
     /// Runs a shell's script that reads its input, which ends when this process does, and then ends
     /// what it watches.
     static func startWatchdog(_ script: String, _ arguments: String...) throws -> Pipe {
-        let watchdog = Process()
         let lifeline = Pipe()
-        // Programs that this one starts must not hold it.
-        _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
-        watchdog.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        watchdog.arguments = account + ["sh", "-c", script, "watch"] + arguments
-        watchdog.standardInput = lifeline
-        watchdog.standardOutput = FileHandle.nullDevice
-        watchdog.standardError = FileHandle.nullDevice
-        try watchdog.run()
+        _ = try ChildProcess(
+            "/usr/bin/env", account + ["sh", "-c", script, "watch"] + arguments, input: lifeline.fileHandleForReading,
+            output: nil, error: nil)
+        try lifeline.fileHandleForReading.close()
         return lifeline
     }
 
