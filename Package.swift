@@ -5,9 +5,10 @@ import PackageDescription
 
 // MARK: swift-syntax
 
-/// Where macro plug-ins get swift-syntax from: the package, as the macros of any package do, where this package is somebody's
-/// dependency, which must not have the flags that SwiftPM calls unsafe; the copy that the toolchain ships, which needs no
-/// network, in a checkout of one's own. OPENCOREDATA_SWIFT_SYNTAX_PACKAGE=1 or 0 in the environment overrules that.
+/// Where macro plug-ins get swift-syntax from: the package, as the macros of any package do, where
+/// this package is somebody's dependency, which must not have the flags that SwiftPM calls unsafe;
+/// the copy that the toolchain ships, which needs no network, in a checkout of one's own.
+/// OPENCOREDATA_SWIFT_SYNTAX_PACKAGE=1 or 0 in the environment overrules that.
 enum SwiftSyntaxSource {
     case toolchain(folder: String)
     case package
@@ -21,12 +22,14 @@ enum SwiftSyntaxSource {
             default: isFetchedDependency(packageFolder: Context.packageDirectory)
             }
         if usesPackage { return .package }
-        // Without a folder the build says that SwiftSyntax is missing, and Sources/MacroPluginSupport/MacroPlugin.swift why.
+        // Without a folder the build says that SwiftSyntax is missing, and
+        // Sources/MacroPluginSupport/MacroPlugin.swift why.
         return .toolchain(folder: toolchainFolder(searchPath: environment["PATH"] ?? "") ?? "")
     }()
 
-    /// Whether SwiftPM fetched this package for another one: it lies in SwiftPM's `checkouts` or `registry/downloads`, or is read
-    /// out of a repository, where it has no folder at all. Dependencies by path lie anywhere else.
+    /// Whether SwiftPM fetched this package for another one: it lies in SwiftPM's `checkouts` or
+    /// `registry/downloads`, or is read out of a repository, where it has no folder at all.
+    /// Dependencies by path lie anywhere else.
     private static func isFetchedDependency(packageFolder: String) -> Bool {
         let folders = URL(fileURLWithPath: packageFolder).pathComponents.dropLast()
         return folders.isEmpty || folders.last == "checkouts"
@@ -110,7 +113,8 @@ let package = Package(
         .target(name: "CSwiftRuntime", publicHeadersPath: "."),
         .target(name: "Predicates"),
         .target(
-            name: "MacroPluginSupport", dependencies: swiftSyntax.macroProducts, swiftSettings: swiftSyntax.swiftSettings,
+            name: "MacroPluginSupport", dependencies: swiftSyntax.macroProducts,
+            swiftSettings: swiftSyntax.swiftSettings,
             linkerSettings: swiftSyntax.linkerSettings),
         .macro(
             name: "CoreDataMacros", dependencies: ["MacroPluginSupport"] + swiftSyntax.macroProducts,
@@ -120,7 +124,8 @@ let package = Package(
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .target(name: "OpenCoreDataModel", dependencies: ["Predicates", "CSwiftRuntime", "CZlib"]),
         .target(
-            name: "CoreData", dependencies: ["CoreDataMacros", "OpenCoreDataModel", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
+            name: "CoreData",
+            dependencies: ["CoreDataMacros", "OpenCoreDataModel", "Predicates", "CSQLite", "CSwiftRuntime", "CZlib"]),
         .target(name: "CoreDataPostgreSQL", dependencies: ["CoreData", "CPostgreSQL"]),
         .target(name: "SafeCoreData", dependencies: ["CoreData", "SafeCoreDataMacros"]),
         .target(name: "SafeCoreDataTesting", dependencies: ["SafeCoreData"]),
@@ -134,7 +139,8 @@ let package = Package(
             dependencies: ["CoreDataToolKit", "CoreData", "SafeCoreData", "CSQLite", "TestSupport"]),
         .executableTarget(
             name: "Benchmarks",
-            dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "SafeCoreData", "CSQLite", "TestSupport"], path: "Benchmarks"),
+            dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "SafeCoreData", "CSQLite", "TestSupport"],
+            path: "Benchmarks"),
         .target(
             name: "TestSupport", dependencies: ["CoreData", "CoreDataPostgreSQL", "CPostgreSQL", "CSQLite", "CZlib"],
             path: "Tests/TestSupport",
@@ -146,10 +152,12 @@ let package = Package(
         .testTarget(name: "CoreDataModelTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(name: "StoreTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .testTarget(
-            name: "PostgreSQLTests", dependencies: ["CoreDataPostgreSQL", "CoreData", "CPostgreSQL", "OpenCoreDataModel", "TestSupport"]),
+            name: "PostgreSQLTests",
+            dependencies: ["CoreDataPostgreSQL", "CoreData", "CPostgreSQL", "OpenCoreDataModel", "TestSupport"]),
         .testTarget(name: "ResultsTests", dependencies: ["CoreData", "TestSupport"]),
         .testTarget(
-            name: "SQLTests", dependencies: ["CoreDataPostgreSQL", "CoreData", "CSQLite", "TestSupport"], exclude: ["Expected", "Recorded"]),
+            name: "SQLTests", dependencies: ["CoreDataPostgreSQL", "CoreData", "CSQLite", "TestSupport"],
+            exclude: ["Expected", "Recorded"]),
         .testTarget(name: "FixtureTests", dependencies: ["CoreData", "CSQLite", "TestSupport"]),
         .executableTarget(
             name: "OtherProgram", dependencies: ["CoreData", "CoreDataPostgreSQL", "CSQLite", "TestSupport"],
@@ -179,8 +187,11 @@ let package = Package(
 
 // MARK: Deep tests
 
-// Optimizing the tests takes far longer than the deep tests gain by it: what they test is optimized.
+// Optimizing the tests takes far longer than the deep tests gain by it: what they test is
+// optimized.
 if case .toolchain = swiftSyntax, Context.environment["OPENCOREDATA_UNOPTIMIZED_TESTS"] == "1" {
     let unoptimized = SwiftSetting.unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode"])
-    for target in package.targets where target.type == .test { target.swiftSettings = (target.swiftSettings ?? []) + [unoptimized] }
+    for target in package.targets where target.type == .test {
+        target.swiftSettings = (target.swiftSettings ?? []) + [unoptimized]
+    }
 }

@@ -30,20 +30,27 @@ extension Harness {
             let count: Int
         }
         let rows = (0..<Self.batchCount).map {
-            Row(name: "name \($0)", note: "A note about number \($0), longer than a short text", price: Double($0) / 4, count: $0)
+            Row(
+                name: "name \($0)", note: "A note about number \($0), longer than a short text", price: Double($0) / 4,
+                count: $0)
         }
-        let dictionaries = rows.map { ["name": $0.name, "note": $0.note, "price": $0.price, "count": $0.count] as [String: Any] }
+        let dictionaries = rows.map {
+            ["name": $0.name, "note": $0.note, "price": $0.price, "count": $0.count] as [String: Any]
+        }
         try compare("B1 batch insert 200,000 x 4 of 6 values", bound: 1.3) {
             let (url, context, _) = try batchStore()
             defer { remove(url) }
-            return try Self.time { try context.execute(NSBatchInsertRequest(entityName: "Mixed", objects: dictionaries)) }
+            return try Self.time {
+                try context.execute(NSBatchInsertRequest(entityName: "Mixed", objects: dictionaries))
+            }
         } raw: {
             let (url, _, raw) = try batchStore()
             defer { remove(url) }
             return try Self.time {
                 try raw.execute("BEGIN IMMEDIATE")
                 let insert = try raw.prepare(
-                    "INSERT INTO ZMIXED (Z_PK, Z_ENT, Z_OPT, ZNAME, ZNOTE, ZPRICE, ZCOUNT) VALUES (?, 3, 1, ?, ?, ?, ?)")
+                    "INSERT INTO ZMIXED (Z_PK, Z_ENT, Z_OPT, ZNAME, ZNOTE, ZPRICE, ZCOUNT) VALUES (?, 3, 1, ?, ?, ?, ?)"
+                )
                 var key: Int64 = 0
                 for row in rows {
                     key += 1
@@ -77,7 +84,9 @@ extension Harness {
         try compare("B2 upsert 100,000, half of them new", bound: 1.5) {
             let (url, context, _) = try store()
             defer { remove(url) }
-            return try Self.time { try context.execute(NSBatchInsertRequest(entityName: "Keyed", objects: dictionaries)) }
+            return try Self.time {
+                try context.execute(NSBatchInsertRequest(entityName: "Keyed", objects: dictionaries))
+            }
         } raw: {
             let (url, _, raw) = try store()
             defer { remove(url) }

@@ -25,7 +25,8 @@ extension Harness {
     }
 
     private func walk(
-        batchSize: Int, sortedBy key: String? = nil, showing count: Int = .max, _ coordinator: NSPersistentStoreCoordinator
+        batchSize: Int, sortedBy key: String? = nil, showing count: Int = .max,
+        _ coordinator: NSPersistentStoreCoordinator
     ) throws -> Double {
         let context = context(coordinator)
         var objects: [Wide] = []

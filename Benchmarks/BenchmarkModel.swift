@@ -69,7 +69,8 @@ enum BenchmarkModel {
             ]
         }
         let wide = entity("Wide", "abcdefghij".map { attribute(String($0), .integer64AttributeType) })
-        let keyed = entity("Keyed", [attribute("key", .stringAttributeType), attribute("value", .integer64AttributeType)])
+        let keyed = entity(
+            "Keyed", [attribute("key", .stringAttributeType), attribute("value", .integer64AttributeType)])
         keyed.managedObjectClassName = "NSManagedObject"
         keyed.uniquenessConstraints = [["key"]]
         model.entities = [wide, mixed, department, employee, keyed]

@@ -2,8 +2,9 @@ import CSQLite
 import CoreData
 import Foundation
 
-// The cases. Each side does the same work on the same file: the engine through managed objects, the other by hand.
-// What is fetched stays alive until the clock has stopped: the raw side keeps nothing, so it has nothing to let go of.
+// The cases. Each side does the same work on the same file: the engine through managed objects, the
+// other by hand. What is fetched stays alive until the clock has stopped: the raw side keeps
+// nothing, so it has nothing to let go of.
 
 extension Harness {
     private static let wideColumns = "ZA, ZB, ZC, ZD, ZE, ZF, ZG, ZH, ZI, ZJ"
@@ -35,7 +36,8 @@ extension Harness {
     }
 
     static func sum(_ object: Wide) -> Int64 {
-        object.a &+ object.b &+ object.c &+ object.d &+ object.e &+ object.f &+ object.g &+ object.h &+ object.i &+ object.j
+        object.a &+ object.b &+ object.c &+ object.d &+ object.e &+ object.f &+ object.g &+ object.h &+ object.i
+            &+ object.j
     }
 
     private static func sum(_ statement: OpaquePointer) -> Int64 {
@@ -125,14 +127,16 @@ extension Harness {
 
     static func read(_ object: Mixed) -> Int64 {
         object.count &+ Int64(object.price) &+ Int64(object.date?.timeIntervalSinceReferenceDate ?? 0)
-            &+ Int64(object.name?.utf8.count ?? 0) &+ Int64(object.note?.utf8.count ?? 0) &+ Int64(object.city?.utf8.count ?? 0)
+            &+ Int64(object.name?.utf8.count ?? 0) &+ Int64(object.note?.utf8.count ?? 0)
+            &+ Int64(object.city?.utf8.count ?? 0)
     }
 
     private static func readMixed(_ statement: OpaquePointer) -> Int64 {
         let date = Date(timeIntervalSinceReferenceDate: sqlite3_column_double(statement, 2))
         return sqlite3_column_int64(statement, 0) &+ Int64(sqlite3_column_double(statement, 1))
             &+ Int64(date.timeIntervalSinceReferenceDate) &+ Int64(RawDatabase.text(statement, 3)?.utf8.count ?? 0)
-            &+ Int64(RawDatabase.text(statement, 4)?.utf8.count ?? 0) &+ Int64(RawDatabase.text(statement, 5)?.utf8.count ?? 0)
+            &+ Int64(RawDatabase.text(statement, 4)?.utf8.count ?? 0)
+            &+ Int64(RawDatabase.text(statement, 5)?.utf8.count ?? 0)
     }
 
     func fetchMixed() throws {
@@ -178,7 +182,8 @@ extension Harness {
                     "SELECT \(Self.mixedColumns) FROM ZMIXED WHERE ZNAME >= ? AND ZNAME < ? ORDER BY ZNAME LIMIT 100")
                 for prefix in prefixes {
                     RawDatabase.bind(statement, 1, prefix)
-                    RawDatabase.bind(statement, 2, String(prefix.dropLast()) + String(UnicodeScalar(prefix.utf8.last! + 1)))
+                    RawDatabase.bind(
+                        statement, 2, String(prefix.dropLast()) + String(UnicodeScalar(prefix.utf8.last! + 1)))
                     while sqlite3_step(statement) == SQLITE_ROW { Self.sink &+= Self.readMixed(statement) }
                     sqlite3_reset(statement)
                 }
@@ -272,9 +277,11 @@ extension Harness {
                     names[sqlite3_column_int64(departments, 0)] = RawDatabase.text(departments, 1)
                 }
                 sqlite3_finalize(departments)
-                let employees = try raw.prepare("SELECT ZDEPARTMENT, ZSALARY, ZNAME FROM ZEMPLOYEE ORDER BY ZDEPARTMENT")
+                let employees = try raw.prepare(
+                    "SELECT ZDEPARTMENT, ZSALARY, ZNAME FROM ZEMPLOYEE ORDER BY ZDEPARTMENT")
                 while sqlite3_step(employees) == SQLITE_ROW {
-                    Self.sink &+= sqlite3_column_int64(employees, 1) &+ Int64(RawDatabase.text(employees, 2)?.utf8.count ?? 0)
+                    Self.sink &+=
+                        sqlite3_column_int64(employees, 1) &+ Int64(RawDatabase.text(employees, 2)?.utf8.count ?? 0)
                 }
                 sqlite3_finalize(employees)
             }
@@ -288,7 +295,8 @@ extension Harness {
                 while sqlite3_step(departments) == SQLITE_ROW {
                     sqlite3_bind_int64(employees, 1, sqlite3_column_int64(departments, 0))
                     while sqlite3_step(employees) == SQLITE_ROW {
-                        Self.sink &+= sqlite3_column_int64(employees, 0) &+ Int64(RawDatabase.text(employees, 1)?.utf8.count ?? 0)
+                        Self.sink &+=
+                            sqlite3_column_int64(employees, 0) &+ Int64(RawDatabase.text(employees, 1)?.utf8.count ?? 0)
                     }
                     sqlite3_reset(employees)
                 }
@@ -320,7 +328,11 @@ extension Harness {
                 let select = try raw.prepare("SELECT Z_PK, Z_OPT, \(Self.wideColumns) FROM ZWIDE")
                 while sqlite3_step(select) == SQLITE_ROW {
                     for column in Int32(3)..<12 { Self.sink &+= sqlite3_column_int64(select, column) }
-                    rows.append((sqlite3_column_int64(select, 0), sqlite3_column_int64(select, 1), sqlite3_column_int64(select, 2)))
+                    rows.append(
+                        (
+                            sqlite3_column_int64(select, 0), sqlite3_column_int64(select, 1),
+                            sqlite3_column_int64(select, 2)
+                        ))
                 }
                 sqlite3_finalize(select)
                 let update = try raw.prepare("UPDATE ZWIDE SET ZA = ?, Z_OPT = ? WHERE Z_PK = ? AND Z_OPT = ?")
@@ -350,7 +362,9 @@ extension Harness {
             let context = context(coordinator)
             return try Self.time {
                 for identifier in identifiers {
-                    if let object = try context.existingObject(with: identifier) as? Wide { Self.sink &+= Self.sum(object) }
+                    if let object = try context.existingObject(with: identifier) as? Wide {
+                        Self.sink &+= Self.sum(object)
+                    }
                 }
             }
         }

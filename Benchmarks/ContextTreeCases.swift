@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-// What a parent between a context and its stores costs, and what undo costs over the changes themselves.
+// What a parent between a context and its stores costs, and what undo costs over the changes
+// themselves.
 
 extension Harness {
     func contextTrees() throws {

@@ -1,8 +1,8 @@
 import Foundation
 import SafeCoreData
 
-// What the compiler's checks cost: `@Entity` against `@Managed`, snapshots from rows against objects. Both sides run on the
-// same store, and read the same properties.
+// What the compiler's checks cost: `@Entity` against `@Managed`, snapshots from rows against
+// objects. Both sides run on the same store, and read the same properties.
 
 /// Texts, numbers, a date and an enumeration, as an entity describes itself.
 @Entity("Record")
@@ -35,9 +35,11 @@ extension Harness {
     private static let recordCount = 20_000
 
     /// The same file opened with both classes.
-    private func recordStores() throws -> (entity: NSPersistentStoreCoordinator, managed: NSPersistentStoreCoordinator) {
+    private func recordStores() throws -> (entity: NSPersistentStoreCoordinator, managed: NSPersistentStoreCoordinator)
+    {
         let url = newURL()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: EntityRecord.self))
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: NSManagedObjectModel(entities: EntityRecord.self))
         _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let context = context(coordinator)
         for index in 0..<Self.recordCount {
@@ -65,7 +67,8 @@ extension Harness {
             Self.time {
                 for _ in 0..<20 {
                     for object in entities {
-                        Self.sink &+= Int64(object.count) &+ Int64(object.small) &+ Int64(object.price) &+ (object.isOpen ? 1 : 0)
+                        Self.sink &+=
+                            Int64(object.count) &+ Int64(object.small) &+ Int64(object.price) &+ (object.isOpen ? 1 : 0)
                     }
                 }
             }
@@ -73,7 +76,8 @@ extension Harness {
             Self.time {
                 for _ in 0..<20 {
                     for object in managed {
-                        Self.sink &+= Int64(object.count) &+ Int64(object.small) &+ Int64(object.price) &+ (object.isOpen ? 1 : 0)
+                        Self.sink &+=
+                            Int64(object.count) &+ Int64(object.small) &+ Int64(object.price) &+ (object.isOpen ? 1 : 0)
                     }
                 }
             }

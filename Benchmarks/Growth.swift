@@ -43,7 +43,8 @@ final class GrowthBenchmark {
                 return each + String(format: ", growth %.2f", growth) + (growth > Self.bound ? " over" : "")
             }
             Swift.print(
-                "\(kind.rawValue), \(operation)".padding(toLength: 28, withPad: " ", startingAt: 0), columns.joined(separator: "  "))
+                "\(kind.rawValue), \(operation)".padding(toLength: 28, withPad: " ", startingAt: 0),
+                columns.joined(separator: "  "))
         }
         times = [:]
         operations = []
@@ -69,7 +70,8 @@ final class GrowthBenchmark {
     private func context(_ kind: Kind) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model(kind))
         _ = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.appendingPathComponent("\(UUID().uuidString).sqlite"))
+            ofType: NSSQLiteStoreType, configurationName: nil,
+            at: folder.appendingPathComponent("\(UUID().uuidString).sqlite"))
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
@@ -149,7 +151,9 @@ final class GrowthBenchmark {
             entity.managedObjectClassName = "NSManagedObject"
             entity.properties = [BenchmarkModel.attribute("name", .stringAttributeType)]
         }
-        func relationship(_ name: String, to destination: NSEntityDescription, isToMany: Bool) -> NSRelationshipDescription {
+        func relationship(_ name: String, to destination: NSEntityDescription, isToMany: Bool)
+            -> NSRelationshipDescription
+        {
             let relationship = NSRelationshipDescription()
             relationship.name = name
             relationship.destinationEntity = destination

@@ -1,14 +1,16 @@
 import CoreData
 import Foundation
 
-/// One line of the table: a case, the engine's time as a multiple of the raw API's, and the bound it should keep.
+/// One line of the table: a case, the engine's time as a multiple of the raw API's, and the bound
+/// it should keep.
 struct Measurement: Codable {
     let `case`: String
     let ratio: Double
     let bound: Double
 }
 
-/// Runs the two sides of each case in turn and compares medians, because the machine's speed drifts.
+/// Runs the two sides of each case in turn and compares medians, because the machine's speed
+/// drifts.
 final class Harness {
     private(set) var measurements: [Measurement] = []
     let folder: URL
@@ -18,7 +20,8 @@ final class Harness {
     init(runs: Int, filter: String?) throws {
         self.runs = runs
         self.filter = filter
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("OpenCoreDataBenchmarks-\(UUID().uuidString)")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+            "OpenCoreDataBenchmarks-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     }
 
@@ -42,14 +45,17 @@ final class Harness {
         }
         let engineTime = Self.median(engineTimes)
         let rawTime = Self.median(rawTimes)
-        record(name, ratio: engineTime / rawTime, bound: bound, detail: "\(Self.milliseconds(engineTime)) / \(Self.milliseconds(rawTime))")
+        record(
+            name, ratio: engineTime / rawTime, bound: bound,
+            detail: "\(Self.milliseconds(engineTime)) / \(Self.milliseconds(rawTime))")
     }
 
     func record(_ name: String, ratio: Double, bound: Double, detail: String) {
         measurements.append(Measurement(case: name, ratio: (ratio * 1000).rounded() / 1000, bound: bound))
         let mark = ratio <= bound ? "" : "  over"
         let columns = [
-            name.padding(toLength: 52, withPad: " ", startingAt: 0), String(format: "%6.2f", ratio), String(format: "%6.2f", bound),
+            name.padding(toLength: 52, withPad: " ", startingAt: 0), String(format: "%6.2f", ratio),
+            String(format: "%6.2f", bound),
             detail,
         ]
         print(columns.joined(separator: "  ") + mark)

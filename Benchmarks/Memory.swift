@@ -22,7 +22,8 @@ private final class RawWide {
 }
 
 extension Harness {
-    /// Compares how much a process grows by holding 200,000 objects, each side in a process of its own.
+    /// Compares how much a process grows by holding 200,000 objects, each side in a process of its
+    /// own.
     func memory() throws {
         guard wants("memory") else { return }
         let (url, _) = try wideStore(200_000)
@@ -47,7 +48,8 @@ extension Harness {
         return bytes
     }
 
-    /// The child's side: holds everything, then prints the growth of its peak resident set in bytes.
+    /// The child's side: holds everything, then prints the growth of its peak resident set in
+    /// bytes.
     func runMemoryChild(_ side: String, _ path: String) throws {
         if path.hasPrefix("postgresql:") { return try runPostgreSQLMemoryChild(side, path) }
         let url = URL(fileURLWithPath: path)

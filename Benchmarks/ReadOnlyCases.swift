@@ -1,7 +1,8 @@
 import CoreData
 import SafeCoreData
 
-// Reading through read-only views. The other side reads the same properties from the objects themselves.
+// Reading through read-only views. The other side reads the same properties from the objects
+// themselves.
 
 extension Harness {
     private static let rounds = 20

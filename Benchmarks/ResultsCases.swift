@@ -1,7 +1,8 @@
 import CoreData
 import Foundation
 
-// Fetched results controllers: what one saved change costs over many objects, against what it costs over few.
+// Fetched results controllers: what one saved change costs over many objects, against what it costs
+// over few.
 
 extension Harness {
     func followResults() throws {
@@ -56,7 +57,8 @@ private final class FollowedResults: NSObject, NSFetchedResultsControllerDelegat
     func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {}
 
     func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) { calls += 1 }
 }

@@ -49,7 +49,8 @@ extension Harness {
             var slowestRead = 0.0
             while !write.isDone {
                 let start = DispatchTime.now().uptimeNanoseconds
-                // What a view shows, and a query: the time counts from the wish to read, which may have to wait for the main queue.
+                // What a view shows, and a query: the time counts from the wish to read, which may
+                // have to wait for the main queue.
                 try await Task { @MainActor in
                     try await stack.read { context in
                         let request = NSFetchRequest<Wide>(entityName: "Wide")

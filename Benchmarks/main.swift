@@ -3,7 +3,8 @@ import Foundation
 // Compares the engine with the SQLite C API on the same files, and with libpq on the same tables.
 //
 //     Benchmarks [CASE] [--runs N]     CASE is a part of a case's name, such as W3
-//     Benchmarks --growth [LARGEST]    how operations on relationships grow from 10,000 members to 100,000, or to LARGEST
+//     Benchmarks --growth [LARGEST]    how operations on relationships grow from 10,000 members to
+//     100,000, or to LARGEST
 //
 // Prints a table of ratios and writes them to .build/bench.json.
 

@@ -31,7 +31,9 @@ final class PostgreSQLBench {
 extension Harness {
     func postgreSQL() throws {
         guard (1...8).contains(where: { wants("PG\($0)") }) else { return }
-        guard let server = PostgreSQLServer.shared else { return print("PostgreSQL: no server is installed, its cases were left out") }
+        guard let server = PostgreSQLServer.shared else {
+            return print("PostgreSQL: no server is installed, its cases were left out")
+        }
         try fetchFromPostgreSQL(server)
         try insertIntoPostgreSQL(server)
         try updateInPostgreSQL(server)
@@ -114,7 +116,8 @@ extension Harness {
         try bench.raw.prepare("all", "SELECT id, version, a FROM wide")
         try bench.raw.prepare(
             "update",
-            "UPDATE wide t SET version = t.version + 1, a = d.a FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS d(id, version, a) "
+            "UPDATE wide t SET version = t.version + 1, a = d.a FROM unnest($1::int8[], $2::int8[], $3::int8[]) AS "
+                + "d(id, version, a) "
                 + "WHERE t.id = d.id AND t.version = d.version")
         try compare("PG3 change one property of 50,000, save", bound: 1.5) {
             try bench.raw.run("VACUUM wide")
@@ -130,12 +133,16 @@ extension Harness {
             var rows: [(key: Int64, version: Int64, a: Int64)] = []
             try bench.raw.send("all")
             try bench.raw.rows { result, row in
-                let version = PQgetvalue(result, row, 1).map { Int32(bigEndian: UnsafeRawPointer($0).loadUnaligned(as: Int32.self)) } ?? 0
+                let version =
+                    PQgetvalue(result, row, 1).map {
+                        Int32(bigEndian: UnsafeRawPointer($0).loadUnaligned(as: Int32.self))
+                    } ?? 0
                 rows.append((RawPostgreSQL.int8(result, row, 0), Int64(version), RawPostgreSQL.int8(result, row, 2)))
             }
             return try Self.time {
                 try bench.raw.send(
-                    "update", RawBytes(rows.map(\.key)), RawBytes(rows.map(\.version)), RawBytes(rows.map { $0.a &+ 1 }))
+                    "update", RawBytes(rows.map(\.key)), RawBytes(rows.map(\.version)), RawBytes(rows.map { $0.a &+ 1 })
+                )
                 try bench.raw.rows { _, _ in }
             }
         }
@@ -156,7 +163,9 @@ extension Harness {
             let context = bench.context()
             return try Self.time {
                 for identifier in identifiers.prefix(count) {
-                    if let object = try context.existingObject(with: identifier) as? Wide { Self.sink &+= Self.sum(object) }
+                    if let object = try context.existingObject(with: identifier) as? Wide {
+                        Self.sink &+= Self.sum(object)
+                    }
                 }
             }
         } raw: {
@@ -195,7 +204,8 @@ extension Harness {
         let prefixes = (0..<1000).map { String(format: "name %03d", $0 % 200) }
         try bench.raw.prepare(
             "prefix",
-            "SELECT count, price, date, name, note, city FROM mixed WHERE name >= $1::text AND name < $2::text ORDER BY name NULLS FIRST LIMIT 100"
+            "SELECT count, price, date, name, note, city FROM mixed WHERE name >= $1::text AND name < $2::text ORDER "
+                + "BY name NULLS FIRST LIMIT 100"
         )
         try compare("PG6 indexed prefix, sort, limit 100, 1,000 times", bound: 1.3) {
             let context = bench.context()
@@ -224,7 +234,8 @@ extension Harness {
         let date = Date(timeIntervalSinceReferenceDate: Double(RawPostgreSQL.int8(result, row, 2)) / 1e6 - 31_622_400)
         return RawPostgreSQL.int8(result, row, 0) &+ Int64(RawPostgreSQL.double(result, row, 1))
             &+ Int64(date.timeIntervalSinceReferenceDate) &+ Int64(RawPostgreSQL.text(result, row, 3)?.utf8.count ?? 0)
-            &+ Int64(RawPostgreSQL.text(result, row, 4)?.utf8.count ?? 0) &+ Int64(RawPostgreSQL.text(result, row, 5)?.utf8.count ?? 0)
+            &+ Int64(RawPostgreSQL.text(result, row, 4)?.utf8.count ?? 0)
+            &+ Int64(RawPostgreSQL.text(result, row, 5)?.utf8.count ?? 0)
     }
 
     private func walkRelatedInPostgreSQL(_ server: PostgreSQLServer) throws {
@@ -243,7 +254,9 @@ extension Harness {
                 request.relationshipKeyPathsForPrefetching = ["employees"]
                 departments = try context.fetch(request)
                 for department in departments {
-                    for employee in department.employees { Self.sink &+= employee.salary &+ Int64(employee.name?.utf8.count ?? 0) }
+                    for employee in department.employees {
+                        Self.sink &+= employee.salary &+ Int64(employee.name?.utf8.count ?? 0)
+                    }
                 }
             }
         } raw: {
@@ -253,7 +266,8 @@ extension Harness {
                 try bench.raw.rows { names[RawPostgreSQL.int8($0, $1, 0)] = RawPostgreSQL.text($0, $1, 1) }
                 try bench.raw.send("employees")
                 try bench.raw.rows { result, row in
-                    Self.sink &+= RawPostgreSQL.int8(result, row, 1) &+ Int64(RawPostgreSQL.text(result, row, 2)?.utf8.count ?? 0)
+                    Self.sink &+=
+                        RawPostgreSQL.int8(result, row, 1) &+ Int64(RawPostgreSQL.text(result, row, 2)?.utf8.count ?? 0)
                 }
                 withExtendedLifetime(names) {}
             }
@@ -266,7 +280,8 @@ extension Harness {
         // Keys that the engine does not give are looked for behind those of all rows.
         try bench.raw.run("CREATE TABLE raw_employee (LIKE employee INCLUDING ALL)")
         try bench.raw.prepare("begin", "BEGIN")
-        try bench.raw.prepare("insert", "INSERT INTO raw_employee (id, version, name, salary) VALUES ($1::int8, 1, $2::text, $3::int8)")
+        try bench.raw.prepare(
+            "insert", "INSERT INTO raw_employee (id, version, name, salary) VALUES ($1::int8, 1, $2::text, $3::int8)")
         try bench.raw.prepare("commit", "COMMIT")
         var last: Int64 = 0
         try compare("PG8 1,000 saves of one object", bound: 1.5) {

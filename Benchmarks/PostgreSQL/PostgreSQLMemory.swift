@@ -23,7 +23,8 @@ private final class RawRow {
 }
 
 extension Harness {
-    /// Compares how much a process grows by holding 200,000 objects, each side in a process of its own.
+    /// Compares how much a process grows by holding 200,000 objects, each side in a process of its
+    /// own.
     func postgreSQLMemory(_ server: PostgreSQLServer) throws {
         guard wants("PG1") else { return }
         let bench = try PostgreSQLBench(server, model)
@@ -35,9 +36,11 @@ extension Harness {
             detail: String(format: "%.1f MB / %.1f MB", engine / 1e6, raw / 1e6))
     }
 
-    /// The child's side: holds everything, then prints the growth of its peak resident set in bytes.
+    /// The child's side: holds everything, then prints the growth of its peak resident set in
+    /// bytes.
     func runPostgreSQLMemoryChild(_ side: String, _ place: String) throws {
-        guard let url = URL(string: place), let components = URLComponents(url: url, resolvingAgainstBaseURL: false) else { return }
+        guard let url = URL(string: place), let components = URLComponents(url: url, resolvingAgainstBaseURL: false)
+        else { return }
         func parameter(_ name: String) -> String { components.queryItems?.first { $0.name == name }?.value ?? "" }
         if side == "engine" {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)

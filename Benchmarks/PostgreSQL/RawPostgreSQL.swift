@@ -1,7 +1,8 @@
 import CPostgreSQL
 import Foundation
 
-/// libpq with as little around it as Swift allows, in its best form: prepared statements, binary both ways, rows as they come.
+/// libpq with as little around it as Swift allows, in its best form: prepared statements, binary
+/// both ways, rows as they come.
 final class RawPostgreSQL {
     struct Failure: Error {
         let message: String
@@ -28,7 +29,9 @@ final class RawPostgreSQL {
 
     func check(_ result: OpaquePointer?) throws {
         let status = PQresultStatus(result)
-        if status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK, status != PGRES_SINGLE_TUPLE, status != PGRES_PIPELINE_SYNC {
+        if status != PGRES_COMMAND_OK, status != PGRES_TUPLES_OK, status != PGRES_SINGLE_TUPLE,
+            status != PGRES_PIPELINE_SYNC
+        {
             throw failure()
         }
     }
@@ -44,7 +47,9 @@ final class RawPostgreSQL {
         let lengths = arguments.map { Int32($0.count) }
         let formats = arguments.map { _ in Int32(1) }
         let values = arguments.map { UnsafePointer<CChar>?($0.start.assumingMemoryBound(to: CChar.self)) }
-        guard PQsendQueryPrepared(connection, name, Int32(arguments.count), values, lengths, formats, 1) == 1 else { throw failure() }
+        guard PQsendQueryPrepared(connection, name, Int32(arguments.count), values, lengths, formats, 1) == 1 else {
+            throw failure()
+        }
     }
 
     /// Takes the rows of what was sent, as they come.
@@ -73,7 +78,9 @@ final class RawPostgreSQL {
     func copy(_ sql: String, _ appendRow: (RawBytes) -> Bool) throws {
         PQclear(PQexec(connection, sql))
         let bytes = RawBytes(capacity: 1 << 17)
-        for byte: UInt8 in [0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0] { bytes.append(byte) }
+        for byte: UInt8 in [0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0] {
+            bytes.append(byte)
+        }
         func send() {
             _ = PQputCopyData(connection, bytes.start.assumingMemoryBound(to: CChar.self), Int32(bytes.count))
             bytes.count = 0

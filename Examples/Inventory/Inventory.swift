@@ -3,16 +3,17 @@ import SafeCoreData
 
 /// The items of a store, and what can be done with them.
 ///
-/// What is read comes as read-only views, on the main actor; what is written is written in the background. The compiler
-/// refuses to write through a view, and to let a live object out of a write.
+/// What is read comes as read-only views, on the main actor; what is written is written in the
+/// background. The compiler refuses to write through a view, and to let a live object out of a
+/// write.
 @MainActor
 struct Inventory {
     private let stack: DataStack
 
     /// Opens the store, making it when there is none.
     ///
-    /// - Parameter place: the path of the store's file, or the URL of a PostgreSQL database; nil for a place in the user's data
-    ///   directory.
+    /// - Parameter place: the path of the store's file, or the URL of a PostgreSQL database; nil
+    ///   for a place in the user's data directory.
     init(storeAt place: String?) {
         let location: StoreLocation
         if let place, place.hasPrefix("postgresql:"), let url = URL(string: place) {
@@ -34,7 +35,8 @@ struct Inventory {
         request.sortDescriptors = [
             NSSortDescriptor(key: "name", ascending: true, selector: Selector("localizedStandardCompare:"))
         ]
-        // Every row of the list shows its suppliers: one fetch for all of them instead of one an item.
+        // Every row of the list shows its suppliers: one fetch for all of them instead of one an
+        // item.
         request.relationshipKeyPathsForPrefetching = ["suppliers"]
         return try await stack.read { context in try context.fetch(request) }
     }
@@ -57,7 +59,8 @@ struct Inventory {
 
     private static func predicate(for text: String) throws -> NSPredicate {
         do {
-            // `NSPredicate(format:)` ends the program for text that is no predicate; `parse` throws, and is for people's text.
+            // `NSPredicate(format:)` ends the program for text that is no predicate; `parse`
+            // throws, and is for people's text.
             return try NSPredicate.parse(text)
         } catch {
             // Whoever writes an operator means a predicate.
@@ -75,7 +78,8 @@ struct Inventory {
     // MARK: Changing
 
     /// Adds an item.
-    func add(name: String, cost: Decimal, price: Decimal, stock: Int, suppliers: [String]) async throws -> Item.Snapshot {
+    func add(name: String, cost: Decimal, price: Decimal, stock: Int, suppliers: [String]) async throws -> Item.Snapshot
+    {
         try await write { context in
             let item = Item(context: context, name: name, unitCost: cost, unitPrice: price, stockCount: stock)
             // Core Data keeps the inverse, `Supplier.items`, up to date by itself.
@@ -108,7 +112,8 @@ struct Inventory {
         _ body: @escaping @Sendable (WriteContext) throws -> Output
     ) async throws -> Output {
         do {
-            // Another program may have written the same item meanwhile: then the block reads it anew.
+            // Another program may have written the same item meanwhile: then the block reads it
+            // anew.
             let output = try await stack.write(retries: 5, body)
             try await stack.write { try Journal.shared.writeEntries(in: $0) }
             return output

@@ -16,7 +16,8 @@ enum InventoryError: LocalizedError {
         case .severalItems(let name, let names):
             "'\(name)' may be \(names.joined(separator: " or ")). Write the whole name."
         case .notEnough(let item, let wanted, let available):
-            "\(wanted) of '\(item)' cannot be sold: only \(available) \(available == 1 ? "is" : "are") in stock. Restock first."
+            "\(wanted) of '\(item)' cannot be sold: only \(available) \(available == 1 ? "is" : "are") in stock. "
+                + "Restock first."
         case .badNumber(let text, let option): "'\(text)' is not a number for \(option)."
         case .badPredicate(let problem): "This is not a predicate: \(problem)"
         }

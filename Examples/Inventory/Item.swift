@@ -2,9 +2,9 @@ import SafeCoreData
 
 /// Something that is kept in stock.
 ///
-/// The class is its own model: `@Entity` makes an entity of it, and an initializer that asks for what a new item must have.
-/// The methods below are the life-cycle hooks, which Core Data calls; each leaves a note in the journal, so that
-/// `inventory history` can show when they run.
+/// The class is its own model: `@Entity` makes an entity of it, and an initializer that asks for
+/// what a new item must have. The methods below are the life-cycle hooks, which Core Data calls;
+/// each leaves a note in the journal, so that `inventory history` can show when they run.
 @Entity(indexes: [["name"]])
 final class Item: NSManagedObject {
     // Initial values are made anew for each object. Whoever reads these values cannot set them.
@@ -32,7 +32,8 @@ final class Item: NSManagedObject {
     override func willSave() {
         super.willSave()
         guard !isDeleted else { return note("willSave", "about to be deleted") }
-        // An ordinary setter would make the object changed again, and Core Data would call `willSave` once more, for ever.
+        // An ordinary setter would make the object changed again, and Core Data would call
+        // `willSave` once more, for ever.
         setPrimitiveValue(Date(), forKey: "dateModified")
         // The dates change with every save; they would only be noise.
         let changes = changedValues().keys.filter { !$0.hasPrefix("date") }.sorted()
@@ -54,7 +55,8 @@ final class Item: NSManagedObject {
 
     // MARK: Validation
 
-    /// The model already demands that the stock is not negative; this adds words that a customer understands.
+    /// The model already demands that the stock is not negative; this adds words that a customer
+    /// understands.
     override func validateForUpdate() throws {
         if stockCount < 0 {
             let before = committedValues(forKeys: ["stockCount"])["stockCount"] as? Int ?? 0

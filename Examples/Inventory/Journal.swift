@@ -3,8 +3,9 @@ import Synchronization
 
 /// Notes which life-cycle hooks ran, until they are written to the store.
 ///
-/// The hooks must not make objects by themselves: one made in `didSave` would leave the context with unsaved changes again.
-/// So they only take notes here, and the inventory writes the notes in a second save.
+/// The hooks must not make objects by themselves: one made in `didSave` would leave the context
+/// with unsaved changes again. So they only take notes here, and the inventory writes the notes in
+/// a second save.
 final class Journal: Sendable {
     static let shared = Journal()
 

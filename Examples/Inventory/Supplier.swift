@@ -1,6 +1,7 @@
 import SafeCoreData
 
-/// Someone who delivers items. A supplier may deliver many items, and an item may come from many suppliers.
+/// Someone who delivers items. A supplier may deliver many items, and an item may come from many
+/// suppliers.
 @Entity
 final class Supplier: NSManagedObject {
     @Attribute(.unique, .length(1...)) var name: String

@@ -1,5 +1,6 @@
-// Inventory: a small program on SafeCoreData. Start reading at Item.swift (a class that is its own model, with its life-cycle
-// hooks) and Inventory.swift (the stack, reading and writing); Commands.swift is the terminal's side.
+// Inventory: a small program on SafeCoreData. Start reading at Item.swift (a class that is its own
+// model, with its life-cycle hooks) and Inventory.swift (the stack, reading and writing);
+// Commands.swift is the terminal's side.
 
 import Foundation
 

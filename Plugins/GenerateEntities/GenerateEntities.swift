@@ -1,11 +1,12 @@
 import Foundation
 import PackagePlugin
 
-/// Makes `@Entity` classes of the model files of a target while it is built: `coredata generate` for each
-/// `.xcdatamodeld` and `.xcdatamodel` in the target's folder, when the model has changed.
+/// Makes `@Entity` classes of the model files of a target while it is built: `coredata generate`
+/// for each `.xcdatamodeld` and `.xcdatamodel` in the target's folder, when the model has changed.
 ///
-/// The classes of a model are in one file in the build folder, and internal to the target; models in a folder named
-/// `Public` make public ones. Entities that get no class are warnings: the target may write their classes itself.
+/// The classes of a model are in one file in the build folder, and internal to the target; models
+/// in a folder named `Public` make public ones. Entities that get no class are warnings: the target
+/// may write their classes itself.
 @main
 struct GenerateEntities: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: Target) throws -> [Command] {
@@ -23,7 +24,8 @@ struct GenerateEntities: BuildToolPlugin {
                 displayName: "Making classes of \(model.lastPathComponent)",
                 executable: tool.url,
                 arguments: [
-                    "generate", model.path, "--file", output.path, "--access", isPublic ? "public" : "internal", "--allow-refusals",
+                    "generate", model.path, "--file", output.path, "--access", isPublic ? "public" : "internal",
+                    "--allow-refusals",
                 ],
                 inputFiles: Self.files(in: model),
                 outputFiles: [output])
@@ -41,8 +43,8 @@ struct GenerateEntities: BuildToolPlugin {
         }
     }
 
-    /// A file for the classes of each model. Models of one name, in different folders, get files with numbers: a module has no two
-    /// files of one name.
+    /// A file for the classes of each model. Models of one name, in different folders, get files
+    /// with numbers: a module has no two files of one name.
     private static func outputNames(of models: [URL]) -> [String] {
         var taken: Set<String> = []
         return models.map { model in
@@ -66,7 +68,8 @@ struct GenerateEntities: BuildToolPlugin {
 
     private static func contents(of folder: URL) -> [URL] {
         // Foundation lists no folder through a symbolic link.
-        let found = try? FileManager.default.contentsOfDirectory(at: folder.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
+        let found = try? FileManager.default.contentsOfDirectory(
+            at: folder.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
         return (found ?? []).sorted { $0.path < $1.path }
     }
 }

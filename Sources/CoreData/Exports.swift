@@ -2,8 +2,9 @@
 @_exported import OpenCoreDataModel
 @_exported import Predicates
 
-// A module's own names shadow those of the modules it re-exports: these settle, here and for every client, which of the
-// classes that Foundation has too is meant, also in files that import Foundation by themselves.
+// A module's own names shadow those of the modules it re-exports: these settle, here and for every
+// client, which of the classes that Foundation has too is meant, also in files that import
+// Foundation by themselves.
 
 /// A logical condition; see `Predicates.NSPredicate`.
 public typealias NSPredicate = Predicates.NSPredicate

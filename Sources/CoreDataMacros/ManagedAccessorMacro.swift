@@ -71,7 +71,8 @@ private struct RelationshipChange {
     /// The forms of methods whose relationship is given by `key:`, with short verbs.
     private static let shortForms = forms.map { form in
         (
-            verb: ["addTo": "add", "removeFrom": "remove", "insertInto": "insert"][form.verb] ?? form.verb, labels: form.labels,
+            verb: ["addTo": "add", "removeFrom": "remove", "insertInto": "insert"][form.verb] ?? form.verb,
+            labels: form.labels,
             helper: form.helper
         )
     }
@@ -82,7 +83,9 @@ private struct RelationshipChange {
         let parameters = function.signature.parameterClause.parameters
         let labels = parameters.map { $0.firstName.text }
         guard Self.isVoid(function.signature.returnClause?.type),
-            let form = (Self.forms + (hasKey ? Self.shortForms : [])).first(where: { $0.labels == labels && name.hasPrefix($0.verb) })
+            let form = (Self.forms + (hasKey ? Self.shortForms : [])).first(where: {
+                $0.labels == labels && name.hasPrefix($0.verb)
+            })
         else { return nil }
         let relationship = name.dropFirst(form.verb.count)
         guard let first = relationship.first else { return nil }

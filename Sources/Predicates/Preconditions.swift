@@ -17,7 +17,8 @@ package func precondition(
 @usableFromInline
 @inline(never)
 package func preconditionFailure(
-    _ message: @autoclosure () -> String = "A precondition does not hold.", file: StaticString = #file, line: UInt = #line
+    _ message: @autoclosure () -> String = "A precondition does not hold.", file: StaticString = #file,
+    line: UInt = #line
 ) -> Never {
     fatalError(message(), file: file, line: line)
 }

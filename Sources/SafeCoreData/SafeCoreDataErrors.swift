@@ -11,7 +11,8 @@ enum SafeCoreDataErrors {
     static func wrongClass(_ objectID: NSManagedObjectID, _ expected: NSManagedObject.Type) -> any Error {
         let found = objectID.entity.managedObjectClassName ?? "NSManagedObject"
         return make(
-            "\(objectID) is of the entity \(objectID.entity.name ?? "without name"), whose class is \(found), not \(expected).",
+            "\(objectID) is of the entity \(objectID.entity.name ?? "without name"), whose class is \(found), not "
+                + "\(expected).",
             recovery: "Ask for it as \(found).", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
     }
 

@@ -58,7 +58,9 @@ struct DeclarationCode {
             return "entity.addAttribute(\(arguments.joined(separator: ", ")))"
         case .derived(let mark):
             arguments.append(property.kind.description)
-            if let expression = mark.argumentList.first?.expression { arguments.append("from: \(expression.trimmedDescription)") }
+            if let expression = mark.argumentList.first?.expression {
+                arguments.append("from: \(expression.trimmedDescription)")
+            }
             return "entity.addDerived(\(arguments.joined(separator: ", ")))"
         case .relationship(let mark):
             let inverse = mark.argument("inverse")
@@ -69,12 +71,15 @@ struct DeclarationCode {
             }
             if let inverse, let name = inverse.keyPathProperty {
                 arguments.append(
-                    "inverse: _EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), in: \(entity.name).self)"
+                    "inverse: _EntityDeclaration.inverse(\"\(name)\", \(inverse.description), of: \(arguments[2]), "
+                        + "in: \(entity.name).self)"
                 )
             } else if mark.saysOwnInverse {
                 // The property can be named here, but not in its own mark.
                 arguments.append(
-                    "inverse: _EntityDeclaration.inverse(\(arguments[0]), \(arguments[1]), of: \(arguments[2]), in: \(entity.name).self)")
+                    "inverse: _EntityDeclaration.inverse(\(arguments[0]), \(arguments[1]), of: \(arguments[2]), in: "
+                        + "\(entity.name).self)"
+                )
             }
             arguments += labelled(mark, except: ["inverse", "ownInverse"])
             return "entity.addRelationship(\(arguments.joined(separator: ", ")))"
@@ -85,7 +90,9 @@ struct DeclarationCode {
     /// expression is evaluated for objects that exist when the property is added.
     private func initialValue(of property: EntityProperty) -> [String] {
         if let value = property.literalValue { return ["default: \(value.description)"] }
-        guard let value = property.initialValue, !value.is(NilLiteralExprSyntax.self), !property.isTransient else { return [] }
+        guard let value = property.initialValue, !value.is(NilLiteralExprSyntax.self), !property.isTransient else {
+            return []
+        }
         return ["initial: { \(value.description) }"]
     }
 
@@ -93,7 +100,8 @@ struct DeclarationCode {
     /// attribute's type.
     private func option(_ expression: ExprSyntax, of property: EntityProperty) -> String {
         let text = expression.trimmedDescription
-        guard let call = expression.as(FunctionCallExprSyntax.self), let member = call.calledExpression.as(MemberAccessExprSyntax.self)
+        guard let call = expression.as(FunctionCallExprSyntax.self),
+            let member = call.calledExpression.as(MemberAccessExprSyntax.self)
         else { return text }
         switch member.declName.baseName.text {
         case "range": return "_EntityDeclaration.limitingNumber(\(property.kind.description), \(text))"

@@ -17,7 +17,8 @@ struct EntityClass {
         properties = declaration.memberBlock.members.compactMap { member in
             member.decl.as(VariableDeclSyntax.self).flatMap { EntityProperty($0) }
         }.filter {
-            !$0.isUnsupported && PropertyNames.problem(of: $0.token, isFinal: isFinal, inheritsEntity: inheritsEntity) == nil
+            !$0.isUnsupported
+                && PropertyNames.problem(of: $0.token, isFinal: isFinal, inheritsEntity: inheritsEntity) == nil
         }
     }
 
@@ -76,7 +77,8 @@ struct EntityClass {
     private var privateTypes: Set<String> {
         Set(
             declaration.memberBlock.members.compactMap { member in
-                guard let modifiers = member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers, Access(modifiers) == .private
+                guard let modifiers = member.decl.asProtocol((any WithModifiersSyntax).self)?.modifiers,
+                    Access(modifiers) == .private
                 else { return nil }
                 return member.decl.asProtocol((any NamedDeclSyntax).self)?.name.text
             })

@@ -16,7 +16,9 @@ struct EntityProblems {
                 problem(of: variable)?.report(in: context)
             }
         }
-        guard let problem = Self.problem(ofClass: entity.declaration, inheritsEntity: entity.inheritsEntity) else { return true }
+        guard let problem = Self.problem(ofClass: entity.declaration, inheritsEntity: entity.inheritsEntity) else {
+            return true
+        }
         problem.report(in: context)
         return false
     }
@@ -49,12 +51,15 @@ struct EntityProblems {
         }
         if let parameters = declaration.genericParameterClause {
             return MacroProblem(
-                id: "generic", message: "an @Entity class cannot be generic: it stands for one entity of the model", node: parameters)
+                id: "generic", message: "an @Entity class cannot be generic: it stands for one entity of the model",
+                node: parameters)
         }
         if let actor = declaration.attributes.named("MainActor") {
             return MacroProblem(
                 id: "isolated",
-                message: "an @Entity class cannot be isolated to the main actor: its objects belong to the queue of their context",
+                message:
+                    "an @Entity class cannot be isolated to the main actor: its objects belong to the queue of their "
+                    + "context",
                 node: actor,
                 fixIt: (
                     "Remove '@MainActor'",
@@ -76,12 +81,14 @@ struct EntityProblems {
                 if let inner = member.decl.as(IfConfigDeclSyntax.self) {
                     reportProperties(in: inner, context)
                 } else if let variable = member.decl.as(VariableDeclSyntax.self), !isTypeMember(variable),
-                    variable.attributes.named("Managed") == nil, variable.bindings.contains(where: { $0.accessorBlock == nil })
+                    variable.attributes.named("Managed") == nil,
+                    variable.bindings.contains(where: { $0.accessorBlock == nil })
                 {
                     MacroProblem(
                         id: "condition",
                         message:
-                            "a property of an @Entity class cannot stand inside '#if': the class is the model, with all its properties",
+                            "a property of an @Entity class cannot stand inside '#if': the class is the model, with "
+                            + "all its properties",
                         node: variable.bindingSpecifier
                     ).report(in: context)
                 }
@@ -113,7 +120,9 @@ struct EntityProblems {
         if variable.bindingSpecifier.tokenKind == .keyword(.let) {
             return MacroProblem(
                 id: "let",
-                message: "a property of an @Entity class needs 'var': its value changes when the object is fetched, refreshed or reset",
+                message:
+                    "a property of an @Entity class needs 'var': its value changes when the object is fetched, "
+                    + "refreshed or reset",
                 node: variable.bindingSpecifier,
                 fixIt: ("Replace 'let' with 'var'", .edit(variable) { $0.bindingSpecifier.tokenKind = .keyword(.var) }))
         }
@@ -122,10 +131,14 @@ struct EntityProblems {
                 id: "managed", message: "@Entity manages this property already", node: managed,
                 fixIt: ("Remove '@Managed'", removing(managed, from: variable)))
         }
-        if let modifier = variable.modifiers.first(where: { EntityProperty.excludingModifiers.contains($0.name.tokenKind) }) {
+        if let modifier = variable.modifiers.first(where: {
+            EntityProperty.excludingModifiers.contains($0.name.tokenKind)
+        }) {
             return MacroProblem(
                 id: "modifier",
-                message: "a property of an @Entity class cannot be \(modifier.name.text): the managed object stores its value",
+                message:
+                    "a property of an @Entity class cannot be \(modifier.name.text): the managed object stores its "
+                    + "value",
                 node: modifier,
                 fixIt: (
                     "Remove '\(modifier.name.text)'",
@@ -142,7 +155,9 @@ struct EntityProblems {
             return MacroProblem(
                 id: "bindings", message: "declare each property of an @Entity class by itself", node: binding.pattern)
         }
-        if let problem = PropertyNames.problem(of: pattern.identifier, isFinal: entity.isFinal, inheritsEntity: entity.inheritsEntity) {
+        if let problem = PropertyNames.problem(
+            of: pattern.identifier, isFinal: entity.isFinal, inheritsEntity: entity.inheritsEntity)
+        {
             return problem
         }
         if marks.count > 1 {
@@ -166,13 +181,16 @@ struct EntityProblems {
         {
             return MacroProblem(
                 id: "observer",
-                message: "a property of an @Entity class cannot have observers: use a computed property beside it, or willSave()",
+                message:
+                    "a property of an @Entity class cannot have observers: use a computed property beside it, or "
+                    + "willSave()",
                 node: observer.accessorSpecifier)
         }
         guard let mark else { return nil }
         let name = mark.attributeName.trimmedDescription
         return MacroProblem(
-            id: "computed", message: "@\(name) needs a stored property: one with accessors of its own is not in the model",
+            id: "computed",
+            message: "@\(name) needs a stored property: one with accessors of its own is not in the model",
             node: mark, fixIt: ("Remove '@\(name)'", removing(mark, from: variable)))
     }
 
@@ -188,7 +206,8 @@ struct EntityProblems {
             }
         }
         return MacroProblem(
-            id: "type", message: "a property of an @Entity class needs its type: write 'var \(name): Type'", node: pattern.identifier,
+            id: "type", message: "a property of an @Entity class needs its type: write 'var \(name): Type'",
+            node: pattern.identifier,
             fixIt: literalType.map { type in
                 (
                     "Write ': \(type)'",
@@ -207,37 +226,52 @@ struct EntityProblems {
             let wrapped = unwrapped.wrappedType
             return MacroProblem(
                 id: "unwrapped", message: "a property of an @Entity class is either optional or required", node: type,
-                fixIt: ("Make it optional", .replace(oldNode: Syntax(type), newNode: Syntax(OptionalTypeSyntax(wrappedType: wrapped)))))
+                fixIt: (
+                    "Make it optional",
+                    .replace(oldNode: Syntax(type), newNode: Syntax(OptionalTypeSyntax(wrappedType: wrapped)))
+                ))
         }
         guard let property = EntityProperty(variable), property.isUnsupported else { return nil }
         let written = (property.type.wrappedType ?? property.type).trimmedDescription
         return MacroProblem(
             id: "unsupported",
-            message: "Core Data cannot store a '\(written)': use a number, String, Bool, Date, Data, UUID, URL, a Codable type, or "
+            message:
+                "Core Data cannot store a '\(written)': use a number, String, Bool, Date, Data, UUID, URL, a Codable "
+                + "type, or "
                 + "@Attribute(.transformable(by:))", node: type)
     }
 
     private func problem(of property: EntityProperty, mark: AttributeSyntax?) -> MacroProblem? {
         let type = property.type
-        if let hidden = PropertyNames.hiddenType(in: property, isFinal: entity.isFinal, inheritsEntity: entity.inheritsEntity) {
+        if let hidden = PropertyNames.hiddenType(
+            in: property, isFinal: entity.isFinal, inheritsEntity: entity.inheritsEntity)
+        {
             return MacroProblem(
                 id: "name",
-                message: "'\(hidden.text)' means something else in an @Entity class: write it with its module, or give it another name",
+                message:
+                    "'\(hidden.text)' means something else in an @Entity class: write it with its module, or give it "
+                    + "another name",
                 node: hidden)
         }
         if case .relationship(let mark) = property.role {
-            if let wrapped = property.binding.typeAnnotation?.type.wrappedType, wrapped.elementType != nil || wrapped.isOrderedSet,
+            if let wrapped = property.binding.typeAnnotation?.type.wrappedType,
+                wrapped.elementType != nil || wrapped.isOrderedSet,
                 let written = property.binding.typeAnnotation?.type
             {
                 return MacroProblem(
                     id: "optional-to-many",
-                    message: "a to-many relationship is never nil, but empty: write '\(wrapped.trimmedDescription)'", node: written,
+                    message: "a to-many relationship is never nil, but empty: write '\(wrapped.trimmedDescription)'",
+                    node: written,
                     fixIt: (
                         "Write '\(wrapped.trimmedDescription)'",
-                        .replace(oldNode: Syntax(written), newNode: Syntax(wrapped.trimmed.with(\.trailingTrivia, written.trailingTrivia)))
+                        .replace(
+                            oldNode: Syntax(written),
+                            newNode: Syntax(wrapped.trimmed.with(\.trailingTrivia, written.trailingTrivia)))
                     ))
             }
-            if let inverse = mark.argument("inverse"), inverse.keyPathProperty == nil, !inverse.is(NilLiteralExprSyntax.self) {
+            if let inverse = mark.argument("inverse"), inverse.keyPathProperty == nil,
+                !inverse.is(NilLiteralExprSyntax.self)
+            {
                 return MacroProblem(
                     id: "inverse", message: "the inverse of a relationship is a key path like \\Other.property",
                     node: mark.argumentList.first { $0.label?.text == "inverse" }?.expression ?? inverse)
@@ -245,12 +279,14 @@ struct EntityProblems {
             if let own = mark.argumentList.first(where: { $0.label?.text == "ownInverse" }) {
                 if !own.expression.is(BooleanLiteralExprSyntax.self) {
                     return MacroProblem(
-                        id: "own-inverse", message: "whether a relationship is its own inverse is true or false, as it is written",
+                        id: "own-inverse",
+                        message: "whether a relationship is its own inverse is true or false, as it is written",
                         node: own.expression)
                 }
                 if mark.saysOwnInverse, mark.argument("inverse")?.keyPathProperty != nil {
                     return MacroProblem(
-                        id: "two-inverses", message: "a relationship has one inverse: itself or the one that 'inverse' names",
+                        id: "two-inverses",
+                        message: "a relationship has one inverse: itself or the one that 'inverse' names",
                         node: own.expression)
                 }
             }
@@ -259,18 +295,22 @@ struct EntityProblems {
             guard case .relationship(let mark) = property.role, mark.argument("inverse") != nil else {
                 return MacroProblem(
                     id: "ordered-set",
-                    message: "an NSOrderedSet does not say what it holds: add @Relationship(inverse:), or write an array of the class",
+                    message:
+                        "an NSOrderedSet does not say what it holds: add @Relationship(inverse:), or write an array "
+                        + "of the class",
                     node: property.binding.typeAnnotation?.type ?? type)
             }
         }
         if property.isTransient, property.initialValue == nil, !property.isOptional {
             return MacroProblem(
-                id: "transient", message: "a transient property is not stored: give it an initial value, or an optional type",
+                id: "transient",
+                message: "a transient property is not stored: give it an initial value, or an optional type",
                 node: property.binding.pattern)
         }
         if property.isDerived, let initializer = property.binding.initializer {
             return MacroProblem(
-                id: "derived", message: "a derived property is computed by the store and has no initial value", node: initializer,
+                id: "derived", message: "a derived property is computed by the store and has no initial value",
+                node: initializer,
                 fixIt: (
                     "Remove the initial value",
                     .edit(property.binding) { edited in

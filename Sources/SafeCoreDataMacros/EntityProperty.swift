@@ -38,7 +38,8 @@ struct EntityProperty {
         name = token.identifier?.name ?? token.text
         // `T!` is a mistake; the property is then treated as `T?`.
         let unwrapped = type.as(ImplicitlyUnwrappedOptionalTypeSyntax.self)
-        self.type = unwrapped.map { TypeSyntax(OptionalTypeSyntax(wrappedType: $0.wrappedType.trimmed)) } ?? type.trimmed
+        self.type =
+            unwrapped.map { TypeSyntax(OptionalTypeSyntax(wrappedType: $0.wrappedType.trimmed)) } ?? type.trimmed
         if let mark = variable.attributes.named("Relationship") {
             role = .relationship(mark)
         } else if let mark = variable.attributes.named("Derived") {
@@ -153,7 +154,8 @@ extension TypeSyntax {
     }
 
     private static let plainNames: Set<String> = [
-        "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64", "Int8", "NSDecimalNumber",
+        "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64", "Int8",
+        "NSDecimalNumber",
         "String", "UInt", "UInt16", "UInt32", "UInt64", "UInt8", "URL", "UUID",
     ]
 
@@ -173,7 +175,9 @@ extension TypeSyntax {
         let clause: GenericArgumentClauseSyntax?
         if let identifier = self.as(IdentifierTypeSyntax.self), identifier.name.text == name {
             clause = identifier.genericArgumentClause
-        } else if let member = self.as(MemberTypeSyntax.self), member.name.text == name, member.baseType.trimmedDescription == "Swift" {
+        } else if let member = self.as(MemberTypeSyntax.self), member.name.text == name,
+            member.baseType.trimmedDescription == "Swift"
+        {
             clause = member.genericArgumentClause
         } else {
             clause = nil

@@ -8,7 +8,9 @@ struct InitializerCode {
     var members: [DeclSyntax] {
         var members: [DeclSyntax] = []
         if !entity.declaresInitializer(["entity", "insertInto"]) { members.append(frameworkInitializer) }
-        if !entity.hasOwnInitializer, !(entity.isAbstract && isMemberwiseEmpty) { members.append(memberwiseInitializer) }
+        if !entity.hasOwnInitializer, !(entity.isAbstract && isMemberwiseEmpty) {
+            members.append(memberwiseInitializer)
+        }
         if !entity.declaresInitializer([]) { members.append(refused("convenience init()")) }
         if !entity.declaresInitializer(["context"]), entity.isAbstract || !isMemberwiseEmpty {
             members.append(refused("required convenience init(context: NSManagedObjectContext)"))
@@ -30,7 +32,8 @@ struct InitializerCode {
     private var frameworkInitializer: DeclSyntax {
         """
         /// For the framework: makes an object of the entity, and inserts it into the context if there is one.
-        \(raw: entity.access.prefix)required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
+        \(raw: entity.access.prefix)required init(entity: NSEntityDescription, insertInto context: \
+        NSManagedObjectContext?) {
             super.init(entity: entity, insertInto: context)
         }
         """
@@ -39,7 +42,9 @@ struct InitializerCode {
     private var memberwiseInitializer: DeclSyntax {
         let parameters = ["context: NSManagedObjectContext"] + inheritedParameter + entity.arguments.map(parameter)
         // A call with all arguments should also report the mistake.
-        if entity.isAbstract { return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerPrefix) }
+        if entity.isAbstract {
+            return refused("convenience init(\(parameters.joined(separator: ", ")))", entity.initializerPrefix)
+        }
         let inherited = entity.inheritsEntity ? ["inherited._assign(to: self)"] : []
         // `init(context:)` without further parameters overrides the inherited one, which is
         // required.
@@ -106,7 +111,9 @@ struct InitializerCode {
     /// members are as hidden as the arguments.
     private var initialValuesStructure: DeclSyntax {
         let access = entity.initializerPrefix
-        let inherited = inheritedParameter.isEmpty ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
+        let inherited =
+            inheritedParameter.isEmpty
+            ? [] : ["\(access)var inherited: \(entity.superclass?.description ?? "").InitialValues"]
         let fields = inherited + entity.arguments.map { "\(access)var \($0.identifier): \(argumentType(of: $0))" }
         let parameters = inheritedParameter + entity.arguments.map(parameter)
         let stores =
@@ -159,7 +166,9 @@ struct InitializerCode {
     private func parameter(for property: EntityProperty) -> String {
         let declaration = "\(property.identifier): \(argumentType(of: property))"
         if entity.yieldsToAwaking(property) { return "\(declaration) = nil" }
-        if hasInitialValueFunction(property) { return "\(declaration) = \(entity.name)._initialValue(\(property.identifier): ())" }
+        if hasInitialValueFunction(property) {
+            return "\(declaration) = \(entity.name)._initialValue(\(property.identifier): ())"
+        }
         if let initialValue = property.initialValue { return "\(declaration) = \(initialValue.description)" }
         if property.isOptional { return "\(declaration) = nil" }
         if property.isToMany { return "\(declaration) = \(property.type.isOrderedSet ? "NSOrderedSet()" : "[]")" }

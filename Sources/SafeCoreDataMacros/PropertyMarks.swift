@@ -17,7 +17,8 @@ extension PropertyMark {
         if enclosing?.attributes.named("Entity") == nil || !declaration.is(VariableDeclSyntax.self) {
             MacroProblem(
                 id: "mark",
-                message: "@\(node.attributeName.trimmedDescription) belongs on a stored property of a class marked @Entity",
+                message:
+                    "@\(node.attributeName.trimmedDescription) belongs on a stored property of a class marked @Entity",
                 node: node
             ).report(in: context)
         }

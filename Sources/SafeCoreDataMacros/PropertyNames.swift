@@ -13,18 +13,23 @@ enum PropertyNames {
         let name = identifier.identifier?.name ?? identifier.text
         if inherited.contains(name) {
             return MacroProblem(
-                id: "name", message: "every managed object has a '\(name)' of its own: give the property another name", node: identifier)
+                id: "name", message: "every managed object has a '\(name)' of its own: give the property another name",
+                node: identifier)
         }
         if written.contains(name) || (name == "object" && !isFinal) || (name == "inherited" && inheritsEntity) {
             return MacroProblem(
-                id: "name", message: "'\(name)' means something else in an @Entity class: give the property another name",
+                id: "name",
+                message: "'\(name)' means something else in an @Entity class: give the property another name",
                 node: identifier)
         }
-        let isName = name.unicodeScalars.allSatisfy { $0 == "_" || $0.properties.isXIDContinue || $0.properties.isEmoji }
+        let isName = name.unicodeScalars.allSatisfy {
+            $0 == "_" || $0.properties.isXIDContinue || $0.properties.isEmoji
+        }
         return isName
             ? nil
             : MacroProblem(
-                id: "name", message: "a model has no property named '\(name)': use letters, digits and '_'", node: identifier)
+                id: "name", message: "a model has no property named '\(name)': use letters, digits and '_'",
+                node: identifier)
     }
 
     /// Returns a type within a property's type that has the same name as a type that the macro
@@ -48,7 +53,8 @@ enum PropertyNames {
         let name = declaration.name.identifier?.name ?? declaration.name.text
         guard types(isFinal: isFinal, inheritsEntity: inheritsEntity).contains(name) else { return nil }
         return MacroProblem(
-            id: "name", message: "'\(name)' means something else in an @Entity class: give the class another name", node: declaration.name)
+            id: "name", message: "'\(name)' means something else in an @Entity class: give the class another name",
+            node: declaration.name)
     }
 
     /// Returns the types that the macro generates in the class, including inherited ones.
@@ -58,11 +64,14 @@ enum PropertyNames {
 
     /// Properties of `NSManagedObject` and `NSObject`.
     private static let inherited: Set<String> = [
-        "debugDescription", "description", "entity", "faultingState", "hasChanges", "hasPersistentChangedValues", "hash", "hashValue",
+        "debugDescription", "description", "entity", "faultingState", "hasChanges", "hasPersistentChangedValues",
+        "hash", "hashValue",
         "isDeleted", "isFault", "isInserted", "isUpdated", "managedObjectContext", "objectID",
     ]
 
     /// Names that no key path can contain, and names that the initializer and generated members
     /// use.
-    private static let written: Set<String> = ["Protocol", "Self", "Snapshot", "Type", "context", "self", "snapshot", "snapshotGraph"]
+    private static let written: Set<String> = [
+        "Protocol", "Self", "Snapshot", "Type", "context", "self", "snapshot", "snapshotGraph",
+    ]
 }

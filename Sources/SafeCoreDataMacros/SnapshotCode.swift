@@ -129,7 +129,8 @@ struct SnapshotCode {
             """,
             """
             /// The same with the object's values of the superclass's properties.
-            @_disfavoredOverload \(raw: access)override func snapshotGraph(depth: Int) -> SnapshotGraph<\(raw: inherited)> {
+            @_disfavoredOverload \(raw: access)override func snapshotGraph(depth: Int) -> \
+            SnapshotGraph<\(raw: inherited)> {
                 _snapshotGraph(\(raw: inherited).self, depth)
             }
             """,

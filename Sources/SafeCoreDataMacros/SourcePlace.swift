@@ -8,7 +8,9 @@ struct SourcePlace {
     private let directive: String
 
     init?(of node: some SyntaxProtocol, in context: some MacroExpansionContext) {
-        guard let place = context.location(of: node, at: .afterLeadingTrivia, filePathMode: .filePath) else { return nil }
+        guard let place = context.location(of: node, at: .afterLeadingTrivia, filePathMode: .filePath) else {
+            return nil
+        }
         directive = "#sourceLocation(file: \(place.file), line: \(place.line))"
     }
 

@@ -46,7 +46,9 @@ struct AttributeSamples {
         let number = serial
         switch attribute.attributeType {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
-            return ([Decimal(number)] + limits(around: 1)).map { NSNumber(value: NSDecimalNumber(decimal: $0).int64Value) }
+            return ([Decimal(number)] + limits(around: 1)).map {
+                NSNumber(value: NSDecimalNumber(decimal: $0).int64Value)
+            }
         case .decimalAttributeType:
             return ([Decimal(number) + Decimal(sign: .plus, exponent: -2, significand: 25)] + limits(around: 1)).map {
                 NSDecimalNumber(decimal: $0)
@@ -62,11 +64,14 @@ struct AttributeSamples {
         case .binaryDataAttributeType: return [Data([UInt8(truncatingIfNeeded: number), 2, 3])]
         case .UUIDAttributeType: return [UUID()]
         case .URIAttributeType: return ["https://example.com/\(number)"].compactMap { URL(string: $0) }
-        case .transformableAttributeType: return [["text \(number)"] as NSArray, "text \(number)", NSNumber(value: number)]
+        case .transformableAttributeType:
+            return [["text \(number)"] as NSArray, "text \(number)", NSNumber(value: number)]
         case .compositeAttributeType:
             let elements = (attribute as? NSCompositeAttributeDescription)?.elements ?? []
             var values: [String: Any] = [:]
-            for element in elements { values[element.name] = AttributeSamples(element, of: object).candidates(serial).first }
+            for element in elements {
+                values[element.name] = AttributeSamples(element, of: object).candidates(serial).first
+            }
             return [values]
         case .undefinedAttributeType, .objectIDAttributeType: return []
         }
@@ -76,13 +81,16 @@ struct AttributeSamples {
     /// of the lengths that the rules name.
     private func texts(_ number: Int) -> [Any] {
         let base = "text \(number)"
-        let lengths = limits(around: 0).map { NSDecimalNumber(decimal: $0).intValue }.filter { (1...10_000).contains($0) }
+        let lengths = limits(around: 0).map { NSDecimalNumber(decimal: $0).intValue }.filter {
+            (1...10_000).contains($0)
+        }
         let padded = lengths.map { length in
             String(String(repeating: "\(number)abcdefghij", count: length / 10 + 1).prefix(length))
         }
         let letters = Self.letters(of: number)
         let forms = [
-            letters, letters.uppercased(), letters.capitalized, "\(number)", "\(letters)@example.com", "+49 30 \(number)",
+            letters, letters.uppercased(), letters.capitalized, "\(number)", "\(letters)@example.com",
+            "+49 30 \(number)",
         ]
         let matching = patterns.flatMap { pattern in
             (0..<4).compactMap { PatternSamples.text(matching: pattern, number + $0) }
@@ -112,7 +120,9 @@ struct AttributeSamples {
     private var dateLimits: [Date] { comparisons.compactMap(\.limitingDate) }
 
     private var patterns: [String] {
-        comparisons.filter { $0.predicateOperatorType == .matches }.compactMap { $0.rightExpression.constantValue as? String }
+        comparisons.filter { $0.predicateOperatorType == .matches }.compactMap {
+            $0.rightExpression.constantValue as? String
+        }
     }
 
     private var constants: [Any] { comparisons.compactMap(\.rightExpression.constantValue) }

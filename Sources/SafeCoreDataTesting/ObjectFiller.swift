@@ -43,7 +43,8 @@ struct ObjectFiller {
         guard let destination = relationship.destinationEntity?.concrete else {
             if !relationship.isOptional {
                 problems.append(
-                    "\(relationship.name): \(relationship.destinationEntity?.name ?? "its destination") is abstract, and the model has no "
+                    "\(relationship.name): \(relationship.destinationEntity?.name ?? "its destination") is abstract, "
+                        + "and the model has no "
                         + "entity that inherits from it: give a model that has one.")
             }
             return
@@ -75,7 +76,8 @@ struct ObjectFiller {
             }
         }
         guard depth < Self.depthLimit else { return object }
-        for relationship in entity.relationshipsByName.values where !relationship.isOptional && relationship.name != back?.name {
+        for relationship in entity.relationshipsByName.values
+        where !relationship.isOptional && relationship.name != back?.name {
             guard let destination = relationship.destinationEntity?.concrete else { continue }
             func others(_ count: Int) -> [NSManagedObject] {
                 (0..<count).map { _ in bare(destination, depth: depth + 1, back: relationship.inverseRelationship) }

@@ -88,7 +88,8 @@ struct PatternSamples {
         case "?": repeated = .repeated(part, least: 0, most: 1)
         case "{":
             guard let end = rest.firstIndex(of: "}") else { throw Unknown() }
-            let bounds = rest[rest.index(after: rest.startIndex)..<end].split(separator: ",", omittingEmptySubsequences: false)
+            let bounds = rest[rest.index(after: rest.startIndex)..<end].split(
+                separator: ",", omittingEmptySubsequences: false)
             guard let least = bounds.first.flatMap({ Int($0) }), least <= 1_000 else { throw Unknown() }
             let most = bounds.count == 1 ? least : Int(bounds[1]) ?? .max
             repeated = .repeated(part, least: least, most: Swift.max(least, most))
@@ -141,7 +142,9 @@ struct PatternSamples {
     }
 
     private static func range(_ first: Character, _ last: Character) throws -> [Character] {
-        guard let lower = first.unicodeScalars.first?.value, let upper = last.unicodeScalars.first?.value, lower <= upper else {
+        guard let lower = first.unicodeScalars.first?.value, let upper = last.unicodeScalars.first?.value,
+            lower <= upper
+        else {
             throw Unknown()
         }
         return (lower...Swift.min(upper, lower + 63)).compactMap { Unicode.Scalar($0) }.map { Character($0) }

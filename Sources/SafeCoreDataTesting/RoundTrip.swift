@@ -100,7 +100,8 @@ final class RoundTrip {
     /// decoding always has the same value for them, so `verifyCoding` does not see that.
     private func reportUncodedProperties() {
         for (name, properties) in (objectClass as? any EntityObject.Type)?._uncodedPropertiesByEntity() ?? [] {
-            found.append("\(name): the type's CodingKeys leave out \(properties.joined(separator: ", ")), whose value is lost.")
+            found.append(
+                "\(name): the type's CodingKeys leave out \(properties.joined(separator: ", ")), whose value is lost.")
         }
     }
 
@@ -129,7 +130,8 @@ final class RoundTrip {
 
     private static func isRequired(_ property: NSPropertyDescription) -> Bool {
         // A to-many relationship that is not optional may still be empty, unless it has a minimum.
-        if let relationship = property as? NSRelationshipDescription, relationship.isToMany, relationship.minCount == 0 {
+        if let relationship = property as? NSRelationshipDescription, relationship.isToMany, relationship.minCount == 0
+        {
             return false
         }
         return !property.isOptional && !property.isTransient && !(property is NSDerivedAttributeDescription)

@@ -27,7 +27,8 @@ struct ClassLookupTests {
     @Test func theSubclassesOfAClassAreFoundWhereverTheyAreDeclared() {
         let found = ClassLookup.subclasses(of: FixtureBase.self)
         let expected: [AnyClass] = [
-            Plain.self, SharedName.self, FilePrivate.self, Outer.Inner.self, Outer.Deeper.Innermost.self, Outer.InExtension.self,
+            Plain.self, SharedName.self, FilePrivate.self, Outer.Inner.self, Outer.Deeper.Innermost.self,
+            Outer.InExtension.self,
             OuterFixture.InForeignType.self,
         ]
         for type in expected { #expect(found.filter { $0 == type }.count == 1, "\(type)") }

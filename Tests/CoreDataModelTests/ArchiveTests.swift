@@ -30,7 +30,9 @@ struct ArchiveTests {
         let coded = try #require(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSManagedObjectModel.self, from: data))
         for again in [cached, coded] {
             #expect(again.localizationDictionary == copy.localizationDictionary)
-            let attributes = again.entities.flatMap { $0.attributesByName.values.filter { $0.entity.name == entity.name } }
+            let attributes = again.entities.flatMap {
+                $0.attributesByName.values.filter { $0.entity.name == entity.name }
+            }
             #expect(Set(attributes.filter(\.isIndexedBySpotlight).map(\.name)) == [attribute.name])
             #expect(Set(attributes.filter(\.allowsCloudEncryption).map(\.name)) == [attribute.name])
             #expect(again.versionChecksum == model.versionChecksum)

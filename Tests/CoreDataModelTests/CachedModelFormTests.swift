@@ -26,7 +26,9 @@ import Testing
         let second = NSPersistentStoreCoordinator(managedObjectModel: own)
         _ = try second.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let reading = second.newContext()
-        return try reading.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).compactMap { $0.value(forKey: "title") as? String }
+        return try reading.fetch(NSFetchRequest<NSManagedObject>(entityName: "Note")).compactMap {
+            $0.value(forKey: "title") as? String
+        }
     }
 
     // MARK: Stand-ins for inherited properties
@@ -53,7 +55,8 @@ import Testing
                 "NSAttributeDescription", ["NSPropertyName": builder.add(.text("title")), "NSAttributeType": .int(700)])
             let standIn = builder.object("_NSPropertyDescriptionProxy", ["NSUnderlyingProperty": title])
             let entity = builder.object(
-                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("title", standIn)])])
+                "NSEntityDescription",
+                ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("title", standIn)])])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
         }
         let model = try ModelArchiveReader.model(from: data)
@@ -65,7 +68,8 @@ import Testing
             let standIn = builder.object("_NSPropertyDescriptionProxy", ["NSUnderlyingProperty": .uid(2)])
             #expect(standIn == .uid(2))
             let entity = builder.object(
-                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("title", standIn)])])
+                "NSEntityDescription",
+                ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("title", standIn)])])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
         }
         let error = #expect(throws: ModelReadingError.self) { try ModelArchiveReader.model(from: data) }
@@ -109,20 +113,27 @@ import Testing
     @Test func whyAStoresOwnModelCannotBeReadIsSaid() throws {
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")
-        let model = NSManagedObjectModel([NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])])
+        let model = NSManagedObjectModel([
+            NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])
+        ])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.remove(try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
+        try coordinator.remove(
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
         let cache = try RawDeflate.deflate(StandInModel.archive(propertyClass: "NSHologramDescription")).hexadecimal
         #expect(SQLiteFile(url).execute("UPDATE Z_MODELCACHE SET Z_CONTENT = x'\(cache)'"))
-        let error = try #require(errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) })
+        let error = try #require(
+            errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) })
         #expect(error.localizedDescription.contains("'NSHologramDescription'"))
         #expect(error.localizedDescription.contains(url.path))
         #expect(error.code == NSFileReadCorruptFileError)
 
         let other = NSManagedObjectModel([
-            NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType), .init("y", .stringAttributeType)])
+            NSEntityDescription(
+                "A", class: "NSManagedObject", [.init("x", .stringAttributeType), .init("y", .stringAttributeType)])
         ])
-        let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        let options = [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
         let refusal = try #require(
             errorThrown {
                 _ = try NSPersistentStoreCoordinator(managedObjectModel: other)
@@ -139,7 +150,8 @@ import Testing
             managedObjectModel: NSManagedObjectModel([
                 NSEntityDescription("A", class: "NSManagedObject", [.init("x", .stringAttributeType)])
             ]))
-        try coordinator.remove(try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
+        try coordinator.remove(
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url))
         #expect(SQLiteFile(url).execute("DROP TABLE Z_MODELCACHE"))
         let error = errorThrown { _ = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url) }
         #expect(error?.code == NSMigrationMissingSourceModelError)
@@ -151,7 +163,10 @@ import Testing
             let request = builder.object("NSFetchRequest", ["NSEntityName": builder.add(.text("Gone"))])
             return builder.object(
                 "NSManagedObjectModel",
-                ["NSEntities": builder.dictionary([("A", entity)]), "NSFetchRequestTemplates": builder.dictionary([("all", request)])])
+                [
+                    "NSEntities": builder.dictionary([("A", entity)]),
+                    "NSFetchRequestTemplates": builder.dictionary([("all", request)]),
+                ])
         }
         let model = try ModelArchiveReader.model(from: data)
         #expect(model.fetchRequestTemplatesByName.isEmpty)
@@ -166,7 +181,8 @@ import Testing
                     "NS.keys": .array([builder.add(.int(1)), builder.add(.text("a"))]),
                     "NS.objects": .array([builder.add(.int(2)), builder.add(.int(3))]),
                 ])
-            let entity = builder.object("NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSUserInfo": info])
+            let entity = builder.object(
+                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSUserInfo": info])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
         }
         #expect(try ModelArchiveReader.model(from: data).entitiesByName["A"]?.userInfo as? [String: Int] == ["a": 3])

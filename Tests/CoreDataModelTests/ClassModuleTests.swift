@@ -18,7 +18,8 @@ final class StoreyedDepot: NSManagedObject {}
         let url = folder.file(bundle).appendingPathComponent("Depots.xcdatamodeld/Depots.xcdatamodel")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         let text =
-            "<model><entity name=\"Depot\" representedClassName=\"\(className)\"><attribute name=\"x\" attributeType=\"String\"/></entity></model>"
+            "<model><entity name=\"Depot\" representedClassName=\"\(className)\"><attribute name=\"x\" "
+            + "attributeType=\"String\"/></entity></model>"
         try Data(text.utf8).write(to: url.appendingPathComponent("contents"))
         return try NSManagedObjectModel(reading: url.deletingLastPathComponent(), module: module)
     }
@@ -29,17 +30,23 @@ final class StoreyedDepot: NSManagedObject {}
 
     @Test(arguments: [".StoreyedDepot", "StoreyedDepot", "FormerModule.StoreyedDepot"])
     func theResourceBundlesTargetDecides(_ name: String) throws {
-        #expect(try objectClass(model(name, in: "Package_CoreDataModelTests.resources")) == CoreDataModelTests.StoreyedDepot.self)
+        #expect(
+            try objectClass(model(name, in: "Package_CoreDataModelTests.resources"))
+                == CoreDataModelTests.StoreyedDepot.self)
         #expect(try objectClass(model(name, in: "Package_TestSupport.resources")) == TestSupport.StoreyedDepot.self)
         #expect(try objectClass(model(name, in: "Package_TestSupport.bundle")) == TestSupport.StoreyedDepot.self)
     }
 
     @Test func aPackagesNameMayHaveUnderscores() throws {
-        #expect(try objectClass(model(".StoreyedDepot", in: "My_own_package_TestSupport.resources")) == TestSupport.StoreyedDepot.self)
+        #expect(
+            try objectClass(model(".StoreyedDepot", in: "My_own_package_TestSupport.resources"))
+                == TestSupport.StoreyedDepot.self)
     }
 
     @Test func theModuleCanBeGiven() throws {
-        #expect(try objectClass(model(".StoreyedDepot", in: "Models", module: "TestSupport")) == TestSupport.StoreyedDepot.self)
+        #expect(
+            try objectClass(model(".StoreyedDepot", in: "Models", module: "TestSupport"))
+                == TestSupport.StoreyedDepot.self)
         #expect(
             try objectClass(model(".StoreyedDepot", in: "Package_TestSupport.resources", module: "CoreDataModelTests"))
                 == CoreDataModelTests.StoreyedDepot.self)
@@ -56,11 +63,14 @@ final class StoreyedDepot: NSManagedObject {}
             try model(".StoreyedDepot", in: "Package_Own-Target.resources").entities.first?.managedObjectClassName
                 == "Own_Target.StoreyedDepot")
         #expect(try model(".StoreyedDepot", in: "Models").entities.first?.managedObjectClassName == "StoreyedDepot")
-        #expect(try model("StoreyedDepot", in: "Package_TestSupport.resources").entities.first?.managedObjectClassName == "StoreyedDepot")
+        #expect(
+            try model("StoreyedDepot", in: "Package_TestSupport.resources").entities.first?.managedObjectClassName
+                == "StoreyedDepot")
     }
 
     @Test func aClassOfAnotherModuleIsFoundWhereTheBundlesTargetHasNone() throws {
-        let entity = try #require(try model(".SupportedDepot", in: "Package_CoreDataModelTests.resources").entities.first)
+        let entity = try #require(
+            try model(".SupportedDepot", in: "Package_CoreDataModelTests.resources").entities.first)
         #expect(entity.objectClass == SupportedDepot.self)
     }
 
@@ -73,7 +83,8 @@ final class StoreyedDepot: NSManagedObject {}
     }
 
     @Test func objectsAreOfTheClassThatTheBundleDecides() throws {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: try model(".StoreyedDepot", in: "Package_TestSupport.resources"))
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: try model(".StoreyedDepot", in: "Package_TestSupport.resources"))
         _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
         let context = coordinator.newContext()
         #expect(NSEntityDescription.insertNewObject(forEntityName: "Depot", into: context) is TestSupport.StoreyedDepot)

@@ -74,10 +74,16 @@ import Testing
             composite.elements = elements
             return composite
         }
-        func number(_ name: String = "x") -> NSAttributeDescription { SampleModels.attribute(name, .doubleAttributeType) }
+        func number(_ name: String = "x") -> NSAttributeDescription {
+            SampleModels.attribute(name, .doubleAttributeType)
+        }
         let box = SampleModels.entity("Box", [composite("size", [number(), composite("point", [number()])])])
         let item = SampleModels.entity(
-            "Item", [composite("point", [number()]), composite("size", [number(), number("y")]), composite("when", [number()])])
+            "Item",
+            [
+                composite("point", [number()]), composite("size", [number(), number("y")]),
+                composite("when", [number()]),
+            ])
         let model = NSManagedObjectModel()
         model.entities = [item, box]
         let lines = try model.xcdatamodelContents().text.split(separator: "\n")

@@ -47,9 +47,13 @@ import Testing
     }
 
     /// Damage that keeps the list sound and changes what it says: objects take each other's places.
-    @Test(arguments: 1...(LongTests.areEnabled ? 4 : 1)) func aModelWhoseObjectsAreMixedUpIsRefusedOrRead(_ seed: Int) throws {
+    @Test(arguments: 1...(LongTests.areEnabled ? 4 : 1)) func aModelWhoseObjectsAreMixedUpIsRefusedOrRead(_ seed: Int)
+        throws
+    {
         let archive = try SampleModels.inventory().archivedModel()
-        guard case .dictionary(var top) = try BinaryPropertyListReader.read(archive), case .array(let objects)? = top["$objects"] else {
+        guard case .dictionary(var top) = try BinaryPropertyListReader.read(archive),
+            case .array(let objects)? = top["$objects"]
+        else {
             Issue.record("The archive has no objects.")
             return
         }
@@ -84,7 +88,8 @@ import Testing
             var info = builder.add(.text("x"))
             for _ in 0..<14 { info = builder.array(Array(repeating: info, count: 1000)) }
             let userInfo = builder.dictionary([("bomb", info)])
-            let entity = builder.object("NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSUserInfo": userInfo])
+            let entity = builder.object(
+                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSUserInfo": userInfo])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
         }
         #expect(throws: ModelReadingError.self) { try ModelArchiveReader.model(from: data) }
@@ -95,7 +100,8 @@ import Testing
             var predicate = builder.object("NSTruePredicate")
             for _ in 0..<60 {
                 let parts = builder.array([predicate, predicate])
-                predicate = builder.object("NSCompoundPredicate", ["NSCompoundPredicateType": .int(1), "NSSubpredicates": parts])
+                predicate = builder.object(
+                    "NSCompoundPredicate", ["NSCompoundPredicateType": .int(1), "NSSubpredicates": parts])
             }
             let attribute = builder.object(
                 "NSAttributeDescription",
@@ -104,7 +110,8 @@ import Testing
                     "NSValidationPredicates": builder.array([predicate]),
                 ])
             let entity = builder.object(
-                "NSEntityDescription", ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("a", attribute)])])
+                "NSEntityDescription",
+                ["NSEntityName": builder.add(.text("A")), "NSProperties": builder.dictionary([("a", attribute)])])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("A", entity)])])
         }
         #expect(throws: ModelReadingError.self) { try ModelArchiveReader.model(from: data) }

@@ -256,7 +256,8 @@ struct ModelDescriptionTests {
         func model(_ names: [String], configured: [String] = [], identifier: String = "1") -> NSManagedObjectModel {
             let model = NSManagedObjectModel()
             model.entities = names.map { SampleModels.entity($0, [SampleModels.attribute("x")]) }
-            model.setEntities(model.entities.filter { configured.contains($0.name ?? "") }, forConfigurationName: "Some")
+            model.setEntities(
+                model.entities.filter { configured.contains($0.name ?? "") }, forConfigurationName: "Some")
             model.versionIdentifiers = [identifier]
             return model
         }
@@ -300,7 +301,8 @@ struct ModelDescriptionTests {
     @Test func textsForPeopleAreKept() throws {
         let model = try SampleModels.inventory()
         let texts = [
-            "Entity/Item": "Ware", "Property/price": "Wert", "Property/price/Entity/Item": "Preis", "ErrorString/Too long": "Zu lang",
+            "Entity/Item": "Ware", "Property/price": "Wert", "Property/price/Entity/Item": "Preis",
+            "ErrorString/Too long": "Zu lang",
         ]
         model.localizationDictionary = texts
         let copy = try #require(model.copy() as? NSManagedObjectModel)

@@ -35,7 +35,10 @@ struct ModelMergingTests {
         first.localizationDictionary = ["Entity/A": "Erste", "ErrorString/Too long": "Zu lang"]
         second.localizationDictionary = ["Entity/B": "Zweite", "ErrorString/Too long": "Viel zu lang"]
         let merged = try #require(NSManagedObjectModel(byMerging: [first, second, model(SampleModels.entity("C"))]))
-        #expect(merged.localizationDictionary == ["Entity/A": "Erste", "Entity/B": "Zweite", "ErrorString/Too long": "Zu lang"])
+        #expect(
+            merged.localizationDictionary == [
+                "Entity/A": "Erste", "Entity/B": "Zweite", "ErrorString/Too long": "Zu lang",
+            ])
     }
 
     /// Behaviour 17.
@@ -58,7 +61,9 @@ struct ModelMergingTests {
     /// The hash of an entity is the same whether it has subentities or not.
     @Test func anEntityKeepsASuperentityThatAnotherModelHasToo() throws {
         let first = model(SampleModels.entity("Item", [SampleModels.attribute("x")]))
-        let (item, special) = (SampleModels.entity("Item", [SampleModels.attribute("x")]), SampleModels.entity("Special"))
+        let (item, special) = (
+            SampleModels.entity("Item", [SampleModels.attribute("x")]), SampleModels.entity("Special")
+        )
         item.subentities = [special]
         let second = model(item, special)
         let hashes = second.entityVersionHashesByName
@@ -93,7 +98,9 @@ struct ModelMergingTests {
         own.fetchRequestTemplate = FetchRequestTemplate(entityName: "A")
         a.properties += [fetched, own]
         let first = model(a, b)
-        first.fetchRequestTemplates = ["a": FetchRequestTemplate(entityName: "A"), "b": FetchRequestTemplate(entityName: "B")]
+        first.fetchRequestTemplates = [
+            "a": FetchRequestTemplate(entityName: "A"), "b": FetchRequestTemplate(entityName: "B"),
+        ]
         first.versionIdentifiers = ["one"]
         let second = model(SampleModels.entity("C"))
         second.versionIdentifiers = ["two"]
@@ -129,7 +136,9 @@ struct ModelMergingTests {
     /// Writes a model with an entity into a folder, as a compiled file or as source, and gives the
     /// folder.
     @discardableResult
-    private func write(_ entity: String, _ attributes: [String] = ["x"], as file: String = "Model.mom", to folder: URL) throws -> URL {
+    private func write(_ entity: String, _ attributes: [String] = ["x"], as file: String = "Model.mom", to folder: URL)
+        throws -> URL
+    {
         let model = model(SampleModels.entity(entity, attributes.map { SampleModels.attribute($0) }))
         let url = folder.appendingPathComponent(file)
         if url.pathExtension == "mom" {
@@ -175,7 +184,8 @@ struct ModelMergingTests {
         let named = try write("Note", to: folder.file("App_Notes.resources"))
         let (main, own) = (try #require(Bundle(path: folder.url.path)), try #require(Bundle(url: named)))
         #expect(NSManagedObjectModel.locate(named: "Model", in: [main, own])?.path.contains("App_Notes") == true)
-        #expect(NSManagedObjectModel.mergedModel(from: [main, own])?.entitiesByName["Note"]?.attributesByName.count == 1)
+        #expect(
+            NSManagedObjectModel.mergedModel(from: [main, own])?.entitiesByName["Note"]?.attributesByName.count == 1)
         // Of those that are not, the first counts.
         #expect(NSManagedObjectModel.mergedModel(from: [main])?.entitiesByName["Note"]?.attributesByName.count == 2)
         // Two that are named and differ contradict.

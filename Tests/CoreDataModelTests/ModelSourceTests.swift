@@ -9,7 +9,8 @@ import Testing
 struct ModelSourceTests {
     private func model(_ body: String) throws -> NSManagedObjectModel {
         let text =
-            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model userDefinedModelVersionIdentifier=\"v\">\n\(body)\n</model>"
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model "
+            + "userDefinedModelVersionIdentifier=\"v\">\n\(body)\n</model>"
         let root = try ModelElementParser.parse(Data(text.utf8), file: "Test.xcdatamodel/contents")
         return try ModelElementReader.model(from: root, file: "Test.xcdatamodel/contents")
     }
@@ -115,7 +116,8 @@ struct ModelSourceTests {
             <entity name="Part">
               <attribute name="name" attributeType="String"/>
               <relationship name="item" maxCount="1" deletionRule="Deny" destinationEntity="Item" inverseName="parts"/>
-              <fetchIndex name="byName"><fetchIndexElement property="name" type="Binary" order="descending"/></fetchIndex>
+              <fetchIndex name="byName"><fetchIndexElement property="name" type="Binary" \
+            order="descending"/></fetchIndex>
             </entity>
             <composite name="Address"><attribute name="city" optional="YES" attributeType="String"/></composite>
             <fetchRequest name="named" entity="Part" predicateString="name == $NAME" fetchLimit="3"/>
@@ -147,16 +149,17 @@ struct ModelSourceTests {
 
     @Test(arguments: [
         ("", 1), ("maxCount=\"1\"", 1), ("maxCount=\"-1\"", 0), ("maxCount=\"5\"", 5), ("toMany=\"YES\"", 0),
-        ("toMany=\"YES\" maxCount=\"-1\"", 0), ("toMany=\"YES\" maxCount=\"3\"", 3), ("toMany=\"NO\" maxCount=\"-1\"", 1),
+        ("toMany=\"YES\" maxCount=\"-1\"", 0), ("toMany=\"YES\" maxCount=\"3\"", 3),
+        ("toMany=\"NO\" maxCount=\"-1\"", 1),
     ])
     func aRelationshipIsToManyByWordOrByItsLimit(attributes: String, limit: Int) throws {
-        let root = try ModelElementParser.parse(
-            Data("<model><entity name=\"A\"><relationship name=\"b\" \(attributes) destinationEntity=\"A\"/></entity></model>".utf8),
-            file: nil)
+        let relationship = "<relationship name=\"b\" \(attributes) destinationEntity=\"A\"/>"
+        let text = "<model><entity name=\"A\">\(relationship)</entity></model>"
+        let root = try ModelElementParser.parse(Data(text.utf8), file: nil)
         let model = try ModelElementReader.model(from: root, file: "")
-        let relationship = try #require(model.entitiesByName["A"]?.relationshipsByName["b"])
-        #expect(relationship.maxCount == limit)
-        #expect(relationship.isToMany == (limit != 1))
+        let made = try #require(model.entitiesByName["A"]?.relationshipsByName["b"])
+        #expect(made.maxCount == limit)
+        #expect(made.isToMany == (limit != 1))
     }
 
     @Test func aDanglingDestinationIsReportedWithItsPlace() {
@@ -183,12 +186,14 @@ struct ModelSourceTests {
     @Test func compositesContainOthersByName() throws {
         let model = try model(
             """
-            <entity name="Shop"><attribute name="place" optional="YES" attributeType="Composite" composite="Address"/></entity>
+            <entity name="Shop"><attribute name="place" optional="YES" attributeType="Composite" \
+            composite="Address"/></entity>
             <composite name="Address">
               <attribute name="city" attributeType="String"/>
               <attribute name="point" optional="YES" attributeType="Composite" composite="Point"/>
             </composite>
-            <composite name="Point"><attribute name="x" attributeType="Double"/><attribute name="y" attributeType="Double"/></composite>
+            <composite name="Point"><attribute name="x" attributeType="Double"/><attribute name="y" \
+            attributeType="Double"/></composite>
             """)
         let place = model.entitiesByName["Shop"]?.attributesByName["place"] as? NSCompositeAttributeDescription
         let point = place?.elements.last as? NSCompositeAttributeDescription
@@ -210,7 +215,8 @@ struct ModelSourceTests {
         "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Colour\"/></entity>",
         "<entity name=\"A\"><attribute attributeType=\"String\"/></entity>",
         "<entity name=\"A\"><attribute name=\"x\" attributeType=\"Integer 16\" defaultValueString=\"ten\"/></entity>",
-        "<entity name=\"A\"><attribute name=\"x\" attributeType=\"String\"/><attribute name=\"x\" attributeType=\"String\"/></entity>",
+        "<entity name=\"A\"><attribute name=\"x\" attributeType=\"String\"/><attribute name=\"x\" "
+            + "attributeType=\"String\"/></entity>",
         "<entity name=\"A\"><relationship name=\"x\" destinationEntity=\"A\" deletionRule=\"Explode\"/></entity>",
         "<entity name=\"A\"><relationship name=\"x\"/></entity>",
         "<entity name=\"A\"><fetchIndex name=\"i\"><fetchIndexElement property=\"x\"/></fetchIndex></entity>",
@@ -237,7 +243,8 @@ struct ModelSourceTests {
         let version = folder.file("Elsewhere.xcdatamodel")
         try contents.write(to: version)
         let manager = FileManager.default
-        try manager.createSymbolicLink(at: bundle.appendingPathComponent("Second.xcdatamodel"), withDestinationURL: version)
+        try manager.createSymbolicLink(
+            at: bundle.appendingPathComponent("Second.xcdatamodel"), withDestinationURL: version)
         let link = folder.file("Link.xcdatamodeld")
         try manager.createSymbolicLink(at: link, withDestinationURL: bundle)
         for version in [nil, "First", "Second"] {

@@ -70,8 +70,10 @@ enum ModelText {
     private static func text(_ template: FetchRequestTemplate) -> String {
         let order = template.sortDescriptors.map { "\($0.key ?? "") \($0.ascending)" }
         return "\(template.entityName) \(template.predicate?.predicateFormat ?? "-") \(order) \(template.fetchLimit) "
-            + "\(template.fetchOffset) \(template.fetchBatchSize) \(template.resultType) \(template.includesSubentities) "
-            + "\(template.includesPropertyValues) \(template.includesPendingChanges) \(template.returnsObjectsAsFaults) "
+            + "\(template.fetchOffset) \(template.fetchBatchSize) \(template.resultType) "
+            + "\(template.includesSubentities) "
+            + "\(template.includesPropertyValues) \(template.includesPendingChanges) "
+            + "\(template.returnsObjectsAsFaults) "
             + "\(template.returnsDistinctResults)"
     }
 

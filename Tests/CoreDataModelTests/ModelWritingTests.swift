@@ -71,7 +71,8 @@ import Testing
             lines.dropFirst(2).joined(separator: "\n") == """
                     <entity name="Item" syncable="YES">
                         <attribute name="count" optional="YES" attributeType="Integer 32" usesScalarValueType="YES"/>
-                        <attribute name="name" attributeType="String" defaultValueString="a &quot;b&quot; &lt;c&gt;&#10;"/>
+                        <attribute name="name" attributeType="String" defaultValueString="a &quot;b&quot; \
+                &lt;c&gt;&#10;"/>
                         <uniquenessConstraints>
                             <uniquenessConstraint>
                                 <constraint value="name"/>

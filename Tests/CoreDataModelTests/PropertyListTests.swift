@@ -8,7 +8,9 @@ import Testing
 @Suite struct PropertyListTests {
     // MARK: Lists that unfold without end
 
-    @Test(arguments: [(30, 2), (100, 3), (20, 14)]) func aListThatUnfoldsWithoutEndIsRefused(_ depth: Int, _ width: Int) throws {
+    @Test(arguments: [(30, 2), (100, 3), (20, 14)]) func aListThatUnfoldsWithoutEndIsRefused(_ depth: Int, _ width: Int)
+        throws
+    {
         let bomb = BinaryListWriter.bomb(depth: depth, width: width)
         #expect(bomb.count < 10_000)
         #expect(throws: ModelReadingError.self) { try BinaryPropertyListReader.read(bomb) }
@@ -36,7 +38,9 @@ import Testing
         var offsets = (0..<count).map { 8 + $0 * 4 }
         offsets.append(data.count)
         data.append(contentsOf: [0xaf, 0x11, UInt8(count >> 8), UInt8(count & 0xff)])
-        func append<Number: FixedWidthInteger>(_ number: Number) { withUnsafeBytes(of: number.bigEndian) { data.append(contentsOf: $0) } }
+        func append<Number: FixedWidthInteger>(_ number: Number) {
+            withUnsafeBytes(of: number.bigEndian) { data.append(contentsOf: $0) }
+        }
         for index in 0..<count { append(UInt32(index)) }
         let table = data.count
         for offset in offsets { append(UInt32(offset)) }
@@ -67,30 +71,41 @@ import Testing
         case 1: return NSNumber(value: Int64.random(in: .min ... .max, using: &generator))
         case 2: return NSNumber(value: Double(Int.random(in: -1000...1000, using: &generator)) / 8)
         case 3: return NSNumber(value: Bool.random(using: &generator))
-        case 4: return Date(timeIntervalSinceReferenceDate: Double(Int.random(in: -1_000_000...1_000_000, using: &generator)))
-        case 5: return Data((0..<Int.random(in: 0..<40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator) })
+        case 4:
+            return Date(
+                timeIntervalSinceReferenceDate: Double(Int.random(in: -1_000_000...1_000_000, using: &generator)))
+        case 5:
+            return Data(
+                (0..<Int.random(in: 0..<40, using: &generator)).map { _ in UInt8.random(in: 0...255, using: &generator)
+                })
         case 6: return ""
-        case 7, 8: return (0..<Int.random(in: 0..<20, using: &generator)).map { _ in list(&generator, depth: depth + 1) }
+        case 7, 8:
+            return (0..<Int.random(in: 0..<20, using: &generator)).map { _ in list(&generator, depth: depth + 1) }
         default: return dictionary(&generator, depth: depth + 1)
         }
     }
 
     private func dictionary(_ generator: inout SeededGenerator, depth: Int) -> [String: Any] {
         var result: [String: Any] = [:]
-        for index in 0..<Int.random(in: 0..<12, using: &generator) { result["key \(index)"] = list(&generator, depth: depth) }
+        for index in 0..<Int.random(in: 0..<12, using: &generator) {
+            result["key \(index)"] = list(&generator, depth: depth)
+        }
         return result
     }
 
     @Test(arguments: [true, false], 1...20) func listsReadAsFoundationReadsThem(_ isBinary: Bool, _ seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let list = dictionary(&generator, depth: 0)
-        let data = try PropertyListSerialization.data(fromPropertyList: list, format: isBinary ? .binary : .xml, options: 0)
+        let data = try PropertyListSerialization.data(
+            fromPropertyList: list, format: isBinary ? .binary : .xml, options: 0)
         let expected = try PropertyListSerialization.propertyList(from: data, options: [], format: nil) as? NSDictionary
         #expect(try PropertyListReader.dictionary(from: data) as NSDictionary == expected)
     }
 
     @Test func theLargestNumbersAreRead() throws {
-        let list: [String: Any] = ["a": NSNumber(value: UInt64.max), "b": NSNumber(value: Int64.min), "c": NSNumber(value: Int64.max)]
+        let list: [String: Any] = [
+            "a": NSNumber(value: UInt64.max), "b": NSNumber(value: Int64.min), "c": NSNumber(value: Int64.max),
+        ]
         for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
             let data = try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0)
             let read = try PropertyListReader.dictionary(from: data)
@@ -102,8 +117,10 @@ import Testing
 
     @Test(arguments: [
         "", "text", "{ a = 1; }", "<plist/>", "<plist><dict><key>a</key></dict></plist>", "<plist><array/></plist>",
-        "<plist><dict><string>a</string><string>b</string></dict></plist>", "<plist><dict><key>a</key><integer>x</integer></dict></plist>",
-        "<plist><dict><key>a</key><thing/></dict></plist>", "<plist><dict><key>a</key><date>today</date></dict></plist>",
+        "<plist><dict><string>a</string><string>b</string></dict></plist>",
+        "<plist><dict><key>a</key><integer>x</integer></dict></plist>",
+        "<plist><dict><key>a</key><thing/></dict></plist>",
+        "<plist><dict><key>a</key><date>today</date></dict></plist>",
     ])
     func otherTextsAreRefused(_ text: String) {
         #expect(throws: ModelReadingError.self) { try PropertyListReader.dictionary(from: Data(text.utf8)) }
@@ -111,12 +128,16 @@ import Testing
 
     @Test func deepListsInXMLAreRefused() {
         let text = String(repeating: "<array>", count: 100_000)
-        #expect(throws: ModelReadingError.self) { try PropertyListReader.dictionary(from: Data(("<plist>" + text).utf8)) }
+        #expect(throws: ModelReadingError.self) {
+            try PropertyListReader.dictionary(from: Data(("<plist>" + text).utf8))
+        }
     }
 
     // MARK: Damage
 
-    @Test(arguments: 1...(LongTests.areEnabled ? 20 : 2)) func damagedListsAreRefusedOrReadButNeverCrash(_ seed: Int) throws {
+    @Test(arguments: 1...(LongTests.areEnabled ? 20 : 2)) func damagedListsAreRefusedOrReadButNeverCrash(_ seed: Int)
+        throws
+    {
         var generator = SeededGenerator(seed: UInt64(seed))
         for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
             let sound = try PropertyListSerialization.data(

@@ -80,7 +80,9 @@ struct RandomModel {
             attribute = derived
         } else if chance(10) {
             let composite = NSCompositeAttributeDescription()
-            var elements = (0..<2).map { SampleModels.attribute("part\($0)", pick([.doubleAttributeType, .stringAttributeType])) }
+            var elements = (0..<2).map {
+                SampleModels.attribute("part\($0)", pick([.doubleAttributeType, .stringAttributeType]))
+            }
             if chance() {
                 let inner = NSCompositeAttributeDescription()
                 inner.name = "inner"
@@ -110,7 +112,9 @@ struct RandomModel {
         case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
             let value = NSNumber(value: Int64.random(in: -70000...70000, using: &random))
             if chance(50) { attribute.defaultValue = value }
-            if chance() { limits = AttributeLimit.numbers(from: chance(50) ? value : nil, to: NSNumber(value: 80000 as Int64)) }
+            if chance() {
+                limits = AttributeLimit.numbers(from: chance(50) ? value : nil, to: NSNumber(value: 80000 as Int64))
+            }
         case .doubleAttributeType:
             let value = NSNumber(value: Double.random(in: -1e9...1e9, using: &random))
             if chance(50) { attribute.defaultValue = value }
@@ -149,7 +153,9 @@ struct RandomModel {
             relationship.isIndexedBySpotlight = false
             relationship.minCount = chance() ? 1 : 0
             relationship.isOrdered = relationship.isToMany && chance()
-            relationship.deleteRule = pick([.noActionDeleteRule, .nullifyDeleteRule, .cascadeDeleteRule, .denyDeleteRule])
+            relationship.deleteRule = pick([
+                .noActionDeleteRule, .nullifyDeleteRule, .cascadeDeleteRule, .denyDeleteRule,
+            ])
         }
         if chance(80) { SampleModels.connect(one, other) }
         first.properties += [one]

@@ -24,7 +24,10 @@ import Testing
     private func error(_ text: String) throws -> ModelReadingError? { try error(Data(text.utf8)) }
 
     @Test func aByteThatIsNoUTF8IsNamedWithItsLine() throws {
-        for place in ["<model>\n<ent\u{1}ity name=\"A\"/></model>", "<model>\n<entity name=\"\u{1}\"/></model>", "<model>\n\u{1}</model>"] {
+        for place in [
+            "<model>\n<ent\u{1}ity name=\"A\"/></model>", "<model>\n<entity name=\"\u{1}\"/></model>",
+            "<model>\n\u{1}</model>",
+        ] {
             let bytes = Array(place.utf8).map { $0 == 1 ? 0xff : $0 }
             let error = try #require(try error(Data(bytes)))
             #expect(error.kind == .damaged)
@@ -52,10 +55,14 @@ import Testing
     /// A coordinator would stop the program for such a model.
     @Test(arguments: [
         (
-            "<entity name='A'><uniquenessConstraints><uniquenessConstraint><constraint value='gone'/></uniquenessConstraint></uniquenessConstraints></entity>",
+            "<entity name='A'><uniquenessConstraints><uniquenessConstraint><constraint "
+                + "value='gone'/></uniquenessConstraint></uniquenessConstraints></entity>",
             "gone"
         ),
-        ("<entity name='A'><uniquenessConstraints><uniquenessConstraint/></uniquenessConstraints></entity>", "constraint"),
+        (
+            "<entity name='A'><uniquenessConstraints><uniquenessConstraint/></uniquenessConstraints></entity>",
+            "constraint"
+        ),
         ("<entity name='A'><fetchIndex name='i'/></entity>", "'i'"),
         ("<entity name='A'/><fetchRequest name='f' entity='Gone' predicateString='TRUEPREDICATE'/>", "Gone"),
         ("<entity name='A'><attribute name='x' optional='YES'/></entity>", "'x'"),
@@ -72,12 +79,14 @@ import Testing
     }
 
     @Test func aByteOrderMarkIsSkipped() throws {
-        #expect(try error("\u{feff}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model><entity name=\"A\"/></model>") == nil)
+        #expect(
+            try error("\u{feff}<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<model><entity name=\"A\"/></model>") == nil)
     }
 
     @Test func referencesAndSectionsAreRead() throws {
         let text =
-            "<!-- a --><model name='x>y'><?pi?><!-- <b> --><entity name=\"&#65;&amp;&#x1F600;&lt;\t\r\nz\"/><![CDATA[<x>]]></model>\n"
+            "<!-- a --><model name='x>y'><?pi?><!-- <b> --><entity "
+            + "name=\"&#65;&amp;&#x1F600;&lt;\t\r\nz\"/><![CDATA[<x>]]></model>\n"
         let element = try ModelElementParser.parse(Data(text.utf8), file: nil)
         #expect(element.attributes == ["name": "x>y"])
         #expect(element.children.map(\.attributes) == [["name": "A&\u{1f600}<  z"]])
@@ -85,10 +94,14 @@ import Testing
     }
 
     @Test(arguments: [
-        "<model>\u{0}</model>", "<model a=\"\u{0}\"/>", "<model><a></model></a>", "<model", "<model a", "<model a=", "<model a=\"",
-        "<model a=b/>", "<model a=\"<\"/>", "<model a='1' a='2'/>", "<model a='1'b='2'/>", "<model>&lol;</model>", "<model>&</model>",
-        "<model>&#0;</model>", "<model>&#xD800;</model>", "<model>&#99999999999;</model>", "<model></model", "<model><!-- </model>",
-        "<model><![CDATA[</model>", "<model/><model/>", "<model/>x", "x<model/>", "", " ", "<", "</", "</model>", "<!DOCTYPE", "<?xml",
+        "<model>\u{0}</model>", "<model a=\"\u{0}\"/>", "<model><a></model></a>", "<model", "<model a", "<model a=",
+        "<model a=\"",
+        "<model a=b/>", "<model a=\"<\"/>", "<model a='1' a='2'/>", "<model a='1'b='2'/>", "<model>&lol;</model>",
+        "<model>&</model>",
+        "<model>&#0;</model>", "<model>&#xD800;</model>", "<model>&#99999999999;</model>", "<model></model",
+        "<model><!-- </model>",
+        "<model><![CDATA[</model>", "<model/><model/>", "<model/>x", "x<model/>", "", " ", "<", "</", "</model>",
+        "<!DOCTYPE", "<?xml",
         "<1/>", "<-/>", "<model><!ELEMENT a></model>",
     ])
     func aTextThatIsNotWellFormedIsAnError(_ text: String) throws {
@@ -114,7 +127,9 @@ import Testing
 
     @Test func hugeAttributesAreRead() throws {
         let name = String(repeating: "n", count: 1_000_000)
-        #expect(try ModelElementParser.parse(Data("<model name=\"\(name)\"/>".utf8), file: nil).text("name")?.count == name.count)
+        #expect(
+            try ModelElementParser.parse(Data("<model name=\"\(name)\"/>".utf8), file: nil).text("name")?.count
+                == name.count)
     }
 
     // MARK: Other forms

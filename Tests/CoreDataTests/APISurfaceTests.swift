@@ -297,7 +297,9 @@ final class SurfacePart: NSManagedObject {
         let updates: [NSBatchUpdateRequestResultType] = [
             .statusOnlyResultType, .updatedObjectIDsResultType, .updatedObjectsCountResultType,
         ]
-        let deletions: [NSBatchDeleteRequestResultType] = [.resultTypeStatusOnly, .resultTypeObjectIDs, .resultTypeCount]
+        let deletions: [NSBatchDeleteRequestResultType] = [
+            .resultTypeStatusOnly, .resultTypeObjectIDs, .resultTypeCount,
+        ]
         #expect(insertions.map(\.rawValue) == [0, 1, 2])
         #expect(updates.map(\.rawValue) == [0, 1, 2])
         #expect(deletions.map(\.rawValue) == [0, 1, 2])
@@ -311,7 +313,10 @@ final class SurfacePart: NSManagedObject {
             (.NSManagedObjectContextWillSave, NSManagedObjectContext.willSaveObjectsNotification),
             (.NSManagedObjectContextDidSave, NSManagedObjectContext.didSaveObjectsNotification),
             (.NSManagedObjectContextDidSaveObjectIDs, NSManagedObjectContext.didSaveObjectIDsNotification),
-            (.NSManagedObjectContextDidMergeChangesObjectIDs, NSManagedObjectContext.didMergeChangesObjectIDsNotification),
+            (
+                .NSManagedObjectContextDidMergeChangesObjectIDs,
+                NSManagedObjectContext.didMergeChangesObjectIDsNotification
+            ),
         ]
         for (global, member) in names { #expect(global == member) }
         #expect(Set(names.map(\.0)).count == names.count)

@@ -11,10 +11,13 @@ struct EveryStore: SuiteTrait, TestTrait, TestScoping {
 
     func prepare(for test: Test) async throws {
         // A test that runs on no store passes.
-        try await ConditionTrait.disabled(if: kinds.isEmpty, "the run has no store of the kinds that the test is for").prepare(for: test)
+        try await ConditionTrait.disabled(if: kinds.isEmpty, "the run has no store of the kinds that the test is for")
+            .prepare(for: test)
     }
 
-    func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void) async throws {
+    func provideScope(for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void)
+        async throws
+    {
         for kind in kinds {
             let naming = IssueHandlingTrait.compactMapIssues { issue in
                 var issue = issue
@@ -42,7 +45,11 @@ extension Trait where Self == EveryStore {
     private static let seen = Kinds()
     private let stack: TestStack
 
-    init() throws { stack = try TestStack([NSEntityDescription("Item", class: "NSManagedObject", [.init("name", .stringAttributeType)])]) }
+    init() throws {
+        stack = try TestStack([
+            NSEntityDescription("Item", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        ])
+    }
 
     @Test func testsAndWhatTheirSuiteMakesAreOfTheKindOfTheRun() throws {
         #expect(stack.kind == StoreKind.current)
@@ -53,7 +60,9 @@ extension Trait where Self == EveryStore {
     }
 
     @Test(arguments: [1, 2]) func theSecondPathLeadsToTheStore(count: Int) throws {
-        for _ in 0..<count { NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue("a", forKey: "name") }
+        for _ in 0..<count {
+            NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue("a", forKey: "name")
+        }
         try stack.context.save()
         let names = Array(repeating: "a" as String?, count: count)
         #expect(stack.tables.map { $0.column("SELECT {name} FROM {item}") } ?? names == names)

@@ -139,7 +139,8 @@ import Testing
         #expect(
             try advances {
                 reader.mergeChanges(
-                    fromContextDidSave: Notification(name: NSManagedObjectContext.didSaveObjectsNotification, object: writer))
+                    fromContextDidSave: Notification(
+                        name: NSManagedObjectContext.didSaveObjectsNotification, object: writer))
             })
         #expect(
             try advances {
@@ -282,7 +283,8 @@ import Testing
     }
 
     @Test func tokensAreArchivedAsTheCurrentOne() throws {
-        let data = try NSKeyedArchiver.archivedData(withRootObject: NSQueryGenerationToken.current, requiringSecureCoding: true)
+        let data = try NSKeyedArchiver.archivedData(
+            withRootObject: NSQueryGenerationToken.current, requiringSecureCoding: true)
         let read = try NSKeyedUnarchiver.unarchivedObject(ofClass: NSQueryGenerationToken.self, from: data)
         #expect(read == NSQueryGenerationToken.current)
         try pin(reader)

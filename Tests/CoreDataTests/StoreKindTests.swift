@@ -12,7 +12,8 @@ import Testing
     @Test(.presence(of: .postgreSQL)) func testsRunOnStoresOfPostgreSQL() throws { try expectStores(of: .postgreSQL) }
 
     private func stack(_ kind: StoreKind) throws -> TestStack {
-        try TestStack([NSEntityDescription("Item", class: "NSManagedObject", [.init("name", .stringAttributeType)])], kind: kind)
+        try TestStack(
+            [NSEntityDescription("Item", class: "NSManagedObject", [.init("name", .stringAttributeType)])], kind: kind)
     }
 
     private func expectStores(of kind: StoreKind) throws {

@@ -144,7 +144,9 @@ import Testing
         #expect(Set(entities) == ["Person", "Album", "Note"])
         let note = try #require(model.entitiesByName["Note"])
         var names: Set<String> = []
-        for case let property as NSPropertyDescription in NSFastEnumerationIterator(note) { names.insert(property.name) }
+        for case let property as NSPropertyDescription in NSFastEnumerationIterator(note) {
+            names.insert(property.name)
+        }
         #expect(names == ["text", "scan", "person"])
         // Swift's own way.
         var found: [String: [String]] = [:]

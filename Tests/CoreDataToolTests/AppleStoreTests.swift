@@ -61,7 +61,8 @@ struct AppleStoreTests {
         let path = try workplace.copy(fixture)
         let file = SQLiteFile(URL(fileURLWithPath: path))
         for loss in losses { #expect(file.execute(loss)) }
-        let tables = file.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z[^_]*'").compactMap { $0 }
+        let tables = file.column("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z[^_]*'")
+            .compactMap { $0 }
         let expected = tables.compactMap { file.integer("SELECT count(*) FROM \"\($0)\"") }
         _ = file.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try Data(contentsOf: URL(fileURLWithPath: path))
@@ -100,7 +101,9 @@ struct AppleStoreTests {
             if withoutModel { #expect(file.execute("DELETE FROM Z_MODELCACHE")) }
         }
         for (quantity, count) in [(2, 1), (3, 0)] {
-            let run = ToolRun(["query", path, "CartModel", "--where", "ANY items.quantity == \(quantity)", "--format", "json"])
+            let run = ToolRun([
+                "query", path, "CartModel", "--where", "ANY items.quantity == \(quantity)", "--format", "json",
+            ])
             #expect(run.status == 0, "\(run.errors)")
             #expect(try run.rows().count == count)
         }

@@ -18,7 +18,8 @@ import Testing
     /// How a query shows an archive in the place of the tags.
     private func shown(_ build: (inout KeyedArchiveBuilder) -> ListPart) throws -> (text: String, bytes: String) {
         let archive = KeyedArchiveBuilder.data(build)
-        try SQLiteFile(URL(fileURLWithPath: store)).run("UPDATE ZPRODUCT SET ZTAGS = ? WHERE ZSTOCK = 0", bytes: archive)
+        try SQLiteFile(URL(fileURLWithPath: store)).run(
+            "UPDATE ZPRODUCT SET ZTAGS = ? WHERE ZSTOCK = 0", bytes: archive)
         let run = ToolRun(["query", store, "Product", "--where", "stock == 0", "--columns", "tags", "--format", "json"])
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors == "", "\(run.errors)")
@@ -49,7 +50,8 @@ import Testing
             return builder.object("NSDictionary", ["NS.keys": .array(keys), "NS.objects": .array(values)])
         },
         { builder in
-            let keys = [builder.add(.int(1)), builder.add(.text("1"))], values = [builder.add(.text("a")), builder.add(.text("b"))]
+            let keys = [builder.add(.int(1)), builder.add(.text("1"))],
+                values = [builder.add(.text("a")), builder.add(.text("b"))]
             return builder.object("NSDictionary", ["NS.keys": .array(keys), "NS.objects": .array(values)])
         },
     ]
@@ -66,7 +68,8 @@ import Testing
         }
         #expect(list.text == #"{"tags": ["a", null, "b"]}"#)
         let numbered = try shown { builder in
-            let keys = [builder.add(.int(1)), builder.add(.real(2.5))], values = [builder.add(.text("a")), builder.object("NSNull")]
+            let keys = [builder.add(.int(1)), builder.add(.real(2.5))],
+                values = [builder.add(.text("a")), builder.object("NSNull")]
             return builder.object("NSDictionary", ["NS.keys": .array(keys), "NS.objects": .array(values)])
         }
         #expect(numbered.text == #"{"tags": {"1": "a", "2.5": null}}"#)

@@ -96,8 +96,10 @@ import Testing
         let contents = """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>
             <model type="com.apple.IDECoreDataModeler.DataModel" documentVersion="1.0">
-                <entity name="Account" syncable="YES"><attribute name="owner" optional="YES" attributeType="String"/></entity>
-                <entity name="Item" syncable="YES"><attribute name="name" optional="YES" attributeType="String"/></entity>
+                <entity name="Account" syncable="YES"><attribute name="owner" optional="YES" \
+            attributeType="String"/></entity>
+                <entity name="Item" syncable="YES"><attribute name="name" optional="YES" \
+            attributeType="String"/></entity>
                 <entity name="SpecialItem" parentEntity="Item" syncable="YES">
                     <attribute name="price" optional="YES" attributeType="Double"/>
                 </entity>

@@ -81,7 +81,8 @@ import Testing
         let url = workplace.folder.appendingPathComponent("store.sqlite")
         let data = NSAttributeDescription("data", .binaryDataAttributeType)
         data.allowsExternalBinaryDataStorage = true
-        let stack = try TestStack(NSManagedObjectModel([NSEntityDescription("Box", class: "NSManagedObject", [data])]), url: url)
+        let stack = try TestStack(
+            NSManagedObjectModel([NSEntityDescription("Box", class: "NSManagedObject", [data])]), url: url)
         let box = NSManagedObject(entity: stack.entity("Box"), insertInto: stack.context)
         box.setValue(Data(repeating: 7, count: 500_000), forKey: "data")
         try stack.context.save()
@@ -90,6 +91,8 @@ import Testing
         let name = try #require(try FileManager.default.contentsOfDirectory(atPath: folder.path).first)
         try FileManager.default.removeItem(at: folder.appendingPathComponent(name))
         let run = ToolRun(["info", url.path])
-        #expect(run.output.contains("Box.data of 1 object (p1): the file with the value is missing: \(name)."), "\(run.output)")
+        #expect(
+            run.output.contains("Box.data of 1 object (p1): the file with the value is missing: \(name)."),
+            "\(run.output)")
     }
 }

@@ -58,7 +58,9 @@ import Testing
     @Test func aDateWithoutQuotesIsACalculation() throws {
         let run = ToolRun(["query", store, "Product", "--where", "added > 2023-11-05"])
         #expect(run.status == 1)
-        #expect(run.errors.contains("2023-11-05 is a calculation here. Write a date in quotes: '2023-11-05'."), "\(run.errors)")
+        #expect(
+            run.errors.contains("2023-11-05 is a calculation here. Write a date in quotes: '2023-11-05'."),
+            "\(run.errors)")
         #expect(ToolRun(["query", store, "Product", "--where", "added > '2023-11-05'"]).status == 0)
         #expect(ToolRun(["query", store, "Product", "--where", "stock > 2023 - 11 - 5"]).status == 0)
     }
@@ -85,11 +87,14 @@ import Testing
             #expect(run.errors.hasPrefix("coredata: '\(text)' is "))
             #expect(run.errors.contains("a text file"), "\(run.errors)")
         }
-        #expect(ToolRun(["generate", try workplace.file("empty.mom", Data())]).errors.contains("is an empty file, and no model"))
+        #expect(
+            ToolRun(["generate", try workplace.file("empty.mom", Data())]).errors.contains(
+                "is an empty file, and no model"))
         // The last character of what is looked at may be cut.
         let long = try workplace.file("b.txt", Data(String(repeating: "é", count: 3000).utf8))
         #expect(ToolRun(["generate", long]).errors.contains("a text file"))
-        #expect(!ToolRun(["generate", try workplace.file("c", Data([0, 1, 0xff, 0xfe]))]).errors.contains("text file"))
+        #expect(
+            !ToolRun(["generate", try workplace.file("c", Data([0, 1, 0xff, 0xfe]))]).errors.contains("text file"))
     }
 
     @Test func theVersionIsShown() {

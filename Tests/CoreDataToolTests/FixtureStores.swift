@@ -26,7 +26,9 @@ enum FixtureStores {
     ]
 
     /// Stores that SwiftData made.
-    static let swiftData = ["CartKit/CartKitSwiftData_v1.sqlite", "FreezeRay/App-1.0.0.sqlite", "FreezeRay/App-2.0.0.sqlite"]
+    static let swiftData = [
+        "CartKit/CartKitSwiftData_v1.sqlite", "FreezeRay/App-1.0.0.sqlite", "FreezeRay/App-2.0.0.sqlite",
+    ]
 
     static let surfJournal = all[0]
     static let carts = "CartKit/CartKitSwiftData_v1.sqlite"

@@ -19,12 +19,15 @@ import Testing
 
     @Test func columnsTakePaths() {
         let run = ToolRun([
-            "query", store, "Product", "--columns", "stock,Maker.NAME,maker.products,maker.products.@count,maker.objectID,maker",
+            "query", store, "Product", "--columns",
+            "stock,Maker.NAME,maker.products,maker.products.@count,maker.objectID,maker",
             "--sort", "stock", "--limit", "1", "--format", "csv",
         ])
         #expect(run.status == 0, "\(run.errors)")
         let lines = run.output.split(separator: "\r\n")
-        #expect(lines.first == "stock,maker.name,maker.products,maker.products.@count,maker.objectID,maker", "\(run.output)")
+        #expect(
+            lines.first == "stock,maker.name,maker.products,maker.products.@count,maker.objectID,maker", "\(run.output)"
+        )
         #expect(lines.dropFirst().first == "0,Søren & Sons,3,3,Maker/p1,Maker/p1", "\(run.output)")
         let several = ToolRun(["query", store, "Maker", "--columns", "products.name"])
         #expect(several.status == 1)
@@ -80,7 +83,8 @@ import Testing
         #expect(all.lines.contains { $0.contains("null") }, "\(all.output)\(all.errors)")
         let run = ToolRun(
             [
-                "query", url.path, "Box", "--columns", "SIZE.Width,size.exact", "--where", "size.width > 1 AND size.made < '2002-01-01'",
+                "query", url.path, "Box", "--columns", "SIZE.Width,size.exact", "--where",
+                "size.width > 1 AND size.made < '2002-01-01'",
                 "--format", "csv",
             ])
         #expect(run.output == "size.width,size.exact\r\n2,true\r\n", "\(run.errors)")
@@ -128,7 +132,8 @@ import Testing
     @Test func tablesThatAreTooWideBecomeBlocks() {
         let run = query("--limit", "1", columns: 30)
         #expect(
-            run.output.replacingOccurrences(of: "Product/p[123]", with: "Product/pN", options: .regularExpression) == """
+            run.output.replacingOccurrences(of: "Product/p[123]", with: "Product/pN", options: .regularExpression)
+                == """
                 objectID  Product/pN
                 added     2023-11-14T22:13:20…
                 code      00112233-4455-6677-…

@@ -79,7 +79,9 @@ import Testing
         for arguments in [commands[hasRollbackJournal ? 0 : 1]] {
             let run = try ProgramRun(OtherProgram.command, arguments)
             #expect(run.status == 1)
-            #expect(run.output == "coredata: '\(url.path)' is locked by another program. Try again when that has finished.\n")
+            #expect(
+                run.output
+                    == "coredata: '\(url.path)' is locked by another program. Try again when that has finished.\n")
         }
         for mode in ["read-only", "writable"] {
             let opened = try ProgramRun(OtherProgram.url, ["open", mode, url.path])

@@ -11,7 +11,8 @@ import Testing
         #expect(run.status == status, sourceLocation: place)
         let controls = run.errors.unicodeScalars.filter { $0.value < 0x20 && $0 != "\n" }
         #expect(controls.isEmpty, "\(run.errors.debugDescription)", sourceLocation: place)
-        #expect(run.errors.split(separator: "\n").count == lines, "\(run.errors.debugDescription)", sourceLocation: place)
+        #expect(
+            run.errors.split(separator: "\n").count == lines, "\(run.errors.debugDescription)", sourceLocation: place)
     }
 
     @Test func problemsOfAStoreAreOneLineEach() throws {
@@ -28,7 +29,9 @@ import Testing
         let url = workplace.folder.appendingPathComponent("Odd.sqlite")
         let odd = NSAttributeDescription(attribute, .stringAttributeType)
         odd.isTransient = isTransient
-        let model = NSManagedObjectModel([NSEntityDescription("Odd", [odd, NSAttributeDescription("name", .stringAttributeType)])])
+        let model = NSManagedObjectModel([
+            NSEntityDescription("Odd", [odd, NSAttributeDescription("name", .stringAttributeType)])
+        ])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.remove(coordinator.addPersistentStore(type: .sqlite, at: url))
         return (workplace, url.path)
@@ -46,9 +49,13 @@ import Testing
 
     @Test func whatAModelFileHasNoPlaceForIsOneLineEach() throws {
         let (workplace, path) = try store(attribute: "a\n\u{1b}[2J")
-        let run = ToolRun(["model", "export", path, "--output", workplace.folder.appendingPathComponent("Odd.xcdatamodel").path])
+        let run = ToolRun([
+            "model", "export", path, "--output", workplace.folder.appendingPathComponent("Odd.xcdatamodel").path,
+        ])
         #expect(!run.errors.contains("\u{1b}"))
-        #expect(run.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("coredata: ") }, "\(run.errors)")
+        #expect(
+            run.errors.split(separator: "\n").allSatisfy { $0.hasPrefix("warning: ") || $0.hasPrefix("coredata: ") },
+            "\(run.errors)")
         withExtendedLifetime(workplace) {}
     }
 

@@ -83,7 +83,9 @@ import Testing
         }
         try coordinator.remove(opened)
         func lines(_ predicate: String) -> String {
-            let run = ToolRun(["query", url.path, "Item", "--columns", "objectID,objectId", "--where", predicate, "--format", "csv"])
+            let run = ToolRun([
+                "query", url.path, "Item", "--columns", "objectID,objectId", "--where", predicate, "--format", "csv",
+            ])
             return run.output + run.errors
         }
         let head = "objectID,objectId\r\n"
@@ -95,7 +97,8 @@ import Testing
         // Without the model the attribute has a name in lower case.
         #expect(SQLiteFile(url).execute("DELETE FROM Z_MODELCACHE"))
         let run = ToolRun([
-            "query", url.path, "Item", "--columns", "objectID,objectid", "--where", "objectID == 'Item/p2'", "--format", "csv",
+            "query", url.path, "Item", "--columns", "objectID,objectid", "--where", "objectID == 'Item/p2'", "--format",
+            "csv",
         ])
         #expect(run.output == "objectID,objectid\r\nItem/p2,abc\r\n", "\(run.errors)")
     }
@@ -109,16 +112,21 @@ import Testing
         let run = try store.query("Thing", "--where", "SELF == 'Book/p\(thing)'")
         #expect(run.status == 1)
         #expect(
-            run.errors.hasPrefix("coredata: The object p\(thing) is one of 'Thing', not of 'Book'. Write Thing/p\(thing).\n"),
+            run.errors.hasPrefix(
+                "coredata: The object p\(thing) is one of 'Thing', not of 'Book'. Write Thing/p\(thing).\n"),
             "\(run.errors)")
         let other = try store.query("Thing", "--where", "shelf == 'Book/p\(book)'")
         #expect(other.status == 1)
-        #expect(other.errors.contains("'Book/p\(book)' is an object of 'Book', but what it is compared with is of 'Shelf'."))
+        #expect(
+            other.errors.contains("'Book/p\(book)' is an object of 'Book', but what it is compared with is of 'Shelf'.")
+        )
         #expect(other.errors.split(separator: "\n").last == "          ^")
     }
 
     @Test func textsThatNameNoObjectAreMarked() throws {
-        #expect(try store.query("Thing", "--where", "shelf == 'left'").errors.hasPrefix("coredata: 'left' names no object. Write Shelf/p1"))
+        #expect(
+            try store.query("Thing", "--where", "shelf == 'left'").errors.hasPrefix(
+                "coredata: 'left' names no object. Write Shelf/p1"))
         #expect(try store.query("Thing", "--where", "shelf == 'Shelv/p1'").errors.contains("Did you mean 'Shelf'?"))
     }
 }

@@ -61,7 +61,9 @@ import Testing
         #expect(try rows(path, "Gardener", "--where", "badge == 7").first?["favorite"] as? String == "FruitTree/p4")
     }
 
-    @Test(arguments: [OwnStore.playlists, .migratedPlaylists]) func relationshipsOfManyToManyAreFollowed(store: OwnStore) throws {
+    @Test(arguments: [OwnStore.playlists, .migratedPlaylists]) func relationshipsOfManyToManyAreFollowed(
+        store: OwnStore
+    ) throws {
         let path = try make(store)
         let songs = try rows(path, "Song", "--where", "ANY playlists.name == 'Morning'", "--sort", "title")
         #expect(songs.map { $0["title"] as? String } == ["A Case", "All I Want"])

@@ -24,10 +24,13 @@ import Testing
         let run = ToolRun(["info", url.path])
         #expect(run.status == 0)
         for part in ["Memo", "Note", "Owner"] { #expect(run.output.contains(part)) }
-        for part in ["damaged", "cannot", "NSPropertyDescriptionProxy"] { #expect(!run.output.contains(part), "\(run.output)") }
+        for part in ["damaged", "cannot", "NSPropertyDescriptionProxy"] {
+            #expect(!run.output.contains(part), "\(run.output)")
+        }
         let report = try #require(try ToolRun(["info", url.path, "--json"]).json() as? [String: Any])
         let entities = try #require(report["entities"] as? [[String: Any]])
-        let rows = Dictionary(uniqueKeysWithValues: entities.map { ($0["name"] as? String ?? "", $0["rows"] as? Int ?? -1) })
+        let rows = Dictionary(
+            uniqueKeysWithValues: entities.map { ($0["name"] as? String ?? "", $0["rows"] as? Int ?? -1) })
         #expect(rows == ["Note": 2, "Memo": 1, "Owner": 1])
     }
 
@@ -44,7 +47,9 @@ import Testing
     @Test func generateMakesInheritedPropertiesOnce() throws {
         let run = ToolRun(["generate", url.path, "--file", "-"])
         #expect(run.status == 0)
-        for name in ["title", "owner"] { #expect(run.output.components(separatedBy: "var \(name)").count == 2, "\(run.output)") }
+        for name in ["title", "owner"] {
+            #expect(run.output.components(separatedBy: "var \(name)").count == 2, "\(run.output)")
+        }
     }
 
     @Test func theStoreIsMigratedWithItsOwnModelAsTheSource() throws {
@@ -61,6 +66,8 @@ import Testing
         #expect(notes.first?.value(forKey: "urgent") as? Bool == true)
         #expect(notes.first?.value(forKey: "place") as? String == "home")
         #expect(
-            notes.map { ($0.value(forKey: "owner") as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent } == ["p1", "p1"])
+            notes.map {
+                ($0.value(forKey: "owner") as? NSManagedObject)?.objectID.uriRepresentation().lastPathComponent
+            } == ["p1", "p1"])
     }
 }

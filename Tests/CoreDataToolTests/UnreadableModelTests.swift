@@ -19,7 +19,10 @@ import Testing
             let property = builder.object("NSHologramDescription", ["NSPropertyName": builder.add(.text("name"))])
             let entity = builder.object(
                 "NSEntityDescription",
-                ["NSEntityName": builder.add(.text("Product")), "NSProperties": builder.dictionary([("name", property)])])
+                [
+                    "NSEntityName": builder.add(.text("Product")),
+                    "NSProperties": builder.dictionary([("name", property)]),
+                ])
             return builder.object("NSManagedObjectModel", ["NSEntities": builder.dictionary([("Product", entity)])])
         }
         let stored = StandInModel.storedBlock(archive)
@@ -37,7 +40,8 @@ import Testing
         let run = ToolRun(["info", path])
         #expect(run.status == 0)
         #expect(run.output.contains("Product"))
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: URL(fileURLWithPath: path))
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            type: .sqlite, at: URL(fileURLWithPath: path))
         #expect(metadata["k"] == nil)
         #expect(metadata[NSStoreUUIDKey] != nil)
         withExtendedLifetime(folder) {}

@@ -56,7 +56,10 @@ import Testing
     private static func move(
         _ pages: Int32, _ context: NSManagedObjectContext, _ generator: inout SeededGenerator, _ conflicts: Counter
     ) throws {
-        let titles = ["Book \(Int.random(in: 0..<accounts, using: &generator))", "Book \(Int.random(in: 0..<accounts, using: &generator))"]
+        let titles = [
+            "Book \(Int.random(in: 0..<accounts, using: &generator))",
+            "Book \(Int.random(in: 0..<accounts, using: &generator))",
+        ]
         if titles[0] == titles[1] { return }
         try context.performAndWait {
             while true {

@@ -67,7 +67,10 @@ import Testing
             model.entitiesByName["Author"]?.properties += [
                 NSAttributeDescription("note", .stringAttributeType, optional: false, default: "none")
             ]
-            model.entities += [NSEntityDescription("Aaa", class: "NSManagedObject", [NSAttributeDescription("x", .stringAttributeType)])]
+            model.entities += [
+                NSEntityDescription(
+                    "Aaa", class: "NSManagedObject", [NSAttributeDescription("x", .stringAttributeType)])
+            ]
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             let store = try? coordinator.addPersistentStore(
                 ofType: NSSQLiteStoreType, configurationName: nil, at: url,

@@ -35,7 +35,8 @@ import Testing
                 saves += 1
             }
             #expect(try Gallery.problems(url) == [], "round \(round)")
-            let numbers = try Gallery.numbers(try Gallery.open(url, options: [NSReadOnlyPersistentStoreOption: true]).newContext())
+            let numbers = try Gallery.numbers(
+                try Gallery.open(url, options: [NSReadOnlyPersistentStoreOption: true]).newContext())
             for (name, number) in known {
                 #expect(numbers[name] ?? 0 >= number, "round \(round): a save of \(name) that was over is lost")
             }
@@ -99,7 +100,9 @@ import Testing
         let lines = try run("small", String(bytes)).output.split(separator: "\n")
         #expect(lines.count == 3, "\(lines)")
         #expect(lines.first == "done", "the store opens")
-        #expect(lines.dropFirst().first?.hasPrefix("error \(CocoaError.fileWriteOutOfSpace.rawValue): ") == true, "\(lines)")
+        #expect(
+            lines.dropFirst().first?.hasPrefix("error \(CocoaError.fileWriteOutOfSpace.rawValue): ") == true, "\(lines)"
+        )
         #expect(lines.dropFirst().first?.contains("gallery") == true)
         #expect(lines.last == "done")
         #expect(try Gallery.problems(url) == [])

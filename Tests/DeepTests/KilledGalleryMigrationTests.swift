@@ -20,10 +20,13 @@ import Testing
         for round in 1...(LongTests.areEnabled ? 300 : 12) {
             let before = try use(url, version, &generator)
             let turns = Int.random(in: 0..<work, using: &generator)
-            let run = try ProgramRun(OtherProgram.url, ["gallery", "migrated", url.path, String(version.other.rawValue), String(turns)])
+            let run = try ProgramRun(
+                OtherProgram.url, ["gallery", "migrated", url.path, String(version.other.rawValue), String(turns)])
             let found = try #require(try GalleryVersion(of: url), "round \(round): the store has no version")
             let lines = run.output.split(separator: "\n")
-            #expect(["", "migrated", "migrated,done"].contains(lines.joined(separator: ",")), "round \(round): \(run.output)")
+            #expect(
+                ["", "migrated", "migrated,done"].contains(lines.joined(separator: ",")),
+                "round \(round): \(run.output)")
             if !lines.isEmpty { #expect(found == version.other, "round \(round): a migration that was over is lost") }
             #expect(try Gallery.problems(url, model: found.model) == [], "round \(round)")
             let after = try content(url, found)

@@ -56,7 +56,9 @@ import Testing
         while true {
             generation += 1
             let author = context.author("Generation \(generation)", born: 1)
-            for number in 0..<books { context.book("Book \(generation) \(number)", pages: Int32(generation), by: author) }
+            for number in 0..<books {
+                context.book("Book \(generation) \(number)", pages: Int32(generation), by: author)
+            }
             // A change of what the last save made.
             for last in try context.authors("name == %@", ["Generation \(generation - 1)"]) { last.born = 2 }
             try context.save()

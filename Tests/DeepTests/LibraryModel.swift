@@ -31,7 +31,8 @@ struct LibraryModel: Equatable {
         request.relationshipKeyPathsForPrefetching = ["author", "tags"]
         for book in try context.fetch(request) {
             books[book.title ?? "nil"] = Book(
-                pages: book.pages, rating: book.rating, genre: (book as? LibraryNovel)?.genre, isNovel: book is LibraryNovel,
+                pages: book.pages, rating: book.rating, genre: (book as? LibraryNovel)?.genre,
+                isNovel: book is LibraryNovel,
                 author: book.author?.name, tags: Set(book.tags.map { $0.label ?? "nil" }))
         }
         for tag in try context.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")) { tags.insert(tag.label ?? "nil") }

@@ -5,11 +5,13 @@ import Testing
 /// Migrations of many rows: the memory that they need does not depend on how many there are.
 @Suite(.enabled(if: LongTests.areEnabled), .serialized) struct ManyRowsMigrationTests {
     private static func version(_ isNew: Bool) -> NSManagedObjectModel {
-        let maker = NSEntityDescription("Maker", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let maker = NSEntityDescription(
+            "Maker", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let part = NSEntityDescription(
             isNew ? "Component" : "Part", class: "NSManagedObject",
             [
-                NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("count", .integer64AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("count", .integer64AttributeType),
                 NSAttributeDescription("weight", .doubleAttributeType),
             ])
         if isNew {
@@ -19,7 +21,9 @@ import Testing
         relate(maker, "parts", toMany: true, ordered: isNew, part, inverse: "maker", inverseToMany: isNew)
         return isNew
             ? NSManagedObjectModel([
-                NSEntityDescription("Catalogue", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)]), maker,
+                NSEntityDescription(
+                    "Catalogue", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)]),
+                maker,
                 part,
             ])
             : NSManagedObjectModel([maker, part])
@@ -44,7 +48,8 @@ import Testing
             """
             BEGIN;
             INSERT INTO ZMAKER (Z_PK, Z_ENT, Z_OPT, ZNAME)
-              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, 1, 1, 'Maker ' || i FROM n;
+              WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, 1, 1, 'Maker ' \
+            || i FROM n;
             INSERT INTO ZPART (Z_PK, Z_ENT, Z_OPT, ZCOUNT, ZMAKER, ZWEIGHT, ZNAME)
               WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows))
               SELECT i, 2, 1, i * 7, 1 + i % 1000, i / 4.0, 'Part ' || i FROM n;
@@ -58,7 +63,9 @@ import Testing
         print("Migrated \(rows) rows in \(time), with at most \((peak - before) / 1024) KiB more than before.")
         #expect(peak - before < 24 * 1024 * 1024)
         #expect(
-            file.integer("SELECT count(*) FROM ZCOMPONENT WHERE ZUNIT = 'kg' AND ZCOUNT = Z_PK * 7 AND ZNAME = 'Part ' || Z_PK") == rows)
+            file.integer(
+                "SELECT count(*) FROM ZCOMPONENT WHERE ZUNIT = 'kg' AND ZCOUNT = Z_PK * 7 AND ZNAME = 'Part ' || Z_PK")
+                == rows)
         #expect(file.integer("SELECT count(*) FROM Z_2MAKER") == rows)
         #expect(file.value("PRAGMA integrity_check") == "ok")
     }

@@ -9,11 +9,13 @@ import Testing
     private static let size = 4096
 
     private static func model() -> NSManagedObjectModel {
-        let maker = NSEntityDescription("Maker", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let maker = NSEntityDescription(
+            "Maker", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let part = NSEntityDescription(
             "Part", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer64AttributeType), NSAttributeDescription("note", .stringAttributeType),
+                NSAttributeDescription("number", .integer64AttributeType),
+                NSAttributeDescription("note", .stringAttributeType),
                 NSAttributeDescription("data", .binaryDataAttributeType),
             ])
         relate(maker, "parts", toMany: true, part, inverse: "maker")
@@ -39,7 +41,8 @@ import Testing
             """
             BEGIN;
             INSERT INTO ZMAKER (Z_PK, Z_ENT, Z_OPT, ZNAME)
-              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) SELECT i + 1, 1, 1, 'Maker ' || i FROM n;
+              WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99) SELECT i + 1, 1, 1, 'Maker \
+            ' || i FROM n;
             INSERT INTO ZPART (Z_PK, Z_ENT, Z_OPT, ZNUMBER, ZMAKER, ZNOTE, ZDATA)
               WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < \(rows)),
               t(i, note) AS (SELECT i, replace(hex(zeroblob(\(size / 2))), '00', printf('%02d', i % 100)) FROM n)
@@ -80,10 +83,13 @@ import Testing
             kind == .sqlite
             ? "replace(hex(zeroblob(\(Self.size / 2))), '00', \(digits))" : "repeat(\(digits), \(Self.size / 2))"
         let data = kind == .sqlite ? "CAST(\(note) AS BLOB)" : "convert_to(\(note), 'UTF8')"
-        let right = tables.value("SELECT count(DISTINCT {number}) FROM {part} WHERE {note} = \(note) AND {data} = \(data)")
+        let right = tables.value(
+            "SELECT count(DISTINCT {number}) FROM {part} WHERE {note} = \(note) AND {data} = \(data)")
         #expect(right == "\(rows)")
         let related = tables.value(
-            "SELECT count(*) FROM {part} p JOIN {maker} m ON m.{id} = p.{maker_id} WHERE m.{name} = 'Maker ' || (p.{number} % 100)")
+            "SELECT count(*) FROM {part} p JOIN {maker} m ON m.{id} = p.{maker_id} WHERE m.{name} = 'Maker ' || "
+                + "(p.{number} % 100)"
+        )
         #expect(related == "\(rows)")
     }
 }

@@ -50,8 +50,10 @@ import Testing
         var ids: [NSManagedObjectID] = []
         for number in 0..<Self.authors { context.author("Author \(number)") }
         try context.save()
-        ids = try context.authors().sorted { ($0.name?.count ?? 0, $0.name ?? "") < ($1.name?.count ?? 0, $1.name ?? "") }
-            .map(\.objectID)
+        ids = try context.authors().sorted {
+            ($0.name?.count ?? 0, $0.name ?? "") < ($1.name?.count ?? 0, $1.name ?? "")
+        }
+        .map(\.objectID)
         let chunk = Self.count / 10
         for start in stride(from: 0, to: Self.count, by: chunk) {
             context.reset()

@@ -153,7 +153,8 @@ extension FixtureTests {
             for place in changes.updated {
                 let row = try #require(after.row(place))
                 let columns = try after.database.cells(
-                    "SELECT ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID = \(last) AND ZENTITY = \(row["Z_ENT"]?.integer ?? 0) "
+                    "SELECT ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID = \(last) AND ZENTITY = "
+                        + "\(row["Z_ENT"]?.integer ?? 0) "
                         + "AND ZENTITYPK = \(row["Z_PK"]?.integer ?? 0)")
                 #expect(columns.count == 1)
                 #expect(columns.first?.first?.blob?.contains { $0 != 0 } == true, "\(place)")

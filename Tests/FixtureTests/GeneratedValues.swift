@@ -144,7 +144,8 @@ final class ObjectMaker {
         return object
     }
 
-    private func add(_ others: [NSManagedObject], to object: NSManagedObject, _ relationship: NSRelationshipDescription) {
+    private func add(_ others: [NSManagedObject], to object: NSManagedObject, _ relationship: NSRelationshipDescription)
+    {
         if relationship.isOrdered {
             object.mutableOrderedSetValue(forKey: relationship.name).addObjects(from: others)
         } else {

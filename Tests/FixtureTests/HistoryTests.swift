@@ -25,7 +25,9 @@ extension FixtureTests {
             }
             let relationships = properties.compactMap { $0 as? NSRelationshipDescription }
             let toOne = relationships.filter { !$0.isToMany }.flatMap { relationship in
-                Array(repeating: relationship.name, count: relationship.destinationEntity?.subentities.isEmpty == false ? 2 : 1)
+                Array(
+                    repeating: relationship.name,
+                    count: relationship.destinationEntity?.subentities.isEmpty == false ? 2 : 1)
             }
             return toOne + properties.filter { $0 is NSAttributeDescription }.map(\.name)
                 + relationships.filter(\.isToMany).map(\.name)

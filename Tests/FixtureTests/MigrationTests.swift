@@ -35,7 +35,8 @@ extension FixtureTests {
             let original = try store.copy(to: folder)
             let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
                 ofType: NSSQLiteStoreType, at: original)
-            guard let fixture = try store.models(fitting: metadata).first(where: { $0.path.hasSuffix(".xcdatamodel") }) else { return [] }
+            guard let fixture = try store.models(fitting: metadata).first(where: { $0.path.hasSuffix(".xcdatamodel") })
+            else { return [] }
             let family = URL(fileURLWithPath: fixture.path).deletingLastPathComponent().path
             return try FixtureModel.all.compactMap { other in
                 guard URL(fileURLWithPath: other.path).deletingLastPathComponent().path == family else { return nil }
@@ -78,7 +79,9 @@ extension FixtureTests {
                     for object in try former.objects(source) {
                         var values: [String: String] = [:]
                         for property in entity.attributeMappings ?? [] {
-                            guard let name = property.name, let path = property.valueExpression?.description else { continue }
+                            guard let name = property.name, let path = property.valueExpression?.description else {
+                                continue
+                            }
                             values[name] = text(object.value(forKey: String(path.dropFirst("$source.".count))))
                         }
                         expected["\(destination)/p\(object.key)"] = values
@@ -105,7 +108,8 @@ extension FixtureTests {
                 // The same tables and columns as a new store has.
                 let fresh = folder.file("fresh-\(UUID().uuidString).sqlite")
                 try Stack(other.read(), fresh).close()
-                let schema = "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'A%' ORDER BY type, name"
+                let schema =
+                    "SELECT type, name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'A%' ORDER BY type, name"
                 #expect(try raw.cells(schema) == SQLiteFile(fresh).cells(schema), "\(step)")
             }
         }
@@ -128,11 +132,14 @@ extension FixtureTests {
             let own = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url).forTesting()
             let raw = SQLiteFile(url)
             let changes =
-                "SELECT n.Z_NAME, c.ZENTITYPK, c.ZCHANGETYPE, c.ZTRANSACTIONID FROM ACHANGE c JOIN Z_PRIMARYKEY n ON n.Z_ENT = c.ZENTITY "
+                "SELECT n.Z_NAME, c.ZENTITYPK, c.ZCHANGETYPE, c.ZTRANSACTIONID FROM ACHANGE c JOIN Z_PRIMARYKEY n ON "
+                + "n.Z_ENT = c.ZENTITY "
                 + "ORDER BY c.Z_PK"
             let history = try raw.cells(changes)
             let former = try Stack(own, url)
-            let counts = try former.objects(try #require(own.entitiesByName["Book"])).map { "\($0.value(forKey: "pagesCount") ?? "")" }
+            let counts = try former.objects(try #require(own.entitiesByName["Book"])).map {
+                "\($0.value(forKey: "pagesCount") ?? "")"
+            }
             try former.close()
             #expect(counts.contains { (Int($0) ?? 0) > 10 })
 
@@ -169,7 +176,9 @@ extension FixtureTests {
             let first = try #require(stores.first { $0.path.hasSuffix("V1.sqlite") }).copy(to: folder)
             let second = try #require(stores.first { $0.path.hasSuffix("V2.sqlite") }).copy(to: folder)
             let version = try #require(
-                FixtureModel.all.first { $0.path.hasSuffix("SampleModel/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel") })
+                FixtureModel.all.first {
+                    $0.path.hasSuffix("SampleModel/SampleModel.xcdatamodeld/SampleModel2.xcdatamodel")
+                })
             try Stack(version.read(), first, options: Self.automatic).close()
             let ours = SQLiteFile(first), apples = SQLiteFile(second)
             for table in ["ZCAR", "ZPERSON"] {

@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 /// Stores that Apple's framework wrote, moved to PostgreSQL and back.
-@Suite(.enabled(if: Fixtures.arePresent, Fixtures.areAbsent), .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
+@Suite(
+    .enabled(if: Fixtures.arePresent, Fixtures.areAbsent),
+    .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct MovedFixtureTests {
     @Test(arguments: StoreAndModel.oneOfEachStore) func aStoreMovesToPostgreSQLAndBack(fixture: StoreAndModel) throws {
         let folder = try TemporaryFolder()
@@ -14,7 +16,8 @@ struct MovedFixtureTests {
             let context = coordinator.newContext()
             return context
         }
-        var store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        var store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
         let server = try #require(StoreKind.postgreSQL.url(folder.file("moved")))
         for (target, kind) in [(server, StoreKind.postgreSQL), (folder.file("back.sqlite"), .sqlite)] {
             let before = try ObjectGraph(context(), model)

@@ -86,7 +86,9 @@ struct RawStore {
             let digits = name.dropFirst().prefix { $0.isNumber }
             return !digits.isEmpty && name.dropFirst(1 + digits.count).first != "_"
         }
-        return row.allSatisfy { isHiddenKey($0.key) || $0.key == "Z_OPT" || kept.contains($0.key) || former[$0.key] == $0.value }
+        return row.allSatisfy {
+            isHiddenKey($0.key) || $0.key == "Z_OPT" || kept.contains($0.key) || former[$0.key] == $0.value
+        }
     }
 
     private func place(_ key: Int64, in entity: NSEntityDescription) -> String {

@@ -6,7 +6,8 @@ import Testing
 @Suite struct DatabaseNameTests {
     /// Words that only one database, or one file format, has.
     private static let words = [
-        "sqlite", "postgres", "z_pk", "z_ent", "z_opt", "z_fok", "z_primarykey", "z_metadata", "z_modelcache", "nscoredata", "ifnull",
+        "sqlite", "postgres", "z_pk", "z_ent", "z_opt", "z_fok", "z_primarykey", "z_metadata", "z_modelcache",
+        "nscoredata", "ifnull",
         "json_each", "julianday", " rowid ", ".rowid", "rowid)", "or ignore", "is not 1", "collate",
     ]
 

@@ -1,9 +1,9 @@
 import Foundation
 import Testing
 
-/// Finds names that a file uses although they are declared in a higher layer only: types, functions,
-/// members of extensions, and members with a name of two words or more that only one file of the
-/// module declares.
+/// Finds names that a file uses although they are declared in a higher layer only: types,
+/// functions, members of extensions, and members with a name of two words or more that only one
+/// file of the module declares.
 struct LayerCheck: CustomTestStringConvertible {
     /// A use of something that the file's layer must not know.
     struct Violation: Hashable, CustomStringConvertible {
@@ -15,7 +15,8 @@ struct LayerCheck: CustomTestStringConvertible {
         let upperLayer: String
 
         var description: String {
-            "\(file):\(line): '\(name)' is of the layer \(upperLayer) (\(declaredIn)), which the layer \(layer) must not know"
+            "\(file):\(line): '\(name)' is of the layer \(upperLayer) (\(declaredIn)), which the layer \(layer) must "
+                + "not know"
         }
     }
 
@@ -41,7 +42,9 @@ struct LayerCheck: CustomTestStringConvertible {
     /// which is the longest path that it starts with; nil for a file that no layer claims.
     func place(of file: String) -> (layer: Int, folder: String)? {
         layers.enumerated().flatMap { number, layer in layer.folders.map { (layer: number, folder: $0) } }
-            .filter { $0.folder.isEmpty ? !file.contains("/") : file.hasPrefix($0.folder + "/") }.max { $0.folder.count < $1.folder.count }
+            .filter { $0.folder.isEmpty ? !file.contains("/") : file.hasPrefix($0.folder + "/") }.max {
+                $0.folder.count < $1.folder.count
+            }
     }
 
     private func layer(of file: String) -> Int? { place(of: file)?.layer }
@@ -68,7 +71,9 @@ struct LayerCheck: CustomTestStringConvertible {
                         upperLayer: layers[place.layer].name))
             }
             for use in content.used.union(content.usedMembers) where !content.ownTypes.contains(use.name) {
-                if let place = types[use.name]?.first, place.layer > own, allMembers[use.name]?.first.map({ $0.layer > own }) ?? true {
+                if let place = types[use.name]?.first, place.layer > own,
+                    allMembers[use.name]?.first.map({ $0.layer > own }) ?? true
+                {
                     report(use, place)
                 }
             }
@@ -83,7 +88,8 @@ struct LayerCheck: CustomTestStringConvertible {
                     report(use, places[0])
                     continue
                 }
-                guard let place = added[use.name]?.first, place.layer > own, allMembers[use.name]?.first?.layer == place.layer,
+                guard let place = added[use.name]?.first, place.layer > own,
+                    allMembers[use.name]?.first?.layer == place.layer,
                     types[use.name] == nil,
                     names[place.file]?.extensionMembers.contains(where: { type, members in
                         members.contains(use.name) && types[type]?.first.map { $0.layer <= own } ?? true

@@ -51,11 +51,13 @@ enum LayerTable {
             "SQLiteStore/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
         ],
         foreignMembers: [
-            "defaultConfigurationName", "doubleValue", "heldEntities", "intersectSet", "newValue", "removeFirst", "withLock",
+            "defaultConfigurationName", "doubleValue", "heldEntities", "intersectSet", "newValue", "removeFirst",
+            "withLock",
         ])
 
     private static let operators: Set<String> = [
-        "NSComparisonPredicate", "equalTo", "notEqualTo", "lessThan", "lessThanOrEqualTo", "greaterThan", "greaterThanOrEqualTo",
+        "NSComparisonPredicate", "equalTo", "notEqualTo", "lessThan", "lessThanOrEqualTo", "greaterThan",
+        "greaterThanOrEqualTo",
     ]
 
     static let predicates = LayerCheck(
@@ -87,7 +89,8 @@ enum LayerTable {
             "Predicate/NSCompoundPredicate.swift": ["parse"],
         ],
         foreignMembers: [
-            "base", "filter", "isEmpty", "localizedCaseInsensitiveCompare", "localizedCompare", "localizedStandardCompare", "squareRoot",
+            "base", "filter", "isEmpty", "localizedCaseInsensitiveCompare", "localizedCompare",
+            "localizedStandardCompare", "squareRoot",
         ])
 
     static let model = LayerCheck(
@@ -115,7 +118,10 @@ enum LayerTable {
             ("driver", ["LibPQ"]),
             (
                 "store",
-                ["Batches", "Connection", "Dialect", "ExternalTables", "Following", "Migration", "Reading", "Saving", "Store"]
+                [
+                    "Batches", "Connection", "Dialect", "ExternalTables", "Following", "Migration", "Reading", "Saving",
+                    "Store",
+                ]
             ),
         ],
         foreignMembers: ["removeAll"],

@@ -7,9 +7,10 @@ import Testing
     /// them takes most of the time of these tests.
     private static let names: [String: [String: SourceNames]] = Dictionary(
         uniqueKeysWithValues: LayerTable.modules.map { module in
-            let paths = (FileManager.default.enumerator(atPath: module.folder.path)?.compactMap { $0 as? String } ?? []).filter {
-                $0.hasSuffix(".swift")
-            }
+            let paths = (FileManager.default.enumerator(atPath: module.folder.path)?.compactMap { $0 as? String } ?? [])
+                .filter {
+                    $0.hasSuffix(".swift")
+                }
             return (
                 module.root,
                 Dictionary(
@@ -27,7 +28,9 @@ import Testing
         return names
     }
 
-    private static func names(in sources: [String: String]) -> [String: SourceNames] { sources.mapValues(SourceNames.init(source:)) }
+    private static func names(in sources: [String: String]) -> [String: SourceNames] {
+        sources.mapValues(SourceNames.init(source:))
+    }
 
     @Test(arguments: LayerTable.modules) func noFileUsesAHigherLayer(module: LayerCheck) throws {
         let violations = module.violations(in: try Self.names(of: module))
@@ -74,7 +77,8 @@ import Testing
     @Test func circlesAreFound() {
         let check = LayerCheck(layers: [("all", ["One", "Two", "Three"])])
         let sources = Self.names(in: [
-            "One/A.swift": "struct A { var b: B }", "Two/B.swift": "struct B { var c: [C] }", "One/C.swift": "struct C { var a: A? }",
+            "One/A.swift": "struct A { var b: B }", "Two/B.swift": "struct B { var c: [C] }",
+            "One/C.swift": "struct C { var a: A? }",
             "Three/D.swift": "struct D { var a: A }",
         ])
         #expect(check.circlesOfFiles(in: sources) == [["One/A.swift", "Two/B.swift", "One/C.swift"]])
@@ -103,7 +107,9 @@ import Testing
         """
 
     private static func names(in ground: String, at path: String = "Ground/Wall.swift") -> [String] {
-        let sources = ["Ground/Base.swift": "struct Wall { var height = 1 }\nstruct Tile {}", "Top/Roof.swift": top, path: ground]
+        let sources = [
+            "Ground/Base.swift": "struct Wall { var height = 1 }\nstruct Tile {}", "Top/Roof.swift": top, path: ground,
+        ]
         return check.violations(in: names(in: sources)).map { "\($0.file):\($0.line) \($0.name)" }
     }
 
@@ -140,7 +146,8 @@ import Testing
     }
 
     @Test func theLongestFolderCounts() {
-        #expect(Self.names(in: "let roof: Roof? = nil", at: "Top/Middle/Beam.swift") == ["Top/Middle/Beam.swift:1 Roof"])
+        #expect(
+            Self.names(in: "let roof: Roof? = nil", at: "Top/Middle/Beam.swift") == ["Top/Middle/Beam.swift:1 Roof"])
     }
 
     @Test func namesInCommentsAndTextsAreNotUses() {

@@ -65,7 +65,11 @@ private final class NameVisitor: SyntaxVisitor {
     private func declare(_ token: TokenSyntax, _ modifiers: DeclModifierListSyntax, isType: Bool) {
         let name = token.text.trimmingCharacters(in: ["`"])
         if isType { ownTypes.insert(name) }
-        if bodyDepth > 0 || modifiers.contains(where: { $0.detail == nil && ["private", "fileprivate"].contains($0.name.text) }) { return }
+        if bodyDepth > 0
+            || modifiers.contains(where: { $0.detail == nil && ["private", "fileprivate"].contains($0.name.text) })
+        {
+            return
+        }
         // A type within another is used by way of that.
         if typeDepth == 0 {
             _ = declared.insert(name)
@@ -160,7 +164,9 @@ private final class NameVisitor: SyntaxVisitor {
 
     override func visit(_ node: VariableDeclSyntax) -> SyntaxVisitorContinueKind {
         for binding in node.bindings {
-            if let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier { declare(name, node.modifiers, isType: false) }
+            if let name = binding.pattern.as(IdentifierPatternSyntax.self)?.identifier {
+                declare(name, node.modifiers, isType: false)
+            }
         }
         return .visitChildren
     }

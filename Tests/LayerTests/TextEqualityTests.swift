@@ -35,7 +35,8 @@ import Testing
                 "Predicates/Collections/NSSet+Predicates.swift", "CoreData/Collections/NSMapTable.swift",
                 // Names, options, samples and settings.
                 "CoreData/Coordinator/NSPersistentStoreCoordinator+StoreFiles.swift",
-                "CoreData/Objects/Values/ProbeValues.swift", "Predicates/Translation/PredicateExpressions+Translation.swift",
+                "CoreData/Objects/Values/ProbeValues.swift",
+                "Predicates/Translation/PredicateExpressions+Translation.swift",
                 "SafeCoreData/Snapshots/SnapshotGraph.swift",
             ]
         ),
@@ -44,7 +45,10 @@ import Testing
             #"\[String: |Set<String>"#,
             Set(
                 Self.sources.filter { !$0.hasPrefix("CoreData/Results/") }
-                    + ["ResultsQuery", "Sequences/ObjectChanges", "Controller/ResultsCaches", "Observation/ReadObservation+Tracking"].map {
+                    + [
+                        "ResultsQuery", "Sequences/ObjectChanges", "Controller/ResultsCaches",
+                        "Observation/ReadObservation+Tracking",
+                    ].map {
                         "CoreData/Results/\($0).swift"
                     })
         ),
@@ -54,7 +58,9 @@ import Testing
 
     /// The paths of the sources of the modules that know values.
     private static let sources: [String] = ["CoreData", "Predicates", "SafeCoreData"].flatMap { module in
-        (FileManager.default.enumerator(atPath: folder.appendingPathComponent(module).path)?.compactMap { $0 as? String } ?? []).filter {
+        (FileManager.default.enumerator(atPath: folder.appendingPathComponent(module).path)?.compactMap {
+            $0 as? String
+        } ?? []).filter {
             $0.hasSuffix(".swift")
         }.map { "\(module)/\($0)" }
     }

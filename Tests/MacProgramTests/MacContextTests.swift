@@ -55,7 +55,9 @@ private enum ContextKit: MacModelKit {
         return model
     }
 
-    static func container(sqlite: Bool = false, constraint: Bool = false, history: Bool = false) throws -> NSPersistentContainer {
+    static func container(sqlite: Bool = false, constraint: Bool = false, history: Bool = false) throws
+        -> NSPersistentContainer
+    {
         let container = NSPersistentContainer(name: "Context", managedObjectModel: model(constraint: constraint))
         let description: NSPersistentStoreDescription
         if sqlite {
@@ -80,7 +82,9 @@ private enum ContextKit: MacModelKit {
         return author
     }
 
-    static func child(of parent: NSManagedObjectContext, _ type: NSManagedObjectContextConcurrencyType = .mainQueueConcurrencyType)
+    static func child(
+        of parent: NSManagedObjectContext, _ type: NSManagedObjectContextConcurrencyType = .mainQueueConcurrencyType
+    )
         -> NSManagedObjectContext
     {
         let child = NSManagedObjectContext(concurrencyType: type)
@@ -109,7 +113,8 @@ private enum ContextKit: MacModelKit {
 @MainActor
 @Suite struct MacContextTests {
     /// Changes the object with that ID in a background context and saves.
-    private func change(_ id: NSManagedObjectID, _ values: [String: String], in container: NSPersistentContainer) throws {
+    private func change(_ id: NSManagedObjectID, _ values: [String: String], in container: NSPersistentContainer) throws
+    {
         let background = container.newBackgroundContext()
         try background.performAndWait {
             let object = try background.existingObject(with: id)
@@ -334,7 +339,9 @@ private enum ContextKit: MacModelKit {
         #expect(author.objectID == id)
         #expect(parent.object(with: id).value(forKey: "name") as? String == "a")
         let background = container.newBackgroundContext()
-        #expect(try background.performAndWait { try background.existingObject(with: id).value(forKey: "name") as? String } == "a")
+        #expect(
+            try background.performAndWait { try background.existingObject(with: id).value(forKey: "name") as? String }
+                == "a")
     }
 
     @Test func childSaveValidates() throws {
@@ -378,7 +385,9 @@ private enum ContextKit: MacModelKit {
         view.delete(author)
         try view.save()
         let background = container.newBackgroundContext()
-        let error = ContextKit.error { _ = try background.performAndWait { try background.existingObject(with: id).objectID } }
+        let error = ContextKit.error {
+            _ = try background.performAndWait { try background.existingObject(with: id).objectID }
+        }
         #expect(error?.domain == NSCocoaErrorDomain)
         #expect(error?.code == NSManagedObjectReferentialIntegrityError)
         #expect(error?.code == 133000)
@@ -588,11 +597,13 @@ private enum ContextKit: MacModelKit {
         try view.save()
         try change(author.objectID, ["name": "b"], in: container)
         #expect(author.value(forKey: "name") as? String == "a")
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [author.objectID]], into: [view])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [author.objectID]], into: [view])
         #expect(author.value(forKey: "name") as? String == "b")
         #expect(!view.hasChanges)
         try remove(author.objectID, in: container)
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [author.objectID]], into: [view])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectsKey: [author.objectID]], into: [view])
         view.processPendingChanges()
         #expect(try ContextKit.names(view).isEmpty)
         #expect(!view.hasChanges)
@@ -608,7 +619,8 @@ private enum ContextKit: MacModelKit {
         try view.save()
         let recorder = NotificationLog(
             [
-                .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextDidSaveObjectIDs,
+                .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave,
+                .NSManagedObjectContextDidSaveObjectIDs,
                 .NSManagedObjectContextObjectsDidChange,
             ], from: view)
         let new = ContextKit.author("new", view)
@@ -639,7 +651,9 @@ private enum ContextKit: MacModelKit {
         #expect(NSManagedObjectContext.willSaveObjectsNotification == .NSManagedObjectContextWillSave)
         #expect(NSManagedObjectContext.didChangeObjectsNotification == .NSManagedObjectContextObjectsDidChange)
         #expect(NSManagedObjectContext.didSaveObjectIDsNotification == .NSManagedObjectContextDidSaveObjectIDs)
-        #expect(NSManagedObjectContext.didMergeChangesObjectIDsNotification == .NSManagedObjectContextDidMergeChangesObjectIDs)
+        #expect(
+            NSManagedObjectContext.didMergeChangesObjectIDsNotification
+                == .NSManagedObjectContextDidMergeChangesObjectIDs)
         #expect(NSManagedObjectContext.NotificationKey.insertedObjects.rawValue == NSInsertedObjectsKey)
         #expect(NSManagedObjectContext.NotificationKey.updatedObjectIDs.rawValue == NSUpdatedObjectIDsKey)
         #expect(NSInsertedObjectsKey == "inserted")
@@ -781,7 +795,9 @@ private enum ContextKit: MacModelKit {
         #expect(NSMergePolicy.rollback.mergeType == .rollbackMergePolicyType)
         #expect(NSMergePolicy.overwrite.mergeType == .overwriteMergePolicyType)
         #expect((NSErrorMergePolicy as? NSMergePolicy)?.mergeType == .errorMergePolicyType)
-        #expect((NSMergeByPropertyStoreTrumpMergePolicy as? NSMergePolicy)?.mergeType == .mergeByPropertyStoreTrumpMergePolicyType)
+        #expect(
+            (NSMergeByPropertyStoreTrumpMergePolicy as? NSMergePolicy)?.mergeType
+                == .mergeByPropertyStoreTrumpMergePolicyType)
         #expect((NSOverwriteMergePolicy as? NSMergePolicy)?.mergeType == .overwriteMergePolicyType)
         #expect((NSRollbackMergePolicy as? NSMergePolicy)?.mergeType == .rollbackMergePolicyType)
         #expect(NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType.rawValue == 1)
@@ -839,7 +855,9 @@ private enum ContextKit: MacModelKit {
         #expect(policy.constraints.first?.constraint == ["email"])
         let background = container.newBackgroundContext()
         let nicks = try background.performAndWait {
-            try background.fetch(NSFetchRequest<NSManagedObject>(entityName: "Account")).map { $0.value(forKey: "nick") as? String }
+            try background.fetch(NSFetchRequest<NSManagedObject>(entityName: "Account")).map {
+                $0.value(forKey: "nick") as? String
+            }
         }
         #expect(nicks == ["two"])
     }
@@ -851,7 +869,8 @@ private enum ContextKit: MacModelKit {
         let two = account("a@x.org", "two", view)
         let error = try #require(ContextKit.error { try view.save() })
         #expect(error.code == NSManagedObjectConstraintMergeError)
-        let conflict = try #require((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first)
+        let conflict = try #require(
+            (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSConstraintConflict])?.first)
         #expect(conflict.databaseObject == nil)
         #expect(Set(conflict.conflictingObjects) == [one, two])
     }

@@ -82,15 +82,19 @@ final class MacObjectReverser: ValueTransformer, @unchecked Sendable {
 private enum ObjectKit: MacModelKit {
     /// Node (children: cascade to Leaf, guards: deny to Leaf, notes: nullify to Leaf, steps:
     /// ordered), Bag with a limited to-many.
-    static func model(_ change: ([String: NSEntityDescription]) -> [NSEntityDescription] = { _ in [] }) -> NSManagedObjectModel {
+    static func model(_ change: ([String: NSEntityDescription]) -> [NSEntityDescription] = { _ in [] })
+        -> NSManagedObjectModel
+    {
         let short = attribute("code", .stringAttributeType)
-        short.setValidationPredicates([CoreData.NSPredicate(format: "length >= 3")], withValidationWarnings: ["code is too short"])
+        short.setValidationPredicates(
+            [CoreData.NSPredicate(format: "length >= 3")], withValidationWarnings: ["code is too short"])
         let scratch = attribute("scratch", .stringAttributeType)
         scratch.isTransient = true
         let node = entity(
             "Node",
             [
-                attribute("name", .stringAttributeType, optional: false), attribute("number", .integer32AttributeType, default: 7),
+                attribute("name", .stringAttributeType, optional: false),
+                attribute("number", .integer32AttributeType, default: 7),
                 attribute("created", .dateAttributeType), attribute("stamp", .stringAttributeType), short, scratch,
             ], class: MacObjectNode.self)
         let leaf = entity("Leaf", [attribute("name", .stringAttributeType), attribute("size", .doubleAttributeType)])
@@ -149,8 +153,9 @@ private enum ObjectKit: MacModelKit {
 
     /// The object in another main-queue context of the same coordinator, as a fresh fault. The
     /// context is kept alive.
-    @MainActor static func twin(_ object: NSManagedObject, _ container: NSPersistentContainer) -> (NSManagedObject, NSManagedObjectContext)
-    {
+    @MainActor static func twin(_ object: NSManagedObject, _ container: NSPersistentContainer) -> (
+        NSManagedObject, NSManagedObjectContext
+    ) {
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.persistentStoreCoordinator = container.persistentStoreCoordinator
         kept.append(context)
@@ -202,7 +207,8 @@ private enum ObjectKit: MacModelKit {
         let details = try #require(error.userInfo[NSDetailedErrorsKey] as? [NSError])
         #expect(details.count == 3)
         let missing = details.filter { $0.code == NSValidationMissingMandatoryPropertyError }
-        #expect(Set(missing.compactMap { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }) == [first, second])
+        #expect(
+            Set(missing.compactMap { $0.userInfo[NSValidationObjectErrorKey] as? NSManagedObject }) == [first, second])
         #expect(details.filter { $0.userInfo[NSValidationKeyErrorKey] as? String == "code" }.count == 1)
     }
 
@@ -501,7 +507,10 @@ private enum ObjectKit: MacModelKit {
         try container.viewContext.save()
         #expect(node.faultingState == 0)
         let (twin, _) = ObjectKit.twin(node, container)
-        _ = (twin.objectID, twin.entity, twin.isInserted, twin.isUpdated, twin.isDeleted, twin.hash, twin.managedObjectContext)
+        _ = (
+            twin.objectID, twin.entity, twin.isInserted, twin.isUpdated, twin.isDeleted, twin.hash,
+            twin.managedObjectContext
+        )
         #expect(twin.isFault)
         #expect(twin.faultingState != 0)
         twin.willAccessValue(forKey: nil)
@@ -618,7 +627,8 @@ private enum ObjectKit: MacModelKit {
             ("decimal", .decimalAttributeType),
             ("double", .doubleAttributeType), ("float", .floatAttributeType), ("string", .stringAttributeType),
             ("bool", .booleanAttributeType),
-            ("date", .dateAttributeType), ("data", .binaryDataAttributeType), ("uuid", .UUIDAttributeType), ("url", .URIAttributeType),
+            ("date", .dateAttributeType), ("data", .binaryDataAttributeType), ("uuid", .UUIDAttributeType),
+            ("url", .URIAttributeType),
         ]
         let model = ObjectKit.model { _ in [ObjectKit.entity("All", types.map { ObjectKit.attribute($0.0, $0.1) })] }
         let container = try ObjectKit.container(model)
@@ -690,7 +700,8 @@ private enum ObjectKit: MacModelKit {
         }
         let model = ObjectKit.model { base in
             let extra: [NSPropertyDescription] = [
-                derived("search", .stringAttributeType, "canonical:(name)"), derived("upper", .stringAttributeType, "uppercase:(name)"),
+                derived("search", .stringAttributeType, "canonical:(name)"),
+                derived("upper", .stringAttributeType, "uppercase:(name)"),
                 derived("total", .integer64AttributeType, "children.@count"),
             ]
             if let node = base["Node"] { node.properties = node.properties + extra }
@@ -747,7 +758,8 @@ private enum ObjectKit: MacModelKit {
 
     @Test func uniquenessConstraintsWithTrump() throws {
         let user = ObjectKit.entity(
-            "User", [ObjectKit.attribute("email", .stringAttributeType), ObjectKit.attribute("name", .stringAttributeType)])
+            "User",
+            [ObjectKit.attribute("email", .stringAttributeType), ObjectKit.attribute("name", .stringAttributeType)])
         user.uniquenessConstraints = [["email"]]
         #expect(user.uniquenessConstraints as? [[String]] == [["email"]])
         let container = try ObjectKit.container(ObjectKit.model { _ in [user] })
@@ -788,7 +800,8 @@ private enum ObjectKit: MacModelKit {
             [
                 ObjectKit.attribute("text", .stringAttributeType, optional: false, default: "none"),
                 ObjectKit.attribute("flag", .booleanAttributeType, default: true),
-                ObjectKit.attribute("date", .dateAttributeType, default: start), ObjectKit.attribute("empty", .integer32AttributeType),
+                ObjectKit.attribute("date", .dateAttributeType, default: start),
+                ObjectKit.attribute("empty", .integer32AttributeType),
             ])
         let container = try ObjectKit.container(ObjectKit.model { _ in [entity] })
         let object = NSEntityDescription.insertNewObject(forEntityName: "Defaults", into: container.viewContext)

@@ -32,7 +32,8 @@ private enum RequestKit: MacModelKit {
 
         employee.properties = [
             attribute("name", .stringAttributeType), attribute("title", .stringAttributeType),
-            attribute("salary", .doubleAttributeType, default: 0.0), attribute("age", .integer32AttributeType, default: 18),
+            attribute("salary", .doubleAttributeType, default: 0.0),
+            attribute("age", .integer32AttributeType, default: 18),
             attribute("hired", .dateAttributeType), attribute("active", .booleanAttributeType, default: true),
             attribute("email", .stringAttributeType),
         ]
@@ -53,7 +54,8 @@ private enum RequestKit: MacModelKit {
         return model
     }
 
-    static func container(_ type: String = NSSQLiteStoreType, constraint: Bool = false) throws -> NSPersistentContainer {
+    static func container(_ type: String = NSSQLiteStoreType, constraint: Bool = false) throws -> NSPersistentContainer
+    {
         let container = NSPersistentContainer(name: "Request", managedObjectModel: model(constraint: constraint))
         let description = NSPersistentStoreDescription(
             url: MacFolder.url.appendingPathComponent("MacRequest-\(UUID().uuidString).sqlite"))
@@ -88,7 +90,8 @@ private enum RequestKit: MacModelKit {
             ("Dora", "Seller", 70_000, 52, "Sales", true), ("Zoe", "Guest", 0, 19, nil, false),
         ]
         for (index, row) in rows.enumerated() {
-            let employee = NSEntityDescription.insertNewObject(forEntityName: row.0 == "Ada" ? "Manager" : "Employee", into: context)
+            let employee = NSEntityDescription.insertNewObject(
+                forEntityName: row.0 == "Ada" ? "Manager" : "Employee", into: context)
             employee.setValue(row.0, forKey: "name")
             employee.setValue(row.1, forKey: "title")
             employee.setValue(row.2, forKey: "salary")
@@ -108,7 +111,9 @@ private enum RequestKit: MacModelKit {
 /// Fetches, aggregates, predicates and batch requests, as programs for a Mac use them.
 @MainActor
 @Suite struct MacRequestTests {
-    private func names(_ context: NSManagedObjectContext, _ predicate: CoreData.NSPredicate? = nil, entity: String = "Employee") throws
+    private func names(
+        _ context: NSManagedObjectContext, _ predicate: CoreData.NSPredicate? = nil, entity: String = "Employee"
+    ) throws
         -> [String]
     {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -116,17 +121,22 @@ private enum RequestKit: MacModelKit {
         return try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }.sorted()
     }
 
-    private func one(_ name: String, _ context: NSManagedObjectContext, entity: String = "Employee") throws -> NSManagedObject {
+    private func one(_ name: String, _ context: NSManagedObjectContext, entity: String = "Employee") throws
+        -> NSManagedObject
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = CoreData.NSPredicate(format: "name == %@", name)
         request.fetchLimit = 1
         return try #require(try context.fetch(request).first)
     }
 
-    private func aggregate(_ name: String, _ function: String, _ key: String, _ type: NSAttributeType) -> NSExpressionDescription {
+    private func aggregate(_ name: String, _ function: String, _ key: String, _ type: NSAttributeType)
+        -> NSExpressionDescription
+    {
         let description = NSExpressionDescription()
         description.name = name
-        description.expression = CoreData.NSExpression(forFunction: function, arguments: [CoreData.NSExpression(forKeyPath: key)])
+        description.expression = CoreData.NSExpression(
+            forFunction: function, arguments: [CoreData.NSExpression(forKeyPath: key)])
         description.expressionResultType = type
         return description
     }
@@ -139,8 +149,14 @@ private enum RequestKit: MacModelKit {
         #expect(try names(context, CoreData.NSPredicate(format: "salary >= %f", 80_000.0)) == ["Ada", "Bob", "Élodie"])
         #expect(try names(context, CoreData.NSPredicate(format: "age < %d AND active == YES", 30)) == ["Bob", "Carl"])
         #expect(try names(context, CoreData.NSPredicate(format: "%K == %@", "title", "Seller")) == ["Carl", "Dora"])
-        #expect(try names(context, CoreData.NSPredicate(format: "title != 'Engineer' AND title <> 'Seller'")) == ["Ada", "Zoe"])
-        #expect(try names(context, CoreData.NSPredicate(format: "active == %@", NSNumber(value: false))) == ["Zoe", "Élodie"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "title != 'Engineer' AND title <> 'Seller'")) == [
+                "Ada", "Zoe",
+            ])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "active == %@", NSNumber(value: false))) == [
+                "Zoe", "Élodie",
+            ])
         #expect(try names(context, CoreData.NSPredicate(format: "NOT (age > 20)")) == ["Zoe"])
         #expect(try names(context, CoreData.NSPredicate(format: "age == 45 || age == 52")) == ["Ada", "Dora"])
     }
@@ -156,9 +172,13 @@ private enum RequestKit: MacModelKit {
         let context = try RequestKit.filled().viewContext
         #expect(try names(context, CoreData.NSPredicate(format: "age BETWEEN {25, 36}")) == ["Bob", "Carl", "Élodie"])
         #expect(try names(context, CoreData.NSPredicate(format: "age BETWEEN %@", [25, 29])) == ["Bob", "Carl"])
-        #expect(try names(context, CoreData.NSPredicate(format: "name IN %@", ["Ada", "Zoe", "Nobody"])) == ["Ada", "Zoe"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "name IN %@", ["Ada", "Zoe", "Nobody"])) == ["Ada", "Zoe"])
         #expect(try names(context, CoreData.NSPredicate(format: "name IN {'Bob', 'Carl'}")) == ["Bob", "Carl"])
-        #expect(try names(context, CoreData.NSPredicate(format: "NOT (name IN %@)", ["Ada", "Bob", "Carl"])) == ["Dora", "Zoe", "Élodie"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "NOT (name IN %@)", ["Ada", "Bob", "Carl"])) == [
+                "Dora", "Zoe", "Élodie",
+            ])
         #expect(try names(context, CoreData.NSPredicate(format: "name IN %@", [String]())).isEmpty)
     }
 
@@ -171,13 +191,18 @@ private enum RequestKit: MacModelKit {
         #expect(try names(context, CoreData.NSPredicate(format: "name BEGINSWITH[cd] %@", "el")) == ["Élodie"])
         #expect(try names(context, CoreData.NSPredicate(format: "name BEGINSWITH %@", "El")).isEmpty)
         #expect(try names(context, CoreData.NSPredicate(format: "name ENDSWITH 'a'")) == ["Ada", "Dora"])
-        #expect(try names(context, CoreData.NSPredicate(format: "name CONTAINS[cd] %@", "O")) == ["Bob", "Dora", "Zoe", "Élodie"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "name CONTAINS[cd] %@", "O")) == [
+                "Bob", "Dora", "Zoe", "Élodie",
+            ])
         #expect(try names(context, CoreData.NSPredicate(format: "name ==[c] 'ADA'")) == ["Ada"])
         #expect(try names(context, CoreData.NSPredicate(format: "name ==[cd] 'elodie'")) == ["Élodie"])
         #expect(try names(context, CoreData.NSPredicate(format: "name LIKE '?o*'")) == ["Bob", "Dora", "Zoe"])
         #expect(try names(context, CoreData.NSPredicate(format: "name LIKE[c] %@", "*DA")) == ["Ada"])
-        #expect(try names(context, CoreData.NSPredicate(format: "name MATCHES %@", "[A-C].*")) == ["Ada", "Bob", "Carl"])
-        #expect(try names(context, CoreData.NSPredicate(format: "name MATCHES 'o'")).isEmpty)  // the whole string must match
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "name MATCHES %@", "[A-C].*")) == ["Ada", "Bob", "Carl"])
+        // The whole string must match.
+        #expect(try names(context, CoreData.NSPredicate(format: "name MATCHES 'o'")).isEmpty)
         #expect(try names(context, CoreData.NSPredicate(format: "name MATCHES[c] 'ada|bob'")) == ["Ada", "Bob"])
     }
 
@@ -195,16 +220,26 @@ private enum RequestKit: MacModelKit {
         let sales = try one("Sales", context, entity: "Department")
         let ada = try one("Ada", context), zoe = try one("Zoe", context)
         #expect(try names(context, CoreData.NSPredicate(format: "department == %@", sales)) == ["Carl", "Dora"])
-        #expect(try names(context, CoreData.NSPredicate(format: "department == %@", sales.objectID)) == ["Carl", "Dora"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "department == %@", sales.objectID)) == ["Carl", "Dora"])
         #expect(try names(context, CoreData.NSPredicate(format: "department IN %@", [sales])) == ["Carl", "Dora"])
         #expect(try names(context, CoreData.NSPredicate(format: "department.name == %@", "Sales")) == ["Carl", "Dora"])
         #expect(try names(context, CoreData.NSPredicate(format: "SELF == %@", ada)) == ["Ada"])
         #expect(try names(context, CoreData.NSPredicate(format: "self == %@", ada.objectID)) == ["Ada"])
         #expect(try names(context, CoreData.NSPredicate(format: "SELF IN %@", [ada, zoe])) == ["Ada", "Zoe"])
-        #expect(try names(context, CoreData.NSPredicate(format: "SELF IN %@", [ada.objectID, zoe.objectID])) == ["Ada", "Zoe"])
-        #expect(try names(context, CoreData.NSPredicate(format: "NOT (SELF IN %@)", [ada, zoe])) == ["Bob", "Carl", "Dora", "Élodie"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "SELF IN %@", [ada.objectID, zoe.objectID])) == [
+                "Ada", "Zoe",
+            ])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "NOT (SELF IN %@)", [ada, zoe])) == [
+                "Bob", "Carl", "Dora", "Élodie",
+            ])
         #expect(try names(context, CoreData.NSPredicate(format: "objectID IN %@", [ada.objectID])) == ["Ada"])
-        #expect(try names(context, CoreData.NSPredicate(format: "employees CONTAINS %@", ada), entity: "Department") == ["Engineering"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "employees CONTAINS %@", ada), entity: "Department") == [
+                "Engineering"
+            ])
     }
 
     @Test func anyNoneAndSubquery() throws {
@@ -217,12 +252,19 @@ private enum RequestKit: MacModelKit {
         // Not documented: old systems made wrong SQL of NONE for joins; this is the documented
         // meaning.
         #expect(try departments("NONE employees.salary > 100000") == ["Empty", "Sales"])
-        #expect(try departments("SUBQUERY(employees, $e, $e.age < 40 AND $e.salary > 60000).@count == 2") == ["Engineering"])
+        #expect(
+            try departments("SUBQUERY(employees, $e, $e.age < 40 AND $e.salary > 60000).@count == 2") == ["Engineering"]
+        )
         #expect(try departments("SUBQUERY(employees, $e, $e.age > 40).@count > 0") == ["Engineering", "Sales"])
         #expect(try departments("SUBQUERY(employees, $e, NOT ($e.active == YES)).@count == 0") == ["Empty", "Sales"])
-        #expect(try names(context, CoreData.NSPredicate(format: "ANY skills.name == 'Talk'")) == ["Ada", "Carl", "Dora"])
-        #expect(try names(context, CoreData.NSPredicate(format: "ANY skills.name IN %@", ["Swift"])) == ["Ada", "Bob", "Élodie"])
-        #expect(try names(context, CoreData.NSPredicate(format: "ANY department.employees.age > 50")) == ["Carl", "Dora"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "ANY skills.name == 'Talk'")) == ["Ada", "Carl", "Dora"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "ANY skills.name IN %@", ["Swift"])) == [
+                "Ada", "Bob", "Élodie",
+            ])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "ANY department.employees.age > 50")) == ["Carl", "Dora"])
     }
 
     @Test func allOverAToMany() throws {
@@ -230,18 +272,27 @@ private enum RequestKit: MacModelKit {
         // in memory only.
         let context = try RequestKit.filled(NSInMemoryStoreType).viewContext
         #expect(
-            try names(context, CoreData.NSPredicate(format: "employees.@count > 0 AND ALL employees.salary < 100000"), entity: "Department")
+            try names(
+                context, CoreData.NSPredicate(format: "employees.@count > 0 AND ALL employees.salary < 100000"),
+                entity: "Department")
                 == ["Sales"])
         #expect(
-            try names(context, CoreData.NSPredicate(format: "employees.@count > 0 AND ALL employees.age > 20"), entity: "Department") == [
-                "Engineering", "Sales",
-            ])
+            try names(
+                context, CoreData.NSPredicate(format: "employees.@count > 0 AND ALL employees.age > 20"),
+                entity: "Department") == [
+                    "Engineering", "Sales",
+                ])
     }
 
     @Test func countOfARelationship() throws {
         let context = try RequestKit.filled().viewContext
-        #expect(try names(context, CoreData.NSPredicate(format: "employees.@count == 0"), entity: "Department") == ["Empty"])
-        #expect(try names(context, CoreData.NSPredicate(format: "employees.@count > 2"), entity: "Department") == ["Engineering"])
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "employees.@count == 0"), entity: "Department") == ["Empty"]
+        )
+        #expect(
+            try names(context, CoreData.NSPredicate(format: "employees.@count > 2"), entity: "Department") == [
+                "Engineering"
+            ])
         #expect(try names(context, CoreData.NSPredicate(format: "skills.@count == 2")) == ["Ada"])
     }
 
@@ -268,15 +319,19 @@ private enum RequestKit: MacModelKit {
     @Test func compoundsAndConstantPredicates() throws {
         let context = try RequestKit.filled().viewContext
         let young = CoreData.NSPredicate(format: "age < 30"), active = CoreData.NSPredicate(format: "active == YES")
-        #expect(try names(context, NSCompoundPredicate(andPredicateWithSubpredicates: [young, active])) == ["Bob", "Carl"])
         #expect(
-            try names(context, NSCompoundPredicate(orPredicateWithSubpredicates: [young, active])) == ["Ada", "Bob", "Carl", "Dora", "Zoe"])
+            try names(context, NSCompoundPredicate(andPredicateWithSubpredicates: [young, active])) == ["Bob", "Carl"])
+        #expect(
+            try names(context, NSCompoundPredicate(orPredicateWithSubpredicates: [young, active])) == [
+                "Ada", "Bob", "Carl", "Dora", "Zoe",
+            ])
         #expect(try names(context, NSCompoundPredicate(notPredicateWithSubpredicate: active)) == ["Zoe", "Élodie"])
         #expect(try names(context, CoreData.NSPredicate(value: true)).count == 6)
         #expect(try names(context, CoreData.NSPredicate(value: false)).isEmpty)
         #expect(try names(context, CoreData.NSPredicate(format: "TRUEPREDICATE")).count == 6)
         let built = NSComparisonPredicate(
-            leftExpression: CoreData.NSExpression(forKeyPath: "age"), rightExpression: CoreData.NSExpression(forConstantValue: 50),
+            leftExpression: CoreData.NSExpression(forKeyPath: "age"),
+            rightExpression: CoreData.NSExpression(forConstantValue: 50),
             modifier: .direct, type: .greaterThan, options: [])
         #expect(try names(context, built) == ["Dora"])
     }
@@ -287,9 +342,12 @@ private enum RequestKit: MacModelKit {
         let context = try RequestKit.filled().viewContext
         let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
         request.sortDescriptors = [
-            CoreData.NSSortDescriptor(key: "title", ascending: true), CoreData.NSSortDescriptor(key: "age", ascending: false),
+            CoreData.NSSortDescriptor(key: "title", ascending: true),
+            CoreData.NSSortDescriptor(key: "age", ascending: false),
         ]
-        func fetched() throws -> [String] { try context.fetch(request).compactMap { $0.value(forKey: "name") as? String } }
+        func fetched() throws -> [String] {
+            try context.fetch(request).compactMap { $0.value(forKey: "name") as? String }
+        }
         #expect(try fetched() == ["Élodie", "Bob", "Zoe", "Ada", "Dora", "Carl"])
         request.fetchLimit = 2
         #expect(try fetched() == ["Élodie", "Bob"])
@@ -301,7 +359,8 @@ private enum RequestKit: MacModelKit {
         request.fetchOffset = 0
         request.predicate = CoreData.NSPredicate(format: "department != nil")
         request.sortDescriptors = [
-            CoreData.NSSortDescriptor(key: "department.name", ascending: false), CoreData.NSSortDescriptor(key: "age", ascending: true),
+            CoreData.NSSortDescriptor(key: "department.name", ascending: false),
+            CoreData.NSSortDescriptor(key: "age", ascending: true),
         ]
         #expect(try fetched() == ["Carl", "Dora", "Bob", "Élodie", "Ada"])
     }
@@ -456,7 +515,8 @@ private enum RequestKit: MacModelKit {
         request.propertiesToFetch = ["title"]
         request.returnsDistinctResults = true
         request.sortDescriptors = [CoreData.NSSortDescriptor(key: "title", ascending: true)]
-        #expect(try context.fetch(request).compactMap { $0["title"] as? String } == ["Engineer", "Guest", "Lead", "Seller"])
+        #expect(
+            try context.fetch(request).compactMap { $0["title"] as? String } == ["Engineer", "Guest", "Lead", "Seller"])
         request.returnsDistinctResults = false
         #expect(try context.fetch(request).count == 6)
     }
@@ -466,8 +526,10 @@ private enum RequestKit: MacModelKit {
         let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = [
-            aggregate("total", "sum:", "salary", .doubleAttributeType), aggregate("mean", "average:", "age", .doubleAttributeType),
-            aggregate("low", "min:", "age", .integer32AttributeType), aggregate("high", "max:", "age", .integer32AttributeType),
+            aggregate("total", "sum:", "salary", .doubleAttributeType),
+            aggregate("mean", "average:", "age", .doubleAttributeType),
+            aggregate("low", "min:", "age", .integer32AttributeType),
+            aggregate("high", "max:", "age", .integer32AttributeType),
             aggregate("number", "count:", "name", .integer64AttributeType),
         ]
         request.predicate = CoreData.NSPredicate(format: "department.name == 'Sales'")
@@ -485,7 +547,8 @@ private enum RequestKit: MacModelKit {
         let context = try RequestKit.filled().viewContext
         let request = NSFetchRequest<NSDictionary>(entityName: "Employee")
         request.resultType = .dictionaryResultType
-        let title = try #require(NSEntityDescription.entity(forEntityName: "Employee", in: context)?.attributesByName["title"])
+        let title = try #require(
+            NSEntityDescription.entity(forEntityName: "Employee", in: context)?.attributesByName["title"])
         request.propertiesToFetch = [
             title, aggregate("number", "count:", "name", .integer64AttributeType),
             aggregate("total", "sum:", "salary", .doubleAttributeType),
@@ -543,7 +606,8 @@ private enum RequestKit: MacModelKit {
         let container = try RequestKit.container()
         let coordinator = container.persistentStoreCoordinator
         let first = try #require(coordinator.persistentStores.first)
-        let second = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let second = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         let context = container.viewContext
         for (name, store) in [("in first", first), ("in second", second)] {
             let employee = NSEntityDescription.insertNewObject(forEntityName: "Employee", into: context)
@@ -565,7 +629,8 @@ private enum RequestKit: MacModelKit {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Employee")
             request.sortDescriptors = [CoreData.NSSortDescriptor(key: "age", ascending: true)]
             let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request) { result in
-                continuation.resume(returning: (result.finalResult ?? []).compactMap { $0.value(forKey: "name") as? String })
+                continuation.resume(
+                    returning: (result.finalResult ?? []).compactMap { $0.value(forKey: "name") as? String })
             }
             do {
                 let result = try context.execute(asynchronous)
@@ -634,7 +699,9 @@ private enum RequestKit: MacModelKit {
         let context = container.viewContext
         context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         try context.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["key": "k", "value": "1"]]))
-        try context.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["key": "k", "value": "2"], ["key": "l", "value": "3"]]))
+        try context.execute(
+            NSBatchInsertRequest(
+                entityName: "Tag", objects: [["key": "k", "value": "2"], ["key": "l", "value": "3"]]))
         let request = NSFetchRequest<NSManagedObject>(entityName: "Tag")
         request.sortDescriptors = [CoreData.NSSortDescriptor(key: "key", ascending: true)]
         #expect(try context.fetch(request).map { $0.value(forKey: "value") as? String } == ["2", "3"])

@@ -22,7 +22,8 @@ private final class ResultsDelegate: NSObject, NSFetchedResultsControllerDelegat
     }
 
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         switch type {
@@ -33,7 +34,8 @@ private final class ResultsDelegate: NSObject, NSFetchedResultsControllerDelegat
     }
 
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         let paths = "\(pathText(indexPath)) \(pathText(newIndexPath))"
@@ -62,7 +64,10 @@ private final class ResultsEndDelegate: NSObject, NSFetchedResultsControllerDele
 }
 
 private final class ResultsTitleDelegate: NSObject, NSFetchedResultsControllerDelegate {
-    func controller(_ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String)
+    func controller(
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
+    )
         -> String?
     {
         "<\(sectionName)>"
@@ -94,7 +99,9 @@ private final class ResultsDifferenceDelegate: NSObject, NSFetchedResultsControl
 /// "initial" is a transient attribute that the class computes.
 class MacResultsItem: NSManagedObject {
     override func value(forKey key: String) -> Any? {
-        if key == "initial" { return (super.value(forKey: "name") as? String).map { String($0.prefix(1)).uppercased() } }
+        if key == "initial" {
+            return (super.value(forKey: "name") as? String).map { String($0.prefix(1)).uppercased() }
+        }
         return super.value(forKey: key)
     }
 }
@@ -154,7 +161,8 @@ private enum ResultsKit: MacModelKit {
         var names: [String] { (controller.fetchedObjects ?? []).compactMap { $0.value(forKey: "name") as? String } }
         var layout: [[String]] {
             (controller.sections ?? []).map { section in
-                [section.name] + (section.objects ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+                [section.name]
+                    + (section.objects ?? []).compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
             }
         }
         @MainActor func object(_ name: String) throws -> NSManagedObject {
@@ -163,7 +171,10 @@ private enum ResultsKit: MacModelKit {
     }
 
     /// A fetched controller over the saved items ["name": "category"], with a delegate.
-    private func setup(_ items: [(String, String)], sections: String? = nil, predicate: CoreData.NSPredicate? = nil, delegate: Bool = true)
+    private func setup(
+        _ items: [(String, String)], sections: String? = nil, predicate: CoreData.NSPredicate? = nil,
+        delegate: Bool = true
+    )
         throws -> Setup
     {
         let container = try ResultsKit.container()
@@ -176,7 +187,8 @@ private enum ResultsKit: MacModelKit {
                 CoreData.NSSortDescriptor(key: "name", ascending: true)
             ]
         let controller = NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: container.viewContext, sectionNameKeyPath: sections, cacheName: nil)
+            fetchRequest: request, managedObjectContext: container.viewContext, sectionNameKeyPath: sections,
+            cacheName: nil)
         let setup = Setup(container: container, controller: controller)
         if delegate { controller.delegate = setup.delegate }
         try controller.performFetch()
@@ -193,7 +205,8 @@ private enum ResultsKit: MacModelKit {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.sortDescriptors = [CoreData.NSSortDescriptor(key: "name", ascending: true)]
         let controller = NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: container.viewContext, sectionNameKeyPath: "category", cacheName: nil)
+            fetchRequest: request, managedObjectContext: container.viewContext, sectionNameKeyPath: "category",
+            cacheName: nil)
         #expect(controller.fetchedObjects == nil)
         #expect(controller.managedObjectContext === container.viewContext)
         #expect(controller.fetchRequest === request)
@@ -267,7 +280,8 @@ private enum ResultsKit: MacModelKit {
         try context.save()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.sortDescriptors = [
-            CoreData.NSSortDescriptor(key: "owner.name", ascending: true), CoreData.NSSortDescriptor(key: "name", ascending: true),
+            CoreData.NSSortDescriptor(key: "owner.name", ascending: true),
+            CoreData.NSSortDescriptor(key: "name", ascending: true),
         ]
         let controller = NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: "owner.name", cacheName: nil)
@@ -305,10 +319,12 @@ private enum ResultsKit: MacModelKit {
         for _ in 0..<2 {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
             request.sortDescriptors = [
-                CoreData.NSSortDescriptor(key: "category", ascending: true), CoreData.NSSortDescriptor(key: "name", ascending: true),
+                CoreData.NSSortDescriptor(key: "category", ascending: true),
+                CoreData.NSSortDescriptor(key: "name", ascending: true),
             ]
             let controller = NSFetchedResultsController(
-                fetchRequest: request, managedObjectContext: container.viewContext, sectionNameKeyPath: "category", cacheName: cache)
+                fetchRequest: request, managedObjectContext: container.viewContext, sectionNameKeyPath: "category",
+                cacheName: cache)
             #expect(controller.cacheName == cache)
             try controller.performFetch()
             #expect(controller.sections?.map(\.name) == ["fruit", "vegetable"])

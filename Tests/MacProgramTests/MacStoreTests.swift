@@ -25,14 +25,18 @@ private enum StoreTestKit: MacModelKit {
 
     /// The usual model: Person(name, age) and City(name).
     static func model() -> NSManagedObjectModel {
-        model([entity("Person", [attribute("name"), attribute("age", .integer32AttributeType)]), entity("City", [attribute("name")])])
+        model([
+            entity("Person", [attribute("name"), attribute("age", .integer32AttributeType)]),
+            entity("City", [attribute("name")]),
+        ])
     }
 
     static func coordinator(_ model: NSManagedObjectModel, at url: URL, options: [AnyHashable: Any]? = nil) throws
         -> NSPersistentStoreCoordinator
     {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: options)
         return coordinator
     }
 
@@ -43,16 +47,21 @@ private enum StoreTestKit: MacModelKit {
     }
 
     @discardableResult
-    static func insert(_ entity: String, _ values: [String: Any], _ context: NSManagedObjectContext) -> NSManagedObject {
+    static func insert(_ entity: String, _ values: [String: Any], _ context: NSManagedObjectContext) -> NSManagedObject
+    {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
         for (key, value) in values { object.setValue(value, forKey: key) }
         return object
     }
 
-    static func strings(_ entity: String, _ context: NSManagedObjectContext) throws -> [String] { try strings(entity, "name", context) }
+    static func strings(_ entity: String, _ context: NSManagedObjectContext) throws -> [String] {
+        try strings(entity, "name", context)
+    }
 
     static func strings(_ entity: String, _ key: String, _ context: NSManagedObjectContext) throws -> [String] {
-        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).compactMap { $0.value(forKey: key) as? String }.sorted()
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).compactMap {
+            $0.value(forKey: key) as? String
+        }.sorted()
     }
 
     /// A closed SQLite store made with `model` that holds persons with these names.
@@ -84,7 +93,8 @@ private enum StoreTestKit: MacModelKit {
     @Test func addingStoresOfAllTypes() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreTestKit.model())
         #expect(coordinator.persistentStores.isEmpty)
-        let memory = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let memory = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         #expect(memory.type == NSInMemoryStoreType)
         #expect(memory.persistentStoreCoordinator === coordinator)
         let url = StoreTestKit.url()
@@ -119,20 +129,23 @@ private enum StoreTestKit: MacModelKit {
 
     @Test func inMemoryDataGoesWithItsStore() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreTestKit.model())
-        let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         let context = StoreTestKit.context(coordinator)
         StoreTestKit.insert("Person", ["name": "Ada"], context)
         try context.save()
         context.reset()
         try coordinator.remove(store)
-        _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         #expect(try StoreTestKit.strings("Person", context).isEmpty)
     }
 
     @Test func storeChangesAreAnnounced() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreTestKit.model())
         let recorder = NotificationLog(.NSPersistentStoreCoordinatorStoresDidChange, from: coordinator)
-        let store = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         #expect((recorder.all.last?.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore]) == [store])
         let removal = NotificationLog(.NSPersistentStoreCoordinatorWillRemoveStore, from: store)
         try coordinator.remove(store)
@@ -163,7 +176,8 @@ private enum StoreTestKit: MacModelKit {
         #expect(metadata[NSStoreUUIDKey] as? String == store.identifier)
         #expect(metadata[NSStoreModelVersionHashesKey] as? [String: Data] == model.entityVersionHashesByName)
         #expect(metadata[NSStoreModelVersionIdentifiersKey] as? [String] == ["v1"])
-        let onDisk = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url, options: nil)
+        let onDisk = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: url, options: nil)
         #expect(onDisk[NSStoreUUIDKey] as? String == store.identifier)
     }
 
@@ -189,9 +203,12 @@ private enum StoreTestKit: MacModelKit {
         var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
         metadata["flag"] = true
         try NSPersistentStoreCoordinator.setMetadata(metadata, type: .sqlite, at: url)
-        #expect(try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)["flag"] as? Bool == true)
         #expect(
-            try StoreTestKit.strings("Person", StoreTestKit.context(try StoreTestKit.coordinator(StoreTestKit.model(), at: url))) == ["Ada"]
+            try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)["flag"] as? Bool == true
+        )
+        #expect(
+            try StoreTestKit.strings(
+                "Person", StoreTestKit.context(try StoreTestKit.coordinator(StoreTestKit.model(), at: url))) == ["Ada"]
         )
     }
 
@@ -202,7 +219,10 @@ private enum StoreTestKit: MacModelKit {
         let changed = StoreTestKit.model([
             StoreTestKit.entity(
                 "Person",
-                [StoreTestKit.attribute("name"), StoreTestKit.attribute("age", .integer32AttributeType), StoreTestKit.attribute("mail")]),
+                [
+                    StoreTestKit.attribute("name"), StoreTestKit.attribute("age", .integer32AttributeType),
+                    StoreTestKit.attribute("mail"),
+                ]),
             StoreTestKit.entity("City", [StoreTestKit.attribute("name")]),
         ])
         #expect(!changed.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
@@ -316,7 +336,10 @@ private enum StoreTestKit: MacModelKit {
         StoreTestKit.insert("Person", ["name": "Ada"], container.viewContext)
         StoreTestKit.insert("City", ["name": "Rome"], container.viewContext)
         try container.viewContext.save()
-        #expect(container.persistentStoreCoordinator.persistentStores.map(\.configurationName).sorted() == ["People", "Places"])
+        #expect(
+            container.persistentStoreCoordinator.persistentStores.map(\.configurationName).sorted() == [
+                "People", "Places",
+            ])
     }
 
     // MARK: Read-only stores
@@ -325,7 +348,8 @@ private enum StoreTestKit: MacModelKit {
         // Not documented: the error code; inserting into a coordinator with only read-only stores
         // is left out.
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
-        let coordinator = try StoreTestKit.coordinator(StoreTestKit.model(), at: url, options: [NSReadOnlyPersistentStoreOption: true])
+        let coordinator = try StoreTestKit.coordinator(
+            StoreTestKit.model(), at: url, options: [NSReadOnlyPersistentStoreOption: true])
         #expect(coordinator.persistentStores.first?.isReadOnly == true)
         let context = StoreTestKit.context(coordinator)
         let person = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first)
@@ -341,14 +365,17 @@ private enum StoreTestKit: MacModelKit {
         var properties: [NSPropertyDescription] = [StoreTestKit.attribute("name")]
         if !removing { properties.append(StoreTestKit.attribute("age", .integer32AttributeType)) }
         return StoreTestKit.model([
-            StoreTestKit.entity("Person", properties + extra), StoreTestKit.entity("City", [StoreTestKit.attribute("name")]),
+            StoreTestKit.entity("Person", properties + extra),
+            StoreTestKit.entity("City", [StoreTestKit.attribute("name")]),
         ])
     }
 
     @Test func anIncompatibleModelIsRefused() throws {
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
         let error = try #require(
-            StoreTestKit.error { _ = try StoreTestKit.coordinator(personModel([StoreTestKit.attribute("mail")]), at: url) })
+            StoreTestKit.error {
+                _ = try StoreTestKit.coordinator(personModel([StoreTestKit.attribute("mail")]), at: url)
+            })
         #expect(error.domain == NSCocoaErrorDomain)
         #expect(error.code == NSPersistentStoreIncompatibleVersionHashError)
         #expect(error.code == 134100)
@@ -359,9 +386,13 @@ private enum StoreTestKit: MacModelKit {
         // inside the SQLite file.
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada", "Bob"])
         let model = personModel(
-            [StoreTestKit.attribute("mail"), StoreTestKit.attribute("level", .integer16AttributeType, optional: false, default: 3)],
+            [
+                StoreTestKit.attribute("mail"),
+                StoreTestKit.attribute("level", .integer16AttributeType, optional: false, default: 3),
+            ],
             removing: true)
-        let context = StoreTestKit.context(try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating))
+        let context = StoreTestKit.context(
+            try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating))
         #expect(try StoreTestKit.strings("Person", context) == ["Ada", "Bob"])
         let person = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first)
         #expect(person.value(forKey: "mail") == nil)
@@ -376,11 +407,16 @@ private enum StoreTestKit: MacModelKit {
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
         let model = StoreTestKit.model([
             StoreTestKit.entity(
-                "Human", [StoreTestKit.attribute("fullName", was: "name"), StoreTestKit.attribute("age", .integer32AttributeType)],
+                "Human",
+                [
+                    StoreTestKit.attribute("fullName", was: "name"),
+                    StoreTestKit.attribute("age", .integer32AttributeType),
+                ],
                 was: "Person"),
             StoreTestKit.entity("City", [StoreTestKit.attribute("name")]),
         ])
-        let context = StoreTestKit.context(try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating))
+        let context = StoreTestKit.context(
+            try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating))
         #expect(try StoreTestKit.strings("Human", "fullName", context) == ["Ada"])
     }
 
@@ -394,7 +430,8 @@ private enum StoreTestKit: MacModelKit {
 
     @Test func containersMigrateByThemselves() throws {
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
-        let container = NSPersistentContainer(name: "Migrate", managedObjectModel: personModel([StoreTestKit.attribute("mail")]))
+        let container = NSPersistentContainer(
+            name: "Migrate", managedObjectModel: personModel([StoreTestKit.attribute("mail")]))
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
         var failure: (any Error)?
         container.loadPersistentStores { _, error in failure = error }
@@ -404,7 +441,8 @@ private enum StoreTestKit: MacModelKit {
 
     @Test func inferredMappingModels() throws {
         let source = StoreTestKit.model([
-            StoreTestKit.entity("Same", [StoreTestKit.attribute("name")]), StoreTestKit.entity("Changed", [StoreTestKit.attribute("name")]),
+            StoreTestKit.entity("Same", [StoreTestKit.attribute("name")]),
+            StoreTestKit.entity("Changed", [StoreTestKit.attribute("name")]),
             StoreTestKit.entity("Gone", [StoreTestKit.attribute("name")]),
         ])
         let destination = StoreTestKit.model([
@@ -431,8 +469,12 @@ private enum StoreTestKit: MacModelKit {
     }
 
     @Test func aChangedTypeCannotBeInferred() {
-        let source = StoreTestKit.model([StoreTestKit.entity("Person", [StoreTestKit.attribute("age", .stringAttributeType)])])
-        let destination = StoreTestKit.model([StoreTestKit.entity("Person", [StoreTestKit.attribute("age", .dateAttributeType)])])
+        let source = StoreTestKit.model([
+            StoreTestKit.entity("Person", [StoreTestKit.attribute("age", .stringAttributeType)])
+        ])
+        let destination = StoreTestKit.model([
+            StoreTestKit.entity("Person", [StoreTestKit.attribute("age", .dateAttributeType)])
+        ])
         let error = StoreTestKit.error {
             _ = try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
         }
@@ -445,7 +487,9 @@ private enum StoreTestKit: MacModelKit {
         // destination attribute" in Apple's logs).
         let url = try StoreTestKit.file(StoreTestKit.model(), names: ["Ada"])
         let model = personModel([StoreTestKit.attribute("mail", optional: false)])
-        #expect(StoreTestKit.error { _ = try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating) } != nil)
+        #expect(
+            StoreTestKit.error { _ = try StoreTestKit.coordinator(model, at: url, options: StoreTestKit.migrating) }
+                != nil)
         let context = StoreTestKit.context(try StoreTestKit.coordinator(StoreTestKit.model(), at: url))
         #expect(try StoreTestKit.strings("Person", context) == ["Ada"])
     }
@@ -454,7 +498,8 @@ private enum StoreTestKit: MacModelKit {
 
     @Test func migratePersistentStoreMovesTheData() throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreTestKit.model())
-        let memory = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        let memory = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         let context = StoreTestKit.context(coordinator)
         StoreTestKit.insert("Person", ["name": "Ada"], context)
         try context.save()
@@ -485,7 +530,8 @@ private enum StoreTestKit: MacModelKit {
         let target = try StoreTestKit.file(StoreTestKit.model(), names: ["old", "older"])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: StoreTestKit.model())
         try coordinator.replacePersistentStore(
-            at: target, destinationOptions: nil, withPersistentStoreFrom: source, sourceOptions: nil, ofType: NSSQLiteStoreType)
+            at: target, destinationOptions: nil, withPersistentStoreFrom: source, sourceOptions: nil,
+            ofType: NSSQLiteStoreType)
         _ = try coordinator.addPersistentStore(type: .sqlite, at: target)
         #expect(try StoreTestKit.strings("Person", StoreTestKit.context(coordinator)) == ["new"])
         let fresh = StoreTestKit.url()
@@ -540,7 +586,9 @@ private enum StoreTestKit: MacModelKit {
         #expect(FileManager.default.fileExists(atPath: walURL.path + "-wal"))
         let (delete, deleteURL) = try open("DELETE")
         #expect(!FileManager.default.fileExists(atPath: deleteURL.path + "-wal"))
-        #expect(wal.persistentStoreCoordinator.persistentStores.count + delete.persistentStoreCoordinator.persistentStores.count == 2)
+        #expect(
+            wal.persistentStoreCoordinator.persistentStores.count
+                + delete.persistentStoreCoordinator.persistentStores.count == 2)
     }
 
     @Test func containerDefaults() {
@@ -563,7 +611,8 @@ private enum StoreTestKit: MacModelKit {
         // Not documented: the code for a file that is no database (259 with SQLite error 26 in
         // Apple's logs).
         let url = StoreTestKit.url()
-        try Data("this is no database, but long enough to be read as one: \(String(repeating: "x", count: 2000))".utf8).write(to: url)
+        try Data("this is no database, but long enough to be read as one: \(String(repeating: "x", count: 2000))".utf8)
+            .write(to: url)
         let container = NSPersistentContainer(name: "Broken", managedObjectModel: StoreTestKit.model())
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]
         var failures: [NSError] = []
@@ -623,7 +672,8 @@ private enum StoreTestKit: MacModelKit {
         #expect(comes)
         let info = try #require(recorder.all.first?.userInfo)
         #expect((info[NSPersistentStoreURLKey] as? URL)?.lastPathComponent == url.lastPathComponent)
-        #expect(info[NSStoreUUIDKey] as? String == container.persistentStoreCoordinator.persistentStores.first?.identifier)
+        #expect(
+            info[NSStoreUUIDKey] as? String == container.persistentStoreCoordinator.persistentStores.first?.identifier)
     }
 
 }

@@ -19,7 +19,13 @@ private final class UndoCounter {
         let old = value
         manager.registerUndo(withTarget: self) { target in target.set(old) }
         value = new
-        if manager.isUndoing { log.append("undoing") } else if manager.isRedoing { log.append("redoing") } else { log.append("doing") }
+        if manager.isUndoing {
+            log.append("undoing")
+        } else if manager.isRedoing {
+            log.append("redoing")
+        } else {
+            log.append("doing")
+        }
     }
 
     func step(_ new: Int, name: String? = nil) {
@@ -323,7 +329,10 @@ private enum UndoKit: MacModelKit {
         let manager = self.manager()
         let counter = UndoCounter(manager)
         let recorder = NotificationLog(
-            [.NSUndoManagerWillUndoChange, .NSUndoManagerDidUndoChange, .NSUndoManagerWillRedoChange, .NSUndoManagerDidRedoChange],
+            [
+                .NSUndoManagerWillUndoChange, .NSUndoManagerDidUndoChange, .NSUndoManagerWillRedoChange,
+                .NSUndoManagerDidRedoChange,
+            ],
             from: manager)
         counter.step(1)
         #expect(recorder.all.isEmpty)
@@ -337,7 +346,10 @@ private enum UndoKit: MacModelKit {
         let manager = self.manager()
         let counter = UndoCounter(manager)
         let recorder = NotificationLog(
-            [.NSUndoManagerDidOpenUndoGroup, .NSUndoManagerWillCloseUndoGroup, .NSUndoManagerDidCloseUndoGroup, .NSUndoManagerCheckpoint],
+            [
+                .NSUndoManagerDidOpenUndoGroup, .NSUndoManagerWillCloseUndoGroup, .NSUndoManagerDidCloseUndoGroup,
+                .NSUndoManagerCheckpoint,
+            ],
             from: manager)
         counter.step(1)
         #expect(recorder.count(.NSUndoManagerDidOpenUndoGroup) == 1)
@@ -389,7 +401,9 @@ private enum UndoKit: MacModelKit {
     }
 
     @discardableResult
-    private func insert(_ entity: String, _ name: String, _ context: NSManagedObjectContext, folder: NSManagedObject? = nil)
+    private func insert(
+        _ entity: String, _ name: String, _ context: NSManagedObjectContext, folder: NSManagedObject? = nil
+    )
         -> NSManagedObject
     {
         let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)

@@ -9,13 +9,17 @@ final class Item: NSManagedObject {
 
 func results(_ stack: DataStack, _ id: NSManagedObjectID) async throws {
     _ = try await stack.edit(id, as: Item.self) { $0.object }  // error: return its objectID or a snapshot
-    _ = try await stack.edit(id, as: Item.self) { $0 }  // error: a draft's object belongs to the queue of its context: return its objectID
+    _ = try await stack.edit(id, as: Item.self) { $0 }  // error: a draft's object belongs to the queue
     _ = try await stack.edit(id, as: Item.self) { ReadOnly($0.object) }  // error: return its objectID or a snapshot
 }
 
 func captures(_ stack: DataStack, _ id: NSManagedObjectID, _ item: Item, _ view: ReadOnly<Item>) async throws {
-    try await stack.edit(id, as: Item.self) { _ in item.name = "" }  // error: capture of 'item' with non-Sendable type 'Item'
-    try await stack.edit(id, as: Item.self) { _ in print(view.name) }  // error: capture of 'view' with non-Sendable type 'ReadOnly<Item>'
+    try await stack.edit(id, as: Item.self) { _ in
+        item.name = ""  // error: capture of 'item' with non-Sendable type 'Item'
+    }
+    try await stack.edit(id, as: Item.self) { _ in
+        print(view.name)  // error: capture of 'view' with non-Sendable type 'ReadOnly<Item>'
+    }
     var names: [String] = []
     try await stack.edit(id, as: Item.self) { names.append($0.name) }  // error: mutation of captured var 'names'
     print(names)

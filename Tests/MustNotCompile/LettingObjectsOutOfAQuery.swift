@@ -28,7 +28,8 @@ func captures(_ stack: DataStack, _ view: ReadOnly<Item>) async throws {
 func values(_ stack: DataStack, _ id: NSManagedObjectID) async throws -> [Item.Snapshot] {
     let (name, count) = try await stack.query { (try $0.object(with: id, as: Item.self).name, try $0.count(Item.self)) }
     let ids = try await stack.query { context in try context.fetch(Item.self).map(\.objectID) }
-    let few = try await stack.fetch(Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)], limit: 10)
+    let few = try await stack.fetch(
+        Item.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)], limit: 10)
     print(name, count, ids, few.map(\.name))
     return try await stack.query { try $0.snapshots(Item.self, where: #Predicate { $0.name == "Bolt" }) }
 }

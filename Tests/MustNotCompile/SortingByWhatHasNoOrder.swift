@@ -35,9 +35,11 @@ final class Item: NSManagedObject {
 }
 
 let orders: [Ordering<Item>] = [
-    .ascending(\.name), .descending(\.note), .ascending(\.count), .descending(\.price), .ascending(\.made), .descending(\.number),
+    .ascending(\.name), .descending(\.note), .ascending(\.count), .descending(\.price), .ascending(\.made),
+    .descending(\.number),
     .ascending(\.amount), .ascending(\.kind), .descending(\.kind), .ascending(\.formerKind), .descending(\.formerKind),
-    .ascending(\.supplier?.name), .descending(\.supplier), .ascending(\.name, .localized), .descending(\.note, .caseInsensitive),
+    .ascending(\.supplier?.name), .descending(\.supplier), .ascending(\.name, .localized),
+    .descending(\.note, .caseInsensitive),
 ]
 
 func orders(_ context: NSManagedObjectContext) throws {

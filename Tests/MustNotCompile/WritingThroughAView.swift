@@ -44,7 +44,8 @@ final class Unsendable {
 func reads(_ view: ReadOnly<Item>) -> [Any?] {
     [
         view.name, view.stockCount, view.supplier?.name, view.others.count, view.parts.first?.name, view.labels.isEmpty,
-        view.objectID, view.isInserted, view.entity.name, view[\.name], view.managedObjectContext != nil, view.kind, view.formerKind,
+        view.objectID, view.isInserted, view.entity.name, view[\.name], view.managedObjectContext != nil, view.kind,
+        view.formerKind,
         view.size.width, view.others.map(\.name), view.parts.map { $0.supplier?.name ?? "none" },
     ]
 }

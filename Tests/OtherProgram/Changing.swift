@@ -3,7 +3,9 @@ import CoreData
 /// Changes objects of any store, whose model it takes from the store itself.
 enum Changing {
     /// Sets an integer attribute of the objects with a name, and deletes those with another one.
-    static func run(_ url: URL, entity: String, name: String, attribute: String, to number: Int, deleting deletedName: String) throws {
+    static func run(
+        _ url: URL, entity: String, name: String, attribute: String, to number: Int, deleting deletedName: String
+    ) throws {
         let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         // The classes of the program that made the store are not here.
         for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }

@@ -16,7 +16,8 @@ enum Counting {
         var (saved, conflicts) = (0, 0)
         try context.performAndWait {
             while saved < times {
-                let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).shuffled(using: &generator)
+                let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).shuffled(
+                    using: &generator)
                 for (item, amount) in zip(items, [1, 2]) {
                     item.setValue((item.value(forKey: "stockCount") as? Int ?? 0) + amount, forKey: "stockCount")
                 }

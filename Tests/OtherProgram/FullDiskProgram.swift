@@ -23,7 +23,9 @@ final class FullDiskProgram {
 
     private static var options: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
     private static var migrating: [AnyHashable: Any] {
-        options.merging([NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]) { $1 }
+        options.merging([
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]) { $1 }
     }
 
     // MARK: Space
@@ -51,7 +53,9 @@ final class FullDiskProgram {
         } catch {
             let error = error as NSError
             let text = error.localizedDescription + " " + (error.localizedRecoverySuggestion ?? "")
-            if error.domain != NSCocoaErrorDomain || error.code != CocoaError.fileWriteOutOfSpace.rawValue || !text.contains("space") {
+            if error.domain != NSCocoaErrorDomain || error.code != CocoaError.fileWriteOutOfSpace.rawValue
+                || !text.contains("space")
+            {
                 say("\(what): \(error.domain) \(error.code) \(text)")
             }
             refusals += 1
@@ -127,10 +131,14 @@ final class FullDiskProgram {
     private func migrate() throws {
         // So many rows that a copy of them needs space.
         let rows =
-            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) INSERT INTO ZNOTE (Z_ENT, Z_OPT, ZTEXT) "
-            + "SELECT (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Note'), 1, 'a note of some length ' || i || ' 0' FROM n"
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 4000) INSERT INTO ZNOTE "
+            + "(Z_ENT, Z_OPT, ZTEXT) "
+            + "SELECT (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Note'), 1, 'a note of some length ' || i || ' "
+            + "0' FROM n"
         if !SQLiteFile(url).execute(rows) { say("no rows to migrate") }
-        if !SQLiteFile(url).execute("UPDATE ZNOTE SET ZSCAN = NULL; UPDATE Z_PRIMARYKEY SET Z_MAX = 100000") { say("no keys") }
+        if !SQLiteFile(url).execute("UPDATE ZNOTE SET ZSCAN = NULL; UPDATE Z_PRIMARYKEY SET Z_MAX = 100000") {
+            say("no keys")
+        }
         let model = Gallery.model()
         model.entitiesByName["Note"]?.properties.append(NSAttributeDescription("stars", .integer16AttributeType))
         var free = 0
@@ -146,7 +154,9 @@ final class FullDiskProgram {
                 for store in migrated.persistentStores { try migrated.remove(store) }
             } else {
                 let former = try Gallery.open(url, options: Self.options)
-                if try Gallery.numbers(former.newContext()) != acknowledged { say("a migration without space changed the store") }
+                if try Gallery.numbers(former.newContext()) != acknowledged {
+                    say("a migration without space changed the store")
+                }
                 for store in former.persistentStores { try former.remove(store) }
             }
             free += 60_000

@@ -85,7 +85,9 @@ enum GalleryProgram {
             do {
                 _ = try Gallery.step(in: context, &generator)
                 saved += 1
-            } catch let error as CocoaError where error.code == .managedObjectMerge || error.code == .managedObjectReferentialIntegrity {
+            } catch let error as CocoaError
+                where error.code == .managedObjectMerge || error.code == .managedObjectReferentialIntegrity
+            {
                 context.reset()
             }
         }
@@ -149,7 +151,8 @@ enum GalleryProgram {
         context.perform {
             tell {
                 // Without a photo, which would need a descriptor.
-                NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue("new", forKey: "name")
+                NSEntityDescription.insertNewObject(forEntityName: "Person", into: context).setValue(
+                    "new", forKey: "name")
                 try context.save()
             }
             isDone.signal()

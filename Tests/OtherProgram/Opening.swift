@@ -5,7 +5,9 @@ enum Opening {
     static func run(path: String, isReadOnly: Bool) throws {
         do {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
-            let options: [AnyHashable: Any] = [NSReadOnlyPersistentStoreOption: isReadOnly, NSPersistentStoreTimeoutOption: 1]
+            let options: [AnyHashable: Any] = [
+                NSReadOnlyPersistentStoreOption: isReadOnly, NSPersistentStoreTimeoutOption: 1,
+            ]
             try coordinator.addPersistentStore(type: .sqlite, at: URL(fileURLWithPath: path), options: options)
             let context = NSManagedObjectContext(.privateQueue)
             context.persistentStoreCoordinator = coordinator

@@ -58,8 +58,11 @@ case "hold" where arguments.count == 3:
 case "crash" where arguments.count == 2:
     let database = SQLiteFile(URL(fileURLWithPath: arguments[1]), flags: SQLITE_OPEN_READWRITE)
     // A small cache, so that changed pages are written before the end of the transaction.
-    try database.run("PRAGMA cache_size = 2; PRAGMA cache_spill = ON; BEGIN IMMEDIATE; UPDATE ZMAKER SET ZNAME = 'half done'")
-    for _ in 0..<200 { try database.run("INSERT INTO ZMAKER (Z_ENT, Z_OPT, ZNAME) VALUES (1, 1, hex(randomblob(2000)))") }
+    try database.run(
+        "PRAGMA cache_size = 2; PRAGMA cache_spill = ON; BEGIN IMMEDIATE; UPDATE ZMAKER SET ZNAME = 'half done'")
+    for _ in 0..<200 {
+        try database.run("INSERT INTO ZMAKER (Z_ENT, Z_OPT, ZNAME) VALUES (1, 1, hex(randomblob(2000)))")
+    }
     _exit(9)
 case "open" where arguments.count == 3:
     try Opening.run(path: arguments[2], isReadOnly: arguments[1] == "read-only")
@@ -81,7 +84,8 @@ case "gallery" where arguments.count >= 3:
     let numbers = arguments.dropFirst(3).compactMap { UInt64($0) }
     switch (arguments[1], numbers.count) {
     case ("killed", 1): try GalleryProgram.saveUntilKilled(url, seed: numbers[0])
-    case ("migrated", 2): try GalleryProgram.migrate(url, to: GalleryVersion(rawValue: Int(numbers[0])), killedAfter: Int(numbers[1]))
+    case ("migrated", 2):
+        try GalleryProgram.migrate(url, to: GalleryVersion(rawValue: Int(numbers[0])), killedAfter: Int(numbers[1]))
     case ("reads", 0): try GalleryProgram.read(url)
     case ("saves", 2): try GalleryProgram.save(url, seed: numbers[0], times: Int(numbers[1]))
     case ("small", 1): try GalleryProgram.withSmallFiles(url, bytes: UInt(numbers[0]))

@@ -21,7 +21,9 @@ struct HouseRuleTests {
                 guard let match = forms.lazy.compactMap({ $0.firstMatch(in: line, range: range) }).first,
                     let numbers = Range(match.range(at: 1), in: line).map({ Self.numbers(String(line[$0])) })
                 else { continue }
-                for number in numbers { found[number, default: []].insert(file.target.replacingOccurrences(of: "Tests", with: "")) }
+                for number in numbers {
+                    found[number, default: []].insert(file.target.replacingOccurrences(of: "Tests", with: ""))
+                }
             }
         }
         return found
@@ -71,7 +73,8 @@ struct HouseRuleTests {
     }
 
     @Test func noTwoSuitesHaveTheSameName() throws {
-        let declaration = try NSRegularExpression(pattern: "^ *(?:@Suite.* )?(?:final class|struct|enum|actor) ([A-Z][A-Za-z0-9]*Tests)\\b")
+        let declaration = try NSRegularExpression(
+            pattern: "^ *(?:@Suite.* )?(?:final class|struct|enum|actor) ([A-Z][A-Za-z0-9]*Tests)\\b")
         var places: [String: [String]] = [:]
         for file in try SourceFolder().files {
             for line in file.lines.map(String.init) {
@@ -95,17 +98,22 @@ struct HouseRuleTests {
 
     @Test func theGeneralErrorCodeIsUsedOnlyWhereASituationHasNoCodeOfItsOwn() throws {
         let files = try SourceFolder("Sources").files
-        let code = try NSRegularExpression(pattern: "\\.coreData(?:Error)?\\b|\\b134060\\b|\\bNSCoreDataError\\b|\\bmisuse\\(")
+        let code = try NSRegularExpression(
+            pattern: "\\.coreData(?:Error)?\\b|\\b134060\\b|\\bNSCoreDataError\\b|\\bmisuse\\(")
         var found = Set<String>()
         for file in files {
             for (place, line) in file.lines.enumerated() where !line.drop(while: { $0 == " " }).hasPrefix("//") {
-                guard code.firstMatch(in: String(line), range: NSRange(line.startIndex..., in: line)) != nil else { continue }
+                guard code.firstMatch(in: String(line), range: NSRange(line.startIndex..., in: line)) != nil else {
+                    continue
+                }
                 found.insert(file.path)
                 // Factories for situations of one layer stand in a file of that layer.
                 let isFactory = line.contains("misuse(") && file.path.hasSuffix("Errors.swift")
                 #expect(
                     isFactory || Self.filesOfTheGeneralCode.contains(file.path),
-                    "Sources/\(file.path):\(place + 1): name the situation: its code, or a factory in \(file.target)'s files of errors")
+                    "Sources/\(file.path):\(place + 1): name the situation: its code, or a factory in "
+                        + "\(file.target)'s files of errors"
+                )
             }
         }
         #expect(found.isSuperset(of: Self.filesOfTheGeneralCode))
@@ -113,7 +121,8 @@ struct HouseRuleTests {
 
     @Test func noFileOfTheEngineOrTheToolIsLongerThanFourHundredLines() throws {
         let targets: Set = [
-            "CoreData", "CoreDataPostgreSQL", "CoreDataTool", "CoreDataToolKit", "OpenCoreDataModel", "Predicates", "SafeCoreData",
+            "CoreData", "CoreDataPostgreSQL", "CoreDataTool", "CoreDataToolKit", "OpenCoreDataModel", "Predicates",
+            "SafeCoreData",
             "SafeCoreDataTesting",
         ]
         let files = try SourceFolder("Sources").files.filter { targets.contains($0.target) }

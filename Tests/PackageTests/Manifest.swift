@@ -4,7 +4,8 @@ import TestSupport
 /// The manifest of this package as SwiftPM reads it in a given environment.
 struct Manifest {
     /// The manifest itself.
-    static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    static let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
         .appendingPathComponent("Package.swift")
 
     /// The names of the packages it depends on.
@@ -37,7 +38,9 @@ struct Manifest {
             (dependency["sourceControl"] as? [[String: Any]] ?? []).compactMap { $0["identity"] as? String }
         }
         unsafeFlags = targets.flatMap(Self.unsafeFlags(of:))
-        targetsOfProducts = Self.byName(package["products"] as? [[String: Any]] ?? []) { $0["targets"] as? [String] ?? [] }
+        targetsOfProducts = Self.byName(package["products"] as? [[String: Any]] ?? []) {
+            $0["targets"] as? [String] ?? []
+        }
         targetsOfTargets = Self.byName(targets) { target in
             (target["dependencies"] as? [[String: Any]] ?? []).compactMap { dependency in
                 ((dependency["byName"] ?? dependency["target"]) as? [Any])?.first as? String
@@ -88,7 +91,9 @@ struct Manifest {
     }
 
     /// The libraries of the system that a product links.
-    func libraries(of product: String) -> Set<String> { Set(targets(of: product).flatMap { librariesOfTargets[$0] ?? [] }) }
+    func libraries(of product: String) -> Set<String> {
+        Set(targets(of: product).flatMap { librariesOfTargets[$0] ?? [] })
+    }
 }
 
 struct FailedRun: Error {
@@ -100,12 +105,17 @@ struct FailedRun: Error {
 ///
 /// Clones, mirrors and resolved revisions, which SwiftPM would keep for the user, go to a folder
 /// beside it.
-func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws -> ProgramRun {
+func swiftPackage(_ arguments: [String], in folder: URL, swiftSyntaxPackage: String? = nil, isDeep: Bool = false) throws
+    -> ProgramRun
+{
     let (syntax, deep) = ("OPENCOREDATA_SWIFT_SYNTAX_PACKAGE", "OPENCOREDATA_UNOPTIMIZED_TESTS")
-    let environment = ["-u", syntax, "-u", deep] + (swiftSyntaxPackage.map { ["\(syntax)=\($0)"] } ?? []) + (isDeep ? ["\(deep)=1"] : [])
+    let environment =
+        ["-u", syntax, "-u", deep] + (swiftSyntaxPackage.map { ["\(syntax)=\($0)"] } ?? [])
+        + (isDeep ? ["\(deep)=1"] : [])
     let own = ["cache", "config", "security"].flatMap { ["--\($0)-path", "\(folder.path)-SwiftPM/\($0)"] }
     return try ProgramRun(
-        URL(fileURLWithPath: "/usr/bin/env"), environment + ["swift", "package", "--package-path", folder.path] + own + arguments)
+        URL(fileURLWithPath: "/usr/bin/env"),
+        environment + ["swift", "package", "--package-path", folder.path] + own + arguments)
 }
 
 /// Writes texts to files by their paths below a folder.

@@ -58,12 +58,16 @@ struct ManifestTests {
     @Test func aProgramCanDependOnAVersion() throws {
         let folder = try TemporaryFolder()
         let library = try Repository.ofThisPackage(in: folder).folder
-        let syntax = try Repository(at: folder.file("swift-syntax"), tag: "602.0.0", files: Self.standInForSwiftSyntax).folder
+        let syntax = try Repository(at: folder.file("swift-syntax"), tag: "602.0.0", files: Self.standInForSwiftSyntax)
+            .folder
         let client = folder.file("Client")
         try write(Self.client(of: library), to: client)
 
         let mirror = try swiftPackage(
-            ["config", "set-mirror", "--original", "https://github.com/swiftlang/swift-syntax.git", "--mirror", syntax.absoluteString],
+            [
+                "config", "set-mirror", "--original", "https://github.com/swiftlang/swift-syntax.git", "--mirror",
+                syntax.absoluteString,
+            ],
             in: client)
         #expect(mirror.status == 0, "\(mirror.output)")
         let tree = try swiftPackage(["show-dependencies", "--format", "flatlist"], in: client)
@@ -94,7 +98,8 @@ struct ManifestTests {
                 name: "Client",
                 platforms: [.macOS(.v15)],
                 dependencies: [.package(url: "\(library.absoluteString)", from: "1.0.0")],
-                targets: [.executableTarget(name: "Client", dependencies: [.product(name: "SafeCoreData", package: "OpenCoreData")])]
+                targets: [.executableTarget(name: "Client", dependencies: [.product(name: "SafeCoreData", package: \
+            "OpenCoreData")])]
             )
             """,
             "Sources/Client/main.swift": "",
@@ -105,7 +110,8 @@ struct ManifestTests {
     /// from elsewhere.
     private static var standInForSwiftSyntax: [String: String] {
         let names = [
-            "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder", "SwiftSyntaxMacroExpansion",
+            "SwiftCompilerPlugin", "SwiftDiagnostics", "SwiftParser", "SwiftSyntax", "SwiftSyntaxBuilder",
+            "SwiftSyntaxMacroExpansion",
             "SwiftSyntaxMacros",
         ]
         var files = Dictionary(uniqueKeysWithValues: names.map { ("Sources/\($0)/Empty.swift", "") })
@@ -115,7 +121,8 @@ struct ManifestTests {
 
             let names = \(names)
             let package = Package(
-                name: "swift-syntax", products: names.map { .library(name: $0, targets: [$0]) }, targets: names.map { .target(name: $0) })
+                name: "swift-syntax", products: names.map { .library(name: $0, targets: [$0]) }, targets: names.map { \
+            .target(name: $0) })
             """
         return files
     }

@@ -20,7 +20,8 @@ struct SourceFolder {
         files = try paths.filter { $0.hasSuffix(".swift") }.map { path in
             let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
             return File(
-                target: String(path.prefix { $0 != "/" }), path: path, lines: text.split(separator: "\n", omittingEmptySubsequences: false))
+                target: String(path.prefix { $0 != "/" }), path: path,
+                lines: text.split(separator: "\n", omittingEmptySubsequences: false))
         }
     }
 }

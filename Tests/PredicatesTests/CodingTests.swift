@@ -19,8 +19,10 @@ import Testing
         let part = NSPredicate(format: "a == 1")
         let all = NSCompoundPredicate(andPredicateWithSubpredicates: [part])
         let compounds = [
-            all, NSCompoundPredicate(orPredicateWithSubpredicates: [part]), NSCompoundPredicate(andPredicateWithSubpredicates: []),
-            NSCompoundPredicate(orPredicateWithSubpredicates: []), NSCompoundPredicate(notPredicateWithSubpredicate: all),
+            all, NSCompoundPredicate(orPredicateWithSubpredicates: [part]),
+            NSCompoundPredicate(andPredicateWithSubpredicates: []),
+            NSCompoundPredicate(orPredicateWithSubpredicates: []),
+            NSCompoundPredicate(notPredicateWithSubpredicate: all),
             NSCompoundPredicate(andPredicateWithSubpredicates: [all, NSPredicate(format: "b == 2")]),
         ]
         for compound in compounds {
@@ -58,7 +60,9 @@ import Testing
             let aggregate = NSExpression(forAggregate: [expression, NSExpression(forKeyPath: "a")])
             for expression in [expression, aggregate] {
                 let data = try NSKeyedArchiver.archivedData(withRootObject: expression, requiringSecureCoding: true)
-                #expect(try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: data) == expression, "\(constant)")
+                #expect(
+                    try NSKeyedUnarchiver.unarchivedObject(ofClass: NSExpression.self, from: data) == expression,
+                    "\(constant)")
             }
         }
     }

@@ -52,13 +52,16 @@ import Testing
         var sum = NSExpression(forKeyPath: "a")
         for _ in 0..<50_000 { sum = NSExpression(forFunction: "add:to:", arguments: [sum, 1]) }
         let predicate = NSComparisonPredicate(
-            leftExpression: sum, rightExpression: NSExpression(forConstantValue: 50_001), modifier: .direct, type: .equalTo)
+            leftExpression: sum, rightExpression: NSExpression(forConstantValue: 50_001), modifier: .direct,
+            type: .equalTo)
         #expect(throws: PredicateEvaluationError.self) { try predicate.result(for: ["a": 1]) }
         var subquery = one
         for _ in 0..<50_000 {
-            let items = NSExpression(forSubquery: NSExpression(forKeyPath: "items"), usingIteratorVariable: "x", predicate: subquery)
+            let items = NSExpression(
+                forSubquery: NSExpression(forKeyPath: "items"), usingIteratorVariable: "x", predicate: subquery)
             subquery = NSComparisonPredicate(
-                leftExpression: items, rightExpression: NSExpression(forConstantValue: 0), modifier: .direct, type: .notEqualTo)
+                leftExpression: items, rightExpression: NSExpression(forConstantValue: 0), modifier: .direct,
+                type: .notEqualTo)
         }
         #expect(throws: PredicateEvaluationError.self) { try subquery.result(for: ["items": [Int]()]) }
     }

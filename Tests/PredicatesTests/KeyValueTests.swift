@@ -60,7 +60,8 @@ import Testing
 
     /// Importers tell what is null from what is not given.
     @Test func aNullAtTheEndOfADictionarysPathIsANull() {
-        let person = ["name": NSNull(), "address": ["city": NSNull(), "street": "Hill"] as NSDictionary] as NSDictionary
+        let person =
+            ["name": NSNull(), "address": ["city": NSNull(), "street": "Hill"] as NSDictionary] as NSDictionary
         #expect(person.value(forKeyPath: "name") is NSNull)
         #expect(person.value(forKeyPath: "address.city") is NSNull)
         #expect(person.value(forKeyPath: "address.street") as? String == "Hill")
@@ -75,7 +76,9 @@ import Testing
         // stores do.
         #expect(department.value(forKeyPath: "employees.@avg.age") as? Double == 70.0 / 3)
         #expect(NSPredicate(format: "employees.@avg.age == 35").evaluate(with: department))
-        #expect(NSExpression(forKeyPath: "employees.@avg.age").expressionValue(with: department, context: nil) as? Double == 35)
+        #expect(
+            NSExpression(forKeyPath: "employees.@avg.age").expressionValue(with: department, context: nil) as? Double
+                == 35)
         #expect(department.value(forKeyPath: "employees.@min.age") as? Int == 30)
         #expect(department.value(forKeyPath: "employees.@max.age") as? Int == 40)
         let ages = department.value(forKeyPath: "employees.@unionOfObjects.age") as? [Int]
@@ -109,7 +112,8 @@ import Testing
         let rows: [[String: Any]] = [["s": Set([1, 2])], ["s": NSSet(array: [2, 3])]]
         let sets = NSSet(array: rows.map { $0 as NSDictionary })
         for all in [
-            KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: sets), KeyValue.value(forKeyPath: "@unionOfSets.s", of: sets),
+            KeyValue.value(forKeyPath: "@distinctUnionOfSets.s", of: sets),
+            KeyValue.value(forKeyPath: "@unionOfSets.s", of: sets),
             KeyValue.value(forKeyPath: "@unionOfSets.s", of: rows),
         ] {
             #expect(all as? Set<Int> == [1, 2, 3])
@@ -123,13 +127,15 @@ import Testing
     }
 
     @Test func valuesOfAnOrderedSetAreOne() {
-        let lines = NSOrderedSet(array: [["name": "b", "n": 1], ["n": 2], ["name": "a"], ["name": "b"]] as [NSDictionary])
+        let lines = NSOrderedSet(
+            array: [["name": "b", "n": 1], ["n": 2], ["name": "a"], ["name": "b"]] as [NSDictionary])
         #expect(lines.value(forKey: "name") as? NSOrderedSet == NSOrderedSet(array: ["b", "a"]))
         let order: NSDictionary = ["lines": lines]
         #expect(order.value(forKeyPath: "lines.name") as? NSOrderedSet == NSOrderedSet(array: ["b", "a"]))
         #expect(order.value(forKeyPath: "lines.@sum.n") as? Int == 3)
         #expect(NSPredicate(format: "ANY lines.name == 'a' AND lines.name.@count == 4").evaluate(with: order))
-        let prices = NSOrderedSet(array: [["price": NSDecimalNumber(value: 2)], ["price": NSDecimalNumber(value: 2)]] as [NSDictionary])
+        let prices = NSOrderedSet(
+            array: [["price": NSDecimalNumber(value: 2)], ["price": NSDecimalNumber(value: 2)]] as [NSDictionary])
         #expect(prices.value(forKey: "price") as? [NSDecimalNumber] == [2])
     }
 
@@ -153,7 +159,8 @@ import Testing
         #expect(rows.value(forKeyPath: "@sum.a") as? Int == 3)
         #expect(NSSet(array: ["x", "yy"]).value(forKey: "length") as? Set<Int> == [1, 2])
         #expect(NSSet(array: [["a": 1], ["b": 2]] as [NSDictionary]).value(forKey: "a") as? Set<Int> == [1])
-        #expect(NSOrderedSet(array: ["x", "yy"]).value(forKey: "length") as? NSOrderedSet == NSOrderedSet(array: [1, 2]))
+        #expect(
+            NSOrderedSet(array: ["x", "yy"]).value(forKey: "length") as? NSOrderedSet == NSOrderedSet(array: [1, 2]))
         let nested: NSDictionary = ["a": ["b": [1, 2, 3]]]
         #expect(nested.value(forKeyPath: "a.b.@count") as? Int == 3)
         #expect(nested.value(forKey: "a") is NSDictionary || nested.value(forKey: "a") is [String: [Int]])

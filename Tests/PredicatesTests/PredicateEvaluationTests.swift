@@ -122,7 +122,8 @@ import Testing
         let predicate = NSPredicate { object, bindings in object as? Int == bindings?["wanted"] as? Int }
         #expect(!predicate.evaluate(with: 1))
         #expect(predicate.withSubstitutionVariables(["wanted": 1]).evaluate(with: 1))
-        #expect(predicate.withSubstitutionVariables(["wanted": 1]).evaluate(with: 2, substitutionVariables: ["wanted": 2]))
+        #expect(
+            predicate.withSubstitutionVariables(["wanted": 1]).evaluate(with: 2, substitutionVariables: ["wanted": 2]))
     }
 
     @Test(arguments: comparisons + nils + collections + functions)

@@ -133,14 +133,16 @@ import Testing
     }
 
     @Test(arguments: [
-        "-1", "a/b", "#x", "a b", "1a", "a-b", "a\"b", "a\\b", "a:b", "a(b)", "$x", "%K", "@", "@a/b", "a.b-c", "a..b", ".a", "a.", ".", "",
+        "-1", "a/b", "#x", "a b", "1a", "a-b", "a\"b", "a\\b", "a:b", "a(b)", "$x", "%K", "@", "@a/b", "a.b-c", "a..b",
+        ".a", "a.", ".", "",
         "\n", "ä ö", "and", "not.a", "a.not", "self", "count:", "{", "'", "🙂", "\u{300}", "\0",
     ])
     func keysOfAnyTextParseBack(key: String) throws {
         for left in [NSExpression(forKeyPath: key), NSExpression(format: "SUBQUERY(a, $x, $x.b == 1)")] {
             let predicate = NSComparisonPredicate(
                 leftExpression: left, rightExpression: NSExpression(forKeyPath: key), modifier: .direct, type: .equalTo)
-            let again = try #require(try NSPredicate.parse(predicate.predicateFormat) as? NSComparisonPredicate, "\(predicate)")
+            let again = try #require(
+                try NSPredicate.parse(predicate.predicateFormat) as? NSComparisonPredicate, "\(predicate)")
             #expect(again == predicate)
             #expect(again.rightExpression.keyPath.unicodeScalars.elementsEqual(key.unicodeScalars))
         }
@@ -188,7 +190,8 @@ import Testing
         #expect(NSPredicate(format: "id IN %@", [id]).predicateFormat == "id IN {\(id.uuidString)}")
         func comparison(_ constant: Any?) -> NSComparisonPredicate {
             NSComparisonPredicate(
-                leftExpression: NSExpression(forKeyPath: "a"), rightExpression: NSExpression(forConstantValue: constant), modifier: .direct,
+                leftExpression: NSExpression(forKeyPath: "a"),
+                rightExpression: NSExpression(forConstantValue: constant), modifier: .direct,
                 type: .equalTo)
         }
         func wrapped<Value>(_ value: Value) -> NSComparisonPredicate { comparison(value) }
@@ -223,14 +226,18 @@ import Testing
             NSPredicate(format: "%@.%@ == 1", NSExpression(forKeyPath: "a"), NSExpression(forKeyPath: "b.c"))
                 == NSPredicate(format: "a.b.c == 1"))
         #expect(throws: (any Error).self) { try NSPredicate.parse("a.%@ == 1", arguments: [3]) }
-        #expect(throws: (any Error).self) { try NSPredicate.parse("a.%@ == 1", arguments: [NSExpression(forConstantValue: 3)]) }
+        #expect(throws: (any Error).self) {
+            try NSPredicate.parse("a.%@ == 1", arguments: [NSExpression(forConstantValue: 3)])
+        }
     }
 
     /// A predicate of a program's own, with the evaluation of its own and with that of its
     /// superclass.
     private final class EvenPredicate: NSPredicate, @unchecked Sendable {
         // Sendable: as its superclass; nothing is added.
-        override func evaluate(with object: Any?, substitutionVariables: [String: Any]?) -> Bool { (object as? Int ?? 1) % 2 == 0 }
+        override func evaluate(with object: Any?, substitutionVariables: [String: Any]?) -> Bool {
+            (object as? Int ?? 1) % 2 == 0
+        }
     }
 
     private final class TruePredicate: NSPredicate, @unchecked Sendable {
@@ -240,12 +247,17 @@ import Testing
 
     @Test func predicatesOfOnesOwnAreAskedWithinOthers() throws {
         for (predicate, expected) in [
-            (EvenPredicate(), [false, true]), (EvenPredicate(value: true), [false, true]), (TruePredicate(), [true, true]),
+            (EvenPredicate(), [false, true]), (EvenPredicate(value: true), [false, true]),
+            (TruePredicate(), [true, true]),
         ] {
             for (index, number) in [1, 2].enumerated() {
                 #expect(predicate.evaluate(with: number) == expected[index])
-                #expect(NSCompoundPredicate(notPredicateWithSubpredicate: predicate).evaluate(with: number) == !expected[index])
-                #expect(NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]).evaluate(with: number) == expected[index])
+                #expect(
+                    NSCompoundPredicate(notPredicateWithSubpredicate: predicate).evaluate(with: number) == !expected[
+                        index])
+                #expect(
+                    NSCompoundPredicate(andPredicateWithSubpredicates: [predicate]).evaluate(with: number)
+                        == expected[index])
                 #expect(try predicate.result(for: number) == expected[index])
             }
         }

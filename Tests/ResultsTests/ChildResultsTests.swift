@@ -50,7 +50,8 @@ import Testing
             for (controller, listener) in [(controller, listener), (lower, lowerListener)] {
                 #expect(listener.complaints == [])
                 #expect(listener.sections == ResultsListener.sections(of: controller))
-                for (index, book) in (controller.fetchedObjects ?? []).enumerated() where controller.sections?.count == 1 {
+                for (index, book) in (controller.fetchedObjects ?? []).enumerated()
+                where controller.sections?.count == 1 {
                     #expect(controller.object(at: IndexPath(item: index, section: 0)) === book)
                     #expect(controller.indexPath(forObject: book) == IndexPath(item: index, section: 0))
                     let context = controller.managedObjectContext
@@ -160,7 +161,9 @@ import Testing
         tree.child.performAndWait { tree.child.processPendingChanges() }
         #expect(tree.listener.sections.map(\.name) == ["5", "9"])
         #expect(
-            tree.controller.sections?.map { ($0.objects ?? []).compactMap { ($0 as? LibraryBook)?.title } } == [["Cedar"], ["Ash", "Oak"]])
+            tree.controller.sections?.map { ($0.objects ?? []).compactMap { ($0 as? LibraryBook)?.title } } == [
+                ["Cedar"], ["Ash", "Oak"],
+            ])
         // The grandchild takes nothing over by itself.
         #expect(tree.lowerListener.rounds == 0)
         try tree.lower.performFetch()
@@ -184,7 +187,8 @@ import Testing
         for key in [NSInsertedObjectIDsKey, NSUpdatedObjectIDsKey, NSDeletedObjectIDsKey] {
             changes[key] = saved.objectIDs(key).map { $0.uriRepresentation() }
         }
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [tree.root, tree.child, tree.grandchild])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: changes, into: [tree.root, tree.child, tree.grandchild])
         for (controller, listener) in [(tree.controller, tree.listener), (tree.lower, tree.lowerListener)] {
             controller.managedObjectContext.processPendingChanges()
             #expect(controller.sections?.map(\.name) == ["5", "9"])
@@ -211,13 +215,15 @@ import Testing
         tree.check()
     }
 
-    @Test("273: A cached request shows what is unsaved above when it is fetched again") func aCachedRequestIsFetchedAnew() throws {
+    @Test("273: A cached request shows what is unsaved above when it is fetched again")
+    func aCachedRequestIsFetchedAnew() throws {
         let tree = try Tree(.sqlite)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.sortDescriptors = byPages
         let controllers = [tree.child, tree.grandchild].map {
             NSFetchedResultsController(
-                fetchRequest: request, managedObjectContext: $0, sectionNameKeyPath: "pages", cacheName: "aCachedRequestIsFetchedAnew")
+                fetchRequest: request, managedObjectContext: $0, sectionNameKeyPath: "pages",
+                cacheName: "aCachedRequestIsFetchedAnew")
         }
         defer { NSFetchedResultsController<LibraryBook>.deleteCache(withName: "aCachedRequestIsFetchedAnew") }
         for controller in controllers { try controller.performFetch() }

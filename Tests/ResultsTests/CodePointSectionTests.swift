@@ -7,7 +7,9 @@ import Testing
     private static let short = "caf\u{e9}"
     private static let long = "cafe\u{301}"
 
-    private func lengths(_ shelf: BookShelf) -> [Int] { (shelf.controller.sections ?? []).map { $0.name.unicodeScalars.count } }
+    private func lengths(_ shelf: BookShelf) -> [Int] {
+        (shelf.controller.sections ?? []).map { $0.name.unicodeScalars.count }
+    }
 
     @Test(arguments: [StoreKind.sqlite, .inMemory]) func eachHasItsSection(kind: StoreKind) throws {
         let shelf = try BookShelf([Self.short, "caff", Self.long], sections: "title", kind: kind)

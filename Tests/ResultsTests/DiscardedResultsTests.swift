@@ -4,7 +4,9 @@ import Testing
 
 /// Results with new objects that are deleted before they were ever saved.
 @Suite struct DiscardedResultsTests {
-    @Test("97, 265: it is told as deleted when that is processed, and a save tells nothing more", arguments: [false, true])
+    @Test(
+        "97, 265: it is told as deleted when that is processed, and a save tells nothing more",
+        arguments: [false, true])
     func itIsToldAsDeletedOnce(rollsBack: Bool) throws {
         let shelf = try BookShelf(["Ash", "Cedar"])
         let new = shelf.context.book("Bay")

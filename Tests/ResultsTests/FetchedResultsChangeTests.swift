@@ -13,7 +13,8 @@ import Testing
         #expect(shelf.titles == [["Ash", "Bay", "Cedar"], ["Pear"]])
     }
 
-    @Test("265: changes are told when they are processed, and a save tells nothing more") func changesAreToldWhenTheyAreProcessed() throws {
+    @Test("265: changes are told when they are processed, and a save tells nothing more")
+    func changesAreToldWhenTheyAreProcessed() throws {
         let shelf = try BookShelf()
         try shelf.book("Bay").rating = 4
         #expect(shelf.listener.rounds == 0)
@@ -23,7 +24,8 @@ import Testing
         #expect(shelf.listener.rounds == 1)
     }
 
-    @Test("266: places are those before for what goes, and those after for what comes") func placesAreThoseBeforeAndAfter() throws {
+    @Test("266: places are those before for what goes, and those after for what comes")
+    func placesAreThoseBeforeAndAfter() throws {
         let shelf = try BookShelf(["Ash", "Bay", "Cedar", "Date"])
         let (ash, date) = (try shelf.book("Ash"), try shelf.book("Date"))
         shelf.context.delete(ash)
@@ -50,7 +52,8 @@ import Testing
         #expect(shelf.listener.summary == ["move Zed", "update Bay"])
     }
 
-    @Test("267: a changed sort key is a move also where the place is the same") func aChangedSortKeyIsAMoveToTheSamePlace() throws {
+    @Test("267: a changed sort key is a move also where the place is the same")
+    func aChangedSortKeyIsAMoveToTheSamePlace() throws {
         let shelf = try BookShelf()
         try shelf.book("Bay").title = "Bee"
         shelf.process()
@@ -229,10 +232,14 @@ import Testing
         #expect(shelf.controller != other.controller)
     }
 
-    @Test("263: one method is enough to follow changes, and without any nothing is followed") func oneMethodIsEnough() throws {
+    @Test("263: one method is enough to follow changes, and without any nothing is followed") func oneMethodIsEnough()
+        throws
+    {
         final class Ends: NSObject, NSFetchedResultsControllerDelegate {
             var count = 0
-            func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) { count += 1 }
+            func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
+                count += 1
+            }
         }
         final class Nothing: NSObject, NSFetchedResultsControllerDelegate {}
         let shelf = try BookShelf()
@@ -426,8 +433,10 @@ import Testing
 
     @Test func aSaveBringsTheOrderByDerivedAttributes() throws {
         let folder = try TemporaryFolder()
-        let vendor = NSEntityDescription("Vendor", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let vendor = NSEntityDescription(
+            "Vendor", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let count = NSDerivedAttributeDescription("count", .integer64AttributeType, from: "items.@count")
         vendor.properties.append(count)
         relate(vendor, "items", toMany: true, item, inverse: "vendor")
@@ -463,7 +472,8 @@ import Testing
         var made: [NSFetchedResultsController<LibraryBook>] = []
         shelf.listener.willChange = { _ in
             let controller = NSFetchedResultsController(
-                fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context, sectionNameKeyPath: nil, cacheName: nil)
+                fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context,
+                sectionNameKeyPath: nil, cacheName: nil)
             controller.delegate = listener
             do { try controller.performFetch() } catch { Issue.record(error) }
             made.append(controller)

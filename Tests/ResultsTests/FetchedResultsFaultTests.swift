@@ -5,7 +5,9 @@ import Testing
 /// Results of other types than a controller's, of sections out of order, and of fetches one after
 /// the other.
 @Suite struct FetchedResultsFaultTests {
-    private func controller<Result>(_ request: NSFetchRequest<Result>, _ library: Library) -> NSFetchedResultsController<Result> {
+    private func controller<Result>(_ request: NSFetchRequest<Result>, _ library: Library)
+        -> NSFetchedResultsController<Result>
+    {
         NSFetchedResultsController(
             fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: nil)
     }
@@ -73,9 +75,13 @@ import Testing
     @Test func sectionsOfFloatsHaveTheirShortNames() throws {
         let thing = NSEntityDescription(
             "Thing", class: "NSManagedObject",
-            [NSAttributeDescription("weight", .floatAttributeType), NSAttributeDescription("size", .doubleAttributeType)])
+            [
+                NSAttributeDescription("weight", .floatAttributeType),
+                NSAttributeDescription("size", .doubleAttributeType),
+            ])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([thing]))
-        _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSInMemoryStoreType, configurationName: nil, at: nil, options: nil)
         let context = coordinator.newContext()
         for weight in [4.3, 5, 0.1] as [Float] {
             let thing = NSEntityDescription.insertNewObject(forEntityName: "Thing", into: context)

@@ -85,7 +85,8 @@ import Testing
     // MARK: The delegate's controller
 
     /// The controller that a shelf's delegate receives.
-    private func delegatesController(_ shelf: BookShelf) throws -> NSFetchedResultsController<any NSFetchRequestResult> {
+    private func delegatesController(_ shelf: BookShelf) throws -> NSFetchedResultsController<any NSFetchRequestResult>
+    {
         var given: NSFetchedResultsController<any NSFetchRequestResult>?
         shelf.listener.willChange = { given = $0 }
         shelf.context.book("Elder")

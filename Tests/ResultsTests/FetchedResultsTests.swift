@@ -8,7 +8,8 @@ import Testing
         _ request: NSFetchRequest<Result>, _ library: Library, sections: String? = nil, cache: String? = nil
     ) -> NSFetchedResultsController<Result> {
         NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: sections, cacheName: cache)
+            fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: sections, cacheName: cache
+        )
     }
 
     @Test("259: nothing is there before the first fetch") func nothingIsThereBeforeTheFirstFetch() throws {
@@ -27,7 +28,9 @@ import Testing
         let controller = controller(NSFetchRequest<LibraryBook>(entityName: "Book"), library)
         let error = #expect(throws: CocoaError.self) { try controller.performFetch() }
         #expect(error?.code == .coreData)
-        #expect(error?.localizedDescription.contains("Book of a fetched results controller has no sort descriptors") == true)
+        #expect(
+            error?.localizedDescription.contains("Book of a fetched results controller has no sort descriptors") == true
+        )
     }
 
     @Test func anEmptyListOfSortDescriptorsLeavesTheOrderToTheStore() throws {
@@ -64,7 +67,9 @@ import Testing
         #expect(listener.objectCalls.map(\.type) == [.move])
     }
 
-    @Test("260: sections out of order are refused, and the former results stay") func sectionsOutOfOrderAreRefused() throws {
+    @Test("260: sections out of order are refused, and the former results stay") func sectionsOutOfOrderAreRefused()
+        throws
+    {
         let library = try Library()
         for (title, pages) in [("A", 1), ("B", 2), ("C", 1)] { library.context.book(title, pages: Int32(pages)) }
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
@@ -73,7 +78,8 @@ import Testing
         try controller.performFetch()
         request.sortDescriptors = byTitle
         let error = #expect(throws: CocoaError.self) { try controller.performFetch() }
-        #expect(error?.localizedDescription.contains("index 2 is in the section \"1\", which had ended before it") == true)
+        #expect(
+            error?.localizedDescription.contains("index 2 is in the section \"1\", which had ended before it") == true)
         #expect(controller.fetchedObjects?.map(\.title) == ["A", "C", "B"])
     }
 
@@ -110,7 +116,9 @@ import Testing
         }
     }
 
-    @Test("272: the title of a section is the capital of its name") func theTitleOfASectionIsTheCapitalOfItsName() throws {
+    @Test("272: the title of a section is the capital of its name") func theTitleOfASectionIsTheCapitalOfItsName()
+        throws
+    {
         let shelf = try BookShelf(["ash", "aspen", "Bay", "über"], sections: "title")
         #expect(shelf.controller.sections?.map(\.indexTitle) == ["B", "A", "A", "Ü"])
         #expect(shelf.controller.sectionIndexTitles == ["B", "A", "Ü"])
@@ -122,7 +130,8 @@ import Testing
     @Test func aDelegateAndASubclassTitleSections() throws {
         final class Titles: NSObject, NSFetchedResultsControllerDelegate {
             func controller(
-                _ controller: NSFetchedResultsController<NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+                _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+                sectionIndexTitleForSectionName sectionName: String
             ) -> String? { "<\(sectionName)>" }
         }
         final class Numbered: NSFetchedResultsController<LibraryBook> {
@@ -133,13 +142,15 @@ import Testing
         shelf.controller.delegate = titles
         #expect(shelf.controller.sectionIndexTitles == ["<Ash>", "<Bay>"])
         let numbered = Numbered(
-            fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context, sectionNameKeyPath: "title", cacheName: nil)
+            fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context,
+            sectionNameKeyPath: "title", cacheName: nil)
         try numbered.performFetch()
         #expect(numbered.sections?.map(\.indexTitle) == ["#", "#"])
         #expect(numbered.sectionIndexTitles == ["#"])
     }
 
-    @Test("273: with a cache the request must not change before the cache is deleted") func aCachedRequestMustNotChange() throws {
+    @Test("273: with a cache the request must not change before the cache is deleted")
+    func aCachedRequestMustNotChange() throws {
         let library = try Library()
         library.context.book("Ash")
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
@@ -166,7 +177,8 @@ import Testing
             request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
             let controllers = ["one", "two"].map {
                 NSFetchedResultsController(
-                    fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: $0)
+                    fetchRequest: request, managedObjectContext: library.context, sectionNameKeyPath: nil, cacheName: $0
+                )
             }
             for controller in controllers { try controller.performFetch() }
             request.predicate = NSPredicate(format: "title == 'Bay'")

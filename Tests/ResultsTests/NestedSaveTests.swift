@@ -22,7 +22,8 @@ import Testing
         shelf = try BookShelf(["Ash", "Bay", "Cedar"])
         shelf.controller.delegate = nil
         first = NSFetchedResultsController(
-            fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context, sectionNameKeyPath: nil, cacheName: nil)
+            fetchRequest: shelf.controller.fetchRequest, managedObjectContext: shelf.context, sectionNameKeyPath: nil,
+            cacheName: nil)
     }
 
     private func follow() throws {

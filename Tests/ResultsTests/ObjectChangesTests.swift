@@ -28,7 +28,9 @@ import Testing
         withExtendedLifetime(shelf) {}
     }
 
-    @Test("65: changes through a mutable set are told, also by the inverse") func changesThroughAMutableSetAreTold() async throws {
+    @Test("65: changes through a mutable set are told, also by the inverse") func changesThroughAMutableSetAreTold()
+        async throws
+    {
         let tag = LibraryTag(context: context)
         context.processPendingChanges()
         var (changes, inverse) = (book.objectDidChange.makeAsyncIterator(), tag.objectDidChange.makeAsyncIterator())
@@ -43,7 +45,9 @@ import Testing
         withExtendedLifetime(shelf) {}
     }
 
-    @Test("130: whether there is something to save is told with each change") func whetherThereIsSomethingToSaveIsTold() async throws {
+    @Test("130: whether there is something to save is told with each change") func whetherThereIsSomethingToSaveIsTold()
+        async throws
+    {
         var changes = context.notifications(of: .objectsDidChange).makeAsyncIterator()
         #expect(!context.hasChanges)
         book.title = "Oak"

@@ -22,7 +22,9 @@ import Testing
             library = try Library(kind)
             let writer = library.newContext()
             let (ada, zoe) = (writer.author("Ada"), writer.author("Zoe"))
-            for (title, author) in [("Ash", ada), ("Bay", ada), ("Cedar", zoe), ("Date", ada)] { writer.book(title, by: author) }
+            for (title, author) in [("Ash", ada), ("Bay", ada), ("Cedar", zoe), ("Date", ada)] {
+                writer.book(title, by: author)
+            }
             try writer.save()
             child = library.context.newChild()
             context = managesChild ? child : library.context
@@ -63,7 +65,9 @@ import Testing
             try other.save()
             let saved = try #require(log.all.last)
             var changes: [AnyHashable: Any] = [:]
-            for key in [NSInsertedObjectIDsKey, NSUpdatedObjectIDsKey, NSDeletedObjectIDsKey] { changes[key] = saved.objectIDs(key) }
+            for key in [NSInsertedObjectIDsKey, NSUpdatedObjectIDsKey, NSDeletedObjectIDsKey] {
+                changes[key] = saved.objectIDs(key)
+            }
             group { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: [root, child]) }
         }
 
@@ -198,7 +202,9 @@ import Testing
     }
 
     /// A parent's unsaved changes post nothing to the child, which reads them with its next fetch.
-    @Test(arguments: StoreKind.allCases) func aControllerThatFetchesAgainShowsWhatTheParentTookBack(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func aControllerThatFetchesAgainShowsWhatTheParentTookBack(kind: StoreKind)
+        throws
+    {
         let catalogue = try Catalogue(kind)
         let (root, child) = (catalogue.root, catalogue.child)
         let eve = child.author("Eve")

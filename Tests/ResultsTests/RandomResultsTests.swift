@@ -5,8 +5,10 @@ import Testing
 @Suite struct RandomResultsTests {
     private static let setups =
         [
-            RandomResults.Setup(.sqlite), RandomResults.Setup(.inMemory), RandomResults.Setup(.sqlite, hasSections: false),
-            RandomResults.Setup(.sqlite, limit: 20), RandomResults.Setup(.inMemory, hasSections: false, limit: 10, offset: 5),
+            RandomResults.Setup(.sqlite), RandomResults.Setup(.inMemory),
+            RandomResults.Setup(.sqlite, hasSections: false),
+            RandomResults.Setup(.sqlite, limit: 20),
+            RandomResults.Setup(.inMemory, hasSections: false, limit: 10, offset: 5),
             RandomResults.Setup(.sqlite, parents: 1), RandomResults.Setup(.inMemory, parents: 2),
             RandomResults.Setup(.sqlite, limit: 20, parents: 2),
         ]

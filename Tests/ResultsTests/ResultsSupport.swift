@@ -12,7 +12,8 @@ struct BookShelf {
 
     /// - Parameter titles: one book each, with as many pages as the title is long; they are saved.
     init(
-        _ titles: [String] = ["Ash", "Bay", "Cedar", "Date"], sort: [NSSortDescriptor] = [NSSortDescriptor(key: "title", ascending: true)],
+        _ titles: [String] = ["Ash", "Bay", "Cedar", "Date"],
+        sort: [NSSortDescriptor] = [NSSortDescriptor(key: "title", ascending: true)],
         where predicate: NSPredicate? = nil, sections: String? = nil, limit: Int = 0, kind: StoreKind = .sqlite
     ) throws {
         library = try Library(kind)

@@ -23,7 +23,9 @@ import Testing
         let recorder = StatementRecorder(url)
         let stack = try TestStack(NSManagedObjectModel([a, b]), url: url)
         let owner = NSEntityDescription.insertNewObject(forEntityName: "B", into: stack.context)
-        let members = (0..<count).map { _ in NSEntityDescription.insertNewObject(forEntityName: "A", into: stack.context) }
+        let members = (0..<count).map { _ in
+            NSEntityDescription.insertNewObject(forEntityName: "A", into: stack.context)
+        }
         try stack.context.save()
         recorder.clear()
         if fromTheSecondSide {

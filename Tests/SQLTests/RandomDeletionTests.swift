@@ -48,7 +48,9 @@ import Testing
             }
             for employee in employees {
                 employee.setValue(departments.randomElement(using: &generator), forKey: "department")
-                if Bool.random(using: &generator) { employee.setValue(employees.randomElement(using: &generator), forKey: "boss") }
+                if Bool.random(using: &generator) {
+                    employee.setValue(employees.randomElement(using: &generator), forKey: "boss")
+                }
                 employee.setValue(Int.random(in: 20...60, using: &generator), forKey: "age")
                 employee.setValue(NSSet(array: some(tags)), forKey: "tags")
                 employee.setValue(NSOrderedSet(array: some(projects)), forKey: "projects")
@@ -58,7 +60,9 @@ import Testing
             for tag in tags {
                 employees.randomElement(using: &generator)?.mutableOrderedSetValue(forKey: "favourites").add(tag)
             }
-            for task in tasks { employees.randomElement(using: &generator)?.mutableOrderedSetValue(forKey: "tasks").add(task) }
+            for task in tasks {
+                employees.randomElement(using: &generator)?.mutableOrderedSetValue(forKey: "tasks").add(task)
+            }
             try context.save()
         }
 
@@ -75,7 +79,8 @@ import Testing
                         let names: [String] =
                             switch object.value(forKey: name) {
                             case let set as NSSet:
-                                set.allObjects.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }.sorted()
+                                set.allObjects.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+                                    .sorted()
                             case let set as NSOrderedSet:
                                 set.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
                             case let one as NSManagedObject: [one.value(forKey: "name") as? String ?? "?"]
@@ -83,9 +88,12 @@ import Testing
                             }
                         return "\(name) \(names)"
                     }
-                    let derived = ["headcount", "years", "friendCount", "workplace"].filter { entity.attributesByName[$0] != nil }
-                        .map { "\($0) \(object.value(forKey: $0).map { "\($0)" } ?? "nil")" }
-                    return "\(object.value(forKey: "name") ?? "?"): \((relationships + derived).joined(separator: ", "))"
+                    let derived = ["headcount", "years", "friendCount", "workplace"].filter {
+                        entity.attributesByName[$0] != nil
+                    }
+                    .map { "\($0) \(object.value(forKey: $0).map { "\($0)" } ?? "nil")" }
+                    return
+                        "\(object.value(forKey: "name") ?? "?"): \((relationships + derived).joined(separator: ", "))"
                 }
             }.sorted()
         }
@@ -98,7 +106,8 @@ import Testing
         var steps: [String] = []
         for _ in 0..<4 {
             let requests = [
-                ("Employee", "age < \(Int.random(in: 20...45, using: &generator))"), ("Employee", "department.name == 'D1'"),
+                ("Employee", "age < \(Int.random(in: 20...45, using: &generator))"),
+                ("Employee", "department.name == 'D1'"),
                 ("Employee", "ANY tags.name == 'T2'"), ("Manager", "TRUEPREDICATE"), ("Tag", "name == 'T1'"),
                 ("Project", "members.@count > 2"), ("Department", "name == 'D0'"), ("Task", "name > 'T4'"),
             ]

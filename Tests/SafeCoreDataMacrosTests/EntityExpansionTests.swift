@@ -49,7 +49,8 @@ struct EntityExpansionTests {
         #expect(
             item.expanded.contains(
                 """
-                public init(context: NSManagedObjectContext, itemId: String = Item._initialValue(itemId: ()), name: String, count: Int = 0, \
+                public init(context: NSManagedObjectContext, itemId: String = Item._initialValue(itemId: ()), name: \
+                String, count: Int = 0, \
                 note: String? = nil, items: Set<Other> = [], supplier: Supplier? = nil) {
                 """))
     }
@@ -60,7 +61,9 @@ struct EntityExpansionTests {
         let own = expansion("@Entity final class Item: NSManagedObject { var unit: String = standardUnit }")
         #expect(own.expanded.contains("unit: String = standardUnit)"))
         let withoutInitializer = expansion(
-            "@Entity public final class Item: NSManagedObject { public var unit: String = standardUnit; init(in context: Int) {} }")
+            "@Entity public final class Item: NSManagedObject { public var unit: String = standardUnit; init(in "
+                + "context: Int) {} }"
+        )
         #expect(!withoutInitializer.expanded.contains("_initialValue("))
     }
 
@@ -91,8 +94,11 @@ struct EntityExpansionTests {
 
     @Test func theClassDescribesItsEntity() {
         #expect(item.expanded.contains(#"_EntityDeclaration(Item.self, named: "Item")"#))
-        #expect(item.expanded.contains(#"entity.add("count", \Item.count, _EntityProperties.of(Int.self), default: 0)"#))
-        #expect(item.expanded.contains(#"entity.add("itemId", \Item.itemId, _EntityProperties.of(String.self), initial: {"#))
+        #expect(
+            item.expanded.contains(#"entity.add("count", \Item.count, _EntityProperties.of(Int.self), default: 0)"#))
+        #expect(
+            item.expanded.contains(#"entity.add("itemId", \Item.itemId, _EntityProperties.of(String.self), initial: {"#)
+        )
         #expect(item.expanded.contains("deleteRule: .cascade"))
         #expect(item.expanded.contains("extension Item: nonisolated EntityObject {"))
         #expect(item.expanded.contains("public typealias _Subclasses = Never"))
@@ -130,7 +136,9 @@ struct EntityExpansionTests {
         #expect(!item.expanded.contains("InitialValues {"))
         #expect(!base.expanded.contains("_Subclasses"))
         let sub = expansion("@Entity final class Sub: Base { var size: Int }", inheritsEntity: true)
-        #expect(sub.expanded.contains("init(context: NSManagedObjectContext, inheriting inherited: Base.InitialValues, size: Int) {"))
+        #expect(
+            sub.expanded.contains(
+                "init(context: NSManagedObjectContext, inheriting inherited: Base.InitialValues, size: Int) {"))
         #expect(sub.expanded.contains("override class func describeEntity()"))
         #expect(!sub.expanded.contains("extension Sub"))
     }
@@ -154,21 +162,28 @@ struct EntityExpansionTests {
 
     @Test func anInverseMayBeOfANestedClass() {
         let item = expansion(
-            "@Entity final class Item: NSManagedObject { @Relationship(inverse: \\Shop.Order.items) var order: Shop.Order? }")
+            "@Entity final class Item: NSManagedObject { @Relationship(inverse: \\Shop.Order.items) var order: "
+                + "Shop.Order? }"
+        )
         #expect(item.problems == [])
         #expect(item.expanded.contains(#"_EntityDeclaration.inverse("items", \Shop.Order.items"#))
     }
 
     @Test func aRelationshipMayBeItsOwnInverse() {
         let item = expansion(
-            "@Entity final class Item: NSManagedObject { @Relationship(deleteRule: .deny, ownInverse: true) var fits: Set<Item> }")
+            "@Entity final class Item: NSManagedObject { @Relationship(deleteRule: .deny, ownInverse: true) var "
+                + "fits: Set<Item> }"
+        )
         #expect(item.problems == [])
         #expect(item.expanded.contains(#"inverse: _EntityDeclaration.inverse("fits", \Item.fits, of: "#))
         #expect(item.expanded.contains("in: Item.self), deleteRule: .deny)"))
     }
 
     @Test func aLessVisiblePropertyThatNeedsNoValueIsNoArgument() {
-        let item = expansion("@Entity public final class Item: NSManagedObject { private var a: Int = 0; var c: Int?; public var b: Int }")
+        let item = expansion(
+            "@Entity public final class Item: NSManagedObject { private var a: Int = 0; var c: Int?; public var b: "
+                + "Int }"
+        )
         #expect(item.expanded.contains("public init(context: NSManagedObjectContext, b: Int)"))
     }
 

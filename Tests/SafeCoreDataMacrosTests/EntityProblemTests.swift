@@ -10,17 +10,29 @@ struct EntityProblemTests {
 
     @Test(arguments: [
         ("let name: String", "2:5: a property of an @Entity class needs 'var'", "var name: String"),
-        ("lazy var name: String = \"\"", "2:5: a property of an @Entity class cannot be lazy", "var name: String = \"\""),
+        (
+            "lazy var name: String = \"\"", "2:5: a property of an @Entity class cannot be lazy",
+            "var name: String = \"\""
+        ),
         ("weak var other: Item?", "2:5: a property of an @Entity class cannot be weak", "var other: Item?"),
         ("var count = 0", "2:9: a property of an @Entity class needs its type", "count: Int = 0"),
         ("@Managed var name: String", "2:5: @Entity manages this property already", "var name: String"),
-        ("@Attribute(.unique) var name: String { \"\" }", "2:5: @Attribute needs a stored property", "var name: String { \"\" }"),
+        (
+            "@Attribute(.unique) var name: String { \"\" }", "2:5: @Attribute needs a stored property",
+            "var name: String { \"\" }"
+        ),
         ("@Derived(\"a\") var n: Int { 1 }", "2:5: @Derived needs a stored property", "var n: Int { 1 }"),
         ("@Relationship var others: NSOrderedSet?", "2:31: a to-many relationship is never nil", "NSOrderedSet"),
         ("@Relationship var others: Set<Item>?", "2:31: a to-many relationship is never nil", "Set<Item>"),
         ("var name: String!", "2:15: a property of an @Entity class is either optional or required", "String?"),
-        ("@Transient @Relationship var o: Item?", "2:5: a property is either @Relationship or @Transient", "@Relationship var o: Item?"),
-        ("@Derived(\"a\") @Attribute var n: Int", "2:19: a property is either @Derived or @Attribute", "@Derived(\"a\") var n: Int"),
+        (
+            "@Transient @Relationship var o: Item?", "2:5: a property is either @Relationship or @Transient",
+            "@Relationship var o: Item?"
+        ),
+        (
+            "@Derived(\"a\") @Attribute var n: Int", "2:19: a property is either @Derived or @Attribute",
+            "@Derived(\"a\") var n: Int"
+        ),
         ("@Derived(\"a\") var n: Int = 1", "2:30: a derived property is computed by the store", "n: Int"),
     ])
     func aMistakeIsReportedWithItsRemedy(line: String, problem: String, remedy: String) {
@@ -49,8 +61,14 @@ struct EntityProblemTests {
         ("var `self`: Int", "2:9: 'self' means something else in an @Entity class"),
         ("var `two words`: Int", "2:9: a model has no property named 'two words'"),
         ("@Relationship(inverse: \\Other.a.b) var other: Other?", "2:28: the inverse of a relationship is a key path"),
-        ("@Relationship(ownInverse: isOwn) var other: Other?", "2:31: whether a relationship is its own inverse is true or false"),
-        ("@Relationship(inverse: \\Other.a, ownInverse: true) var other: Other?", "2:50: a relationship has one inverse"),
+        (
+            "@Relationship(ownInverse: isOwn) var other: Other?",
+            "2:31: whether a relationship is its own inverse is true or false"
+        ),
+        (
+            "@Relationship(inverse: \\Other.a, ownInverse: true) var other: Other?",
+            "2:50: a relationship has one inverse"
+        ),
     ])
     func aMistakeWithoutAnObviousRemedyIsReported(line: String, problem: String) {
         let result = problems(line)
@@ -71,7 +89,8 @@ struct EntityProblemTests {
         #expect(problems("var object: String").problems == [])
         #expect(problems("var inherited: String").problems == [])
         let open = expansion("@Entity class Item: NSManagedObject {\n    var object: String\n}")
-        #expect(open.problems == ["2:9: 'object' means something else in an @Entity class: give the property another name"])
+        #expect(
+            open.problems == ["2:9: 'object' means something else in an @Entity class: give the property another name"])
     }
 
     @Test func theStorageOfAPropertyMayBeDeclared() {
@@ -91,9 +110,13 @@ struct EntityProblemTests {
 
     @Test(arguments: [
         ("@Entity class Item<Kind>: NSManagedObject {}", "1:19: an @Entity class cannot be generic", [String]()),
-        ("@Entity class Item: NSObject {}", "1:21: a class marked @Entity inherits from NSManagedObject", ["NSManagedObject"]),
         (
-            "@MainActor @Entity class Item: NSManagedObject {}", "1:1: an @Entity class cannot be isolated to the main actor",
+            "@Entity class Item: NSObject {}", "1:21: a class marked @Entity inherits from NSManagedObject",
+            ["NSManagedObject"]
+        ),
+        (
+            "@MainActor @Entity class Item: NSManagedObject {}",
+            "1:1: an @Entity class cannot be isolated to the main actor",
             ["@Entity class Item: NSManagedObject {}"]
         ),
     ])
@@ -132,8 +155,14 @@ struct EntityProblemTests {
 
     @Test(arguments: [
         ("final class Object", "1:21: 'Object' means something else in an @Entity class: give the class another name"),
-        ("final class Snapshot", "1:21: 'Snapshot' means something else in an @Entity class: give the class another name"),
-        ("class InitialValues", "1:15: 'InitialValues' means something else in an @Entity class: give the class another name"),
+        (
+            "final class Snapshot",
+            "1:21: 'Snapshot' means something else in an @Entity class: give the class another name"
+        ),
+        (
+            "class InitialValues",
+            "1:15: 'InitialValues' means something else in an @Entity class: give the class another name"
+        ),
     ])
     func aClassIsNotNamedLikeAGeneratedMember(declaration: String, problem: String) {
         #expect(expansion("@Entity \(declaration): NSManagedObject { var name: String }").problems == [problem])
@@ -151,11 +180,14 @@ struct EntityProblemTests {
         let result = problems(line)
         #expect(result.problems.count == 1, "\(result.problems)")
         #expect(result.problems.first?.hasPrefix(problem) == true, "\(result.problems)")
-        #expect(result.problems.first?.hasSuffix("in an @Entity class: write it with its module, or give it another name") == true)
+        #expect(
+            result.problems.first?.hasSuffix("in an @Entity class: write it with its module, or give it another name")
+                == true)
     }
 
     @Test(arguments: [
-        "var payload: App.Object", "var last: Other.Snapshot", "@Transient var cache: Object?", "var values: InitialValues",
+        "var payload: App.Object", "var last: Other.Snapshot", "@Transient var cache: Object?",
+        "var values: InitialValues",
     ])
     func otherTypesOfTheseNamesAreLeftAlone(line: String) {
         #expect(problems(line).problems == [])

@@ -33,16 +33,23 @@ import Testing
 
     @Test(arguments: StoreKind.allCases) func itemsAreFoundByTheSupplierThatTheyAreRelatedTo(kind: StoreKind) throws {
         let captured = try Captured(kind)
-        let (acme, other, nobody): (ShopSupplier, ShopSupplier?, ShopSupplier?) = (captured.acme, captured.suppliers[1], nil)
+        let (acme, other, nobody): (ShopSupplier, ShopSupplier?, ShopSupplier?) = (
+            captured.acme, captured.suppliers[1], nil
+        )
         try captured.check([
             #Predicate { $0.supplier == acme }, #Predicate { acme == $0.supplier }, #Predicate { $0.supplier != acme },
-            #Predicate { acme != $0.supplier }, #Predicate { $0.supplier == other }, #Predicate { $0.supplier != other },
-            #Predicate { $0.supplier == nobody }, #Predicate { $0.supplier != nobody }, #Predicate { !($0.supplier == acme) },
-            #Predicate { $0.supplier == acme && $0.isActive }, #Predicate { $0.supplier != nil && $0.supplier! == acme },
+            #Predicate { acme != $0.supplier }, #Predicate { $0.supplier == other },
+            #Predicate { $0.supplier != other },
+            #Predicate { $0.supplier == nobody }, #Predicate { $0.supplier != nobody },
+            #Predicate { !($0.supplier == acme) },
+            #Predicate { $0.supplier == acme && $0.isActive },
+            #Predicate { $0.supplier != nil && $0.supplier! == acme },
             #Predicate { if let supplier = $0.supplier { supplier == acme } else { $0.isActive } },
         ])
         let predicate = #Predicate<ShopItem> { $0.supplier == acme }
-        #expect(try captured.shop.context.count(ShopItem.self, where: predicate) == captured.count("supplier.name == 'ACME'"))
+        #expect(
+            try captured.shop.context.count(ShopItem.self, where: predicate)
+                == captured.count("supplier.name == 'ACME'"))
         #expect(try captured.count("supplier.name == 'ACME'") > 0)
     }
 
@@ -53,11 +60,14 @@ import Testing
         )
         try captured.check([
             #Predicate { $0.supplier == view }, #Predicate { view == $0.supplier }, #Predicate { $0.supplier != view },
-            #Predicate { $0.supplier == other }, #Predicate { other != $0.supplier }, #Predicate { $0.supplier == nobody },
+            #Predicate { $0.supplier == other }, #Predicate { other != $0.supplier },
+            #Predicate { $0.supplier == nobody },
             #Predicate { $0.supplier?.objectID == view.id }, #Predicate { $0.supplier?.objectID != view.id },
         ])
         let predicate = #Predicate<ShopItem> { $0.supplier == view }
-        #expect(try captured.shop.context.count(ShopItem.self, where: predicate) == captured.count("supplier.name == 'ACME'"))
+        #expect(
+            try captured.shop.context.count(ShopItem.self, where: predicate)
+                == captured.count("supplier.name == 'ACME'"))
     }
 
     @Test(arguments: StoreKind.allCases) func objectIDsStandForTheirObjects(kind: StoreKind) throws {
@@ -66,7 +76,8 @@ import Testing
         let item = try #require(try captured.context.first(ShopItem.self, sortBy: [.ascending(\.sold)]))
         let itemID = item.objectID
         try captured.check([
-            #Predicate { $0.supplier?.objectID == id }, #Predicate { $0.supplier?.objectID != id }, #Predicate { $0.objectID == itemID },
+            #Predicate { $0.supplier?.objectID == id }, #Predicate { $0.supplier?.objectID != id },
+            #Predicate { $0.objectID == itemID },
             #Predicate { $0.objectID != itemID }, #Predicate { id == $0.supplier?.objectID },
             #Predicate { $0.supplier != nil && $0.supplier!.objectID == id },
             #Predicate { $0.supplier?.objectID == nothing }, #Predicate { $0.supplier?.objectID == nil },
@@ -83,7 +94,8 @@ import Testing
         let bundle = try #require(try captured.context.first(ShopBundle.self))
         let view = ReadOnly(item)
         try captured.check([
-            #Predicate { $0 == item }, #Predicate { $0 != item }, #Predicate { $0 == bundle }, #Predicate { $0 == view },
+            #Predicate { $0 == item }, #Predicate { $0 != item }, #Predicate { $0 == bundle },
+            #Predicate { $0 == view },
             #Predicate { $0.supplier == item.supplier }, #Predicate { $0.supplier != item.supplier },
         ])
     }
@@ -97,16 +109,22 @@ import Testing
         let itemIDs = Array(items.map(\.objectID).prefix(40))
         #expect(itemIDs.count > 16)
         try captured.check([
-            #Predicate { some.contains($0.supplier) }, #Predicate { !some.contains($0.supplier) }, #Predicate { set.contains($0.supplier) },
-            #Predicate { nobody.contains($0.supplier) }, #Predicate { $0.supplier != nil && some.contains($0.supplier!) },
+            #Predicate { some.contains($0.supplier) }, #Predicate { !some.contains($0.supplier) },
+            #Predicate { set.contains($0.supplier) },
+            #Predicate { nobody.contains($0.supplier) },
+            #Predicate { $0.supplier != nil && some.contains($0.supplier!) },
             #Predicate { views.contains($0.supplier) }, #Predicate { viewSet.contains($0.supplier) },
-            #Predicate { members.contains($0.supplier) }, #Predicate { $0.supplier != nil && ids.contains($0.supplier!.objectID) },
+            #Predicate { members.contains($0.supplier) },
+            #Predicate { $0.supplier != nil && ids.contains($0.supplier!.objectID) },
             #Predicate { $0.supplier.flatMap { idSet.contains($0.objectID) } ?? false },
-            #Predicate { itemIDs.contains($0.objectID) }, #Predicate { items.contains($0) }, #Predicate { !items.contains($0) },
+            #Predicate { itemIDs.contains($0.objectID) }, #Predicate { items.contains($0) },
+            #Predicate { !items.contains($0) },
         ])
         let predicate = #Predicate<ShopItem> { some.contains($0.supplier) }
         let names = some.map(\.name)
-        #expect(try captured.shop.context.count(ShopItem.self, where: predicate) == captured.count("supplier.name IN %@", names))
+        #expect(
+            try captured.shop.context.count(ShopItem.self, where: predicate)
+                == captured.count("supplier.name IN %@", names))
     }
 
     @Test(arguments: StoreKind.allCases) func capturedObjectsAreAmongRelatedOnes(kind: StoreKind) throws {
@@ -115,9 +133,11 @@ import Testing
         let part = try #require(try captured.context.first(ShopPart.self, where: #Predicate { $0.number > 2 }))
         let (view, acme) = (ReadOnly(label), captured.acme)
         try captured.check([
-            #Predicate { $0.labels.contains(label) }, #Predicate { !$0.labels.contains(label) }, #Predicate { $0.parts.contains(part) },
+            #Predicate { $0.labels.contains(label) }, #Predicate { !$0.labels.contains(label) },
+            #Predicate { $0.parts.contains(part) },
             #Predicate { $0.parts.contains { $0 == part } }, #Predicate { $0.labels.contains { $0 != label } },
-            #Predicate { $0.labels.contains { $0 == view } }, #Predicate { $0.parts.filter { $0.number > 2 }.contains(part) },
+            #Predicate { $0.labels.contains { $0 == view } },
+            #Predicate { $0.parts.filter { $0.number > 2 }.contains(part) },
             #Predicate { $0.supplier != nil && $0.supplier!.items.contains($0) },
             #Predicate { $0.parts.contains { $0.item?.supplier == acme } },
         ])

@@ -13,7 +13,8 @@ struct FareSeat: CompositeValue, Hashable, Sendable {
     var payment: FarePayment
 
     static let compositeElements: [CompositeElement] = [
-        CompositeElement("city", String.self), CompositeElement("zip", Int?.self), CompositeElement("fee", Decimal?.self),
+        CompositeElement("city", String.self), CompositeElement("zip", Int?.self),
+        CompositeElement("fee", Decimal?.self),
         CompositeElement("payment", FarePayment.self),
     ]
 
@@ -75,7 +76,8 @@ final class Fare: NSManagedObject {
 
         init(_ kind: StoreKind) throws {
             folder = try TemporaryFolder()
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: Fare.self))
+            let coordinator = NSPersistentStoreCoordinator(
+                managedObjectModel: NSManagedObjectModel(entities: Fare.self))
             _ = try coordinator.addPersistentStore(
                 ofType: kind.type, configurationName: nil, at: kind.url(folder.file("fares.sqlite")))
             context = coordinator.newContext()
@@ -88,7 +90,8 @@ final class Fare: NSManagedObject {
             var former: Fare?
             for number in 0..<36 {
                 let fare = Fare(
-                    context: context, number: number, seat: seats[number % 4], otherSeat: number % 5 == 4 ? nil : seats[number % 5 % 3],
+                    context: context, number: number, seat: seats[number % 4],
+                    otherSeat: number % 5 == 4 ? nil : seats[number % 5 % 3],
                     payment: payments[number % 3], otherPayment: number % 7 > 4 ? nil : payments[number % 7 % 3],
                     stage: stages[number / 2 % 3], otherStage: number % 4 == 3 ? nil : stages[number % 4],
                     mark: FareMark(text: "\(number)"))
@@ -111,22 +114,28 @@ final class Fare: NSManagedObject {
     @Test(arguments: StoreKind.allCases) func wholeValuesAreCompared(kind: StoreKind) throws {
         let (seat, stage) = (FareSeat(city: "Graz", zip: 8010, fee: Decimal(string: "1.25")), FareStage.paid)
         let (other, none): (FareSeat?, FareSeat?) = (FareSeat(city: "graz", payment: .card), nil)
-        let (seats, stages): ([FareSeat], Set<FareStage>) = ([seat, FareSeat(city: "Linz", zip: 4020, payment: .card)], [.planned, .used])
+        let (seats, stages): ([FareSeat], Set<FareStage>) = (
+            [seat, FareSeat(city: "Linz", zip: 4020, payment: .card)], [.planned, .used]
+        )
         let someStages: [FareStage?] = [.paid, nil]
         try check(
             kind,
             [
                 #Predicate { $0.seat == seat }, #Predicate { $0.seat != seat }, #Predicate { seat == $0.seat },
-                #Predicate { $0.otherSeat == seat }, #Predicate { $0.otherSeat != seat }, #Predicate { $0.otherSeat == other },
+                #Predicate { $0.otherSeat == seat }, #Predicate { $0.otherSeat != seat },
+                #Predicate { $0.otherSeat == other },
                 #Predicate { $0.otherSeat == none }, #Predicate { $0.otherSeat != nil },
                 #Predicate { $0.former?.otherSeat == $0.otherSeat },
-                #Predicate { $0.former?.otherSeat != $0.otherSeat }, #Predicate { $0.stage == stage }, #Predicate { $0.stage != stage },
+                #Predicate { $0.former?.otherSeat != $0.otherSeat }, #Predicate { $0.stage == stage },
+                #Predicate { $0.stage != stage },
                 #Predicate { $0.otherStage == stage }, #Predicate { $0.otherStage == nil },
                 #Predicate { $0.former?.stage == $0.otherStage },
                 #Predicate { seats.contains($0.seat) }, #Predicate { stages.contains($0.stage) },
                 #Predicate { someStages.contains($0.otherStage) }, #Predicate { !seats.contains($0.seat) },
-                #Predicate { fare in seats.contains { $0 == fare.seat } }, #Predicate { ($0.otherSeat ?? seat) == seat },
-                #Predicate { ($0.otherSeat ?? seat) != $0.seat }, #Predicate { (($0.otherSeat == nil ? seat : $0.seat)) == seat },
+                #Predicate { fare in seats.contains { $0 == fare.seat } },
+                #Predicate { ($0.otherSeat ?? seat) == seat },
+                #Predicate { ($0.otherSeat ?? seat) != $0.seat },
+                #Predicate { (($0.otherSeat == nil ? seat : $0.seat)) == seat },
                 #Predicate { ($0.otherStage ?? stage) == stage }, #Predicate { $0.former?.seat == seat },
                 #Predicate { $0.former?.stage != stage }, #Predicate { $0.former?.otherSeat == nil },
             ])
@@ -140,7 +149,8 @@ final class Fare: NSManagedObject {
             kind,
             [
                 #Predicate { $0.payment == card }, #Predicate { $0.payment != card }, #Predicate { card == $0.payment },
-                #Predicate { $0.otherPayment == card }, #Predicate { $0.otherPayment != card }, #Predicate { $0.otherPayment == voucher },
+                #Predicate { $0.otherPayment == card }, #Predicate { $0.otherPayment != card },
+                #Predicate { $0.otherPayment == voucher },
                 #Predicate { $0.otherPayment == none }, #Predicate { $0.otherPayment != nil },
                 #Predicate { $0.former?.payment == $0.otherPayment }, #Predicate { payments.contains($0.payment) },
                 #Predicate { some.contains($0.otherPayment) }, #Predicate { ($0.otherPayment ?? card) == card },
@@ -157,14 +167,18 @@ final class Fare: NSManagedObject {
             [
                 #Predicate { $0.payment.rawValue == "a voucher" }, #Predicate { $0.payment.rawValue != "a voucher" },
                 #Predicate { $0.payment.rawValue == card.rawValue }, #Predicate { $0.payment.rawValue > "b" },
-                #Predicate { $0.payment.rawValue.contains("v") }, #Predicate { $0.payment.rawValue.count == 4 && $0.number < 30 },
-                #Predicate { $0.payment.rawValue.localizedStandardContains("V") }, #Predicate { texts.contains($0.payment.rawValue) },
+                #Predicate { $0.payment.rawValue.contains("v") },
+                #Predicate { $0.payment.rawValue.count == 4 && $0.number < 30 },
+                #Predicate { $0.payment.rawValue.localizedStandardContains("V") },
+                #Predicate { texts.contains($0.payment.rawValue) },
                 #Predicate { $0.otherPayment?.rawValue == "card" }, #Predicate { $0.otherPayment?.rawValue != "card" },
-                #Predicate { $0.otherPayment?.rawValue == nil }, #Predicate { ($0.otherPayment?.rawValue ?? "none") == "none" },
+                #Predicate { $0.otherPayment?.rawValue == nil },
+                #Predicate { ($0.otherPayment?.rawValue ?? "none") == "none" },
                 #Predicate { $0.otherPayment?.rawValue.contains("c") == true },
                 #Predicate { if let payment = $0.otherPayment { payment.rawValue < "b" } else { false } },
                 #Predicate { $0.otherPayment != nil && $0.otherPayment!.rawValue > "b" },
-                #Predicate { $0.seat.payment.rawValue == "card" }, #Predicate { $0.otherSeat?.payment.rawValue == "card" },
+                #Predicate { $0.seat.payment.rawValue == "card" },
+                #Predicate { $0.otherSeat?.payment.rawValue == "card" },
             ])
     }
 
@@ -173,11 +187,14 @@ final class Fare: NSManagedObject {
         try check(
             kind,
             [
-                #Predicate { $0.seat.city == "Graz" }, #Predicate { $0.seat.city != "Graz" }, #Predicate { $0.seat.city > "V" },
-                #Predicate { $0.seat.zip == nil }, #Predicate { ($0.seat.zip ?? 0) > 5000 }, #Predicate { $0.seat.fee == fee },
+                #Predicate { $0.seat.city == "Graz" }, #Predicate { $0.seat.city != "Graz" },
+                #Predicate { $0.seat.city > "V" },
+                #Predicate { $0.seat.zip == nil }, #Predicate { ($0.seat.zip ?? 0) > 5000 },
+                #Predicate { $0.seat.fee == fee },
                 #Predicate { $0.otherSeat?.city == "Graz" }, #Predicate { $0.otherSeat?.city != "Graz" },
                 #Predicate { $0.otherSeat?.zip == nil }, #Predicate { $0.otherSeat?.city.contains("a") == true },
-                #Predicate { ($0.otherSeat?.zip ?? 0) == 0 }, #Predicate { $0.otherSeat != nil && $0.otherSeat!.city == "graz" },
+                #Predicate { ($0.otherSeat?.zip ?? 0) == 0 },
+                #Predicate { $0.otherSeat != nil && $0.otherSeat!.city == "graz" },
                 #Predicate { if let seat = $0.otherSeat { seat.city == "Vienna" } else { false } },
                 #Predicate { $0.former?.seat.city == "Linz" }, #Predicate { $0.former?.otherSeat?.zip == 8010 },
                 #Predicate { $0.former?.seat.city == $0.otherSeat?.city },
@@ -203,7 +220,8 @@ final class Fare: NSManagedObject {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = desk.context.persistentStoreCoordinator
         #expect(
-            try context.fetch(Fare.self, sortBy: [ordering, .ascending(\.number)]).map(\.number) == expected, sourceLocation: sourceLocation
+            try context.fetch(Fare.self, sortBy: [ordering, .ascending(\.number)]).map(\.number) == expected,
+            sourceLocation: sourceLocation
         )
         let request = Fare.fetchRequest()
         request.sortDescriptors = [descriptor, NSSortDescriptor(keyPath: \Fare.number, ascending: true)]
@@ -215,11 +233,17 @@ final class Fare: NSManagedObject {
 
     @Test(arguments: StoreKind.allCases) func elementsSortObjects(kind: StoreKind) throws {
         let desk = try Desk(kind)
-        try check(desk, .ascending(\.seat.city), NSSortDescriptor(keyPath: \Fare.seat.city, ascending: true)) { $0.seat.city }
-        try check(desk, .ascending(\.otherSeat?.city), NSSortDescriptor(keyPath: \Fare.otherSeat?.city, ascending: true)) {
+        try check(desk, .ascending(\.seat.city), NSSortDescriptor(keyPath: \Fare.seat.city, ascending: true)) {
+            $0.seat.city
+        }
+        try check(
+            desk, .ascending(\.otherSeat?.city), NSSortDescriptor(keyPath: \Fare.otherSeat?.city, ascending: true)
+        ) {
             $0.otherSeat?.city
         }
-        try check(desk, .ascending(\.former?.seat.city), NSSortDescriptor(keyPath: \Fare.former?.seat.city, ascending: true)) {
+        try check(
+            desk, .ascending(\.former?.seat.city), NSSortDescriptor(keyPath: \Fare.former?.seat.city, ascending: true)
+        ) {
             $0.former?.seat.city
         }
         try check(desk, .ascending(\.seat.payment), NSSortDescriptor(keyPath: \Fare.seat.payment, ascending: true)) {
@@ -231,11 +255,17 @@ final class Fare: NSManagedObject {
 
     @Test(arguments: StoreKind.allCases) func rawValuesSortObjects(kind: StoreKind) throws {
         let desk = try Desk(kind)
-        try check(desk, .ascending(\.payment), NSSortDescriptor(keyPath: \Fare.payment, ascending: true)) { $0.payment.rawValue }
-        try check(desk, .ascending(\.payment.rawValue), NSSortDescriptor(keyPath: \Fare.payment.rawValue, ascending: true)) {
+        try check(desk, .ascending(\.payment), NSSortDescriptor(keyPath: \Fare.payment, ascending: true)) {
             $0.payment.rawValue
         }
-        try check(desk, .ascending(\.otherPayment), NSSortDescriptor(keyPath: \Fare.otherPayment?.rawValue, ascending: true)) {
+        try check(
+            desk, .ascending(\.payment.rawValue), NSSortDescriptor(keyPath: \Fare.payment.rawValue, ascending: true)
+        ) {
+            $0.payment.rawValue
+        }
+        try check(
+            desk, .ascending(\.otherPayment), NSSortDescriptor(keyPath: \Fare.otherPayment?.rawValue, ascending: true)
+        ) {
             $0.otherPayment?.rawValue
         }
     }
@@ -250,7 +280,9 @@ final class Fare: NSManagedObject {
             (#Predicate { $0.seat == seat && $0.otherSeat?.label == "GRAZ" }, "$0.otherSeat"),
         ]
         for (predicate, part) in predicates {
-            let error = #expect(throws: PredicateTranslationError.self) { try desk.context.fetch(Fare.self, where: predicate) }
+            let error = #expect(throws: PredicateTranslationError.self) {
+                try desk.context.fetch(Fare.self, where: predicate)
+            }
             #expect(error?.expression.contains(part) == true, "\(String(describing: error))")
         }
         #expect(throws: QueryError.self) { try desk.context.fetch(Fare.self, sortBy: [.ascending(\.seat.label)]) }

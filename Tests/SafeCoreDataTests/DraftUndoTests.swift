@@ -22,7 +22,9 @@ import Testing
     }
 
     /// A shelf with two articles.
-    nonisolated(nonsending) private func insertShelf() async throws -> (shelf: NSManagedObjectID, bolt: NSManagedObjectID) {
+    nonisolated(nonsending) private func insertShelf() async throws -> (
+        shelf: NSManagedObjectID, bolt: NSManagedObjectID
+    ) {
         let ids = try await stack.write { context in
             let shelf = Shelf(context: context, label: "A")
             let articles = ["Bolt", "Nut"].map { Article(context: context, name: $0, unitPrice: 1) }
@@ -40,7 +42,9 @@ import Testing
         try await stack.write { $0.delete(try $0.object(with: id, as: Shelf.self)) }
     }
 
-    private func article(_ columns: String) -> [String?] { file.rows("SELECT \(columns) FROM ZARTICLE ORDER BY Z_PK").first ?? [] }
+    private func article(_ columns: String) -> [String?] {
+        file.rows("SELECT \(columns) FROM ZARTICLE ORDER BY Z_PK").first ?? []
+    }
 
     // MARK: The edited object is deleted
 

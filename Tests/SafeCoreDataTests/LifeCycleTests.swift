@@ -93,7 +93,8 @@ final class StampedNote: NSManagedObject {
             [
                 NSAttributeDescription("title", .stringAttributeType, optional: false),
                 NSAttributeDescription("fileName", .stringAttributeType),
-                NSAttributeDescription("created", .dateAttributeType), NSAttributeDescription("modified", .dateAttributeType),
+                NSAttributeDescription("created", .dateAttributeType),
+                NSAttributeDescription("modified", .dateAttributeType),
             ])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([document]))
         _ = try coordinator.addPersistentStore(

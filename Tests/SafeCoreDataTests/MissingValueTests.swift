@@ -21,7 +21,8 @@ final class LedgerLine: NSManagedObject {
 @Suite struct MissingValueTests {
     fileprivate func emptied() throws -> EntityStack {
         let stack = try EntityStack(LedgerBook.self, LedgerLine.self)
-        _ = LedgerLine(context: stack.context, amount: 7, state: .closed, book: LedgerBook(context: stack.context, name: "a"))
+        _ = LedgerLine(
+            context: stack.context, amount: 7, state: .closed, book: LedgerBook(context: stack.context, name: "a"))
         try stack.context.save()
         #expect(stack.file.execute("UPDATE ZLEDGERLINE SET ZAMOUNT = NULL, ZSTATE = NULL, ZBOOK = NULL"))
         return stack

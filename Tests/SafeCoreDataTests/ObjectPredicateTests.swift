@@ -31,7 +31,9 @@ import Testing
     @Test func whatNoStoreHasIsRefusedWithTheNameOfTheType() throws {
         let shop = try RandomShop(.sqlite)
         let predicate = #Predicate<ShopItem> { ($0.name as Any) is String }
-        let error = #expect(throws: PredicateTranslationError.self) { try shop.context.fetch(ShopItem.self, where: predicate) }
+        let error = #expect(throws: PredicateTranslationError.self) {
+            try shop.context.fetch(ShopItem.self, where: predicate)
+        }
         #expect(error?.description.contains("String is none") == true, "\(String(describing: error))")
     }
 

@@ -4,7 +4,8 @@ import Testing
 /// Compares what Swift says of some predicates for each object with what the store finds for
 /// another context, and what the translated predicates say of the objects.
 func checkEverywhere<Object: NSManagedObject>(
-    _ predicates: [Predicate<Object>], in context: NSManagedObjectContext, sourceLocation: SourceLocation = #_sourceLocation
+    _ predicates: [Predicate<Object>], in context: NSManagedObjectContext,
+    sourceLocation: SourceLocation = #_sourceLocation
 ) throws {
     let all = try context.fetch(Object.self)
     // Another context, so that the store answers and no object is there already.

@@ -39,7 +39,8 @@ import Testing
     }
 
     @Test func foundationsSortDescriptorsWork() throws {
-        let items = try context.fetch(ShopItem.self, sortBy: [SortDescriptor(\.stockCount), SortDescriptor(\.name, order: .reverse)])
+        let items = try context.fetch(
+            ShopItem.self, sortBy: [SortDescriptor(\.stockCount), SortDescriptor(\.name, order: .reverse)])
         #expect(items.map(\.name) == ["Item 9", "Item 10", "Bolt", "Ähre", "item 9"])
     }
 
@@ -140,7 +141,9 @@ import Testing
         let request = NSFetchRequest<ShopItem>(entityName: "Item")
         request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
         let error = #expect(throws: (any Error).self) { try context.fetch(request) }
-        #expect((error as NSError?)?.localizedDescription.contains("sorting by \(key)") == true, "\(String(describing: error))")
+        #expect(
+            (error as NSError?)?.localizedDescription.contains("sorting by \(key)") == true,
+            "\(String(describing: error))")
     }
 
     @Test func anOrderByRawValuesAndOptionalNumbersWorks() throws {
@@ -152,7 +155,8 @@ import Testing
         try context.save()
         let kinds = try context.fetch(ShopItem.self, sortBy: [.descending(\.kind)]).map(\.kind.rawValue)
         #expect(kinds == [3, 3, 3, 1, 1])
-        #expect(try context.fetch(ShopItem.self, sortBy: [.ascending(\.discount)]).map(\.discount) == [nil, 1, 2, 3, 4])
+        #expect(
+            try context.fetch(ShopItem.self, sortBy: [.ascending(\.discount)]).map(\.discount) == [nil, 1, 2, 3, 4])
     }
 
     @Test func aClassWithoutAnEntityIsRefused() throws {

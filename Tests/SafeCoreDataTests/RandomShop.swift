@@ -65,5 +65,7 @@ struct RandomShop {
 }
 
 extension SeededGenerator {
-    fileprivate mutating func chance(_ part: Int = 1, _ whole: Int = 2) -> Bool { Int.random(in: 0..<whole, using: &self) < part }
+    fileprivate mutating func chance(_ part: Int = 1, _ whole: Int = 2) -> Bool {
+        Int.random(in: 0..<whole, using: &self) < part
+    }
 }

@@ -101,7 +101,9 @@ import Testing
 
     @Test func eachTrackerHearsOfItsOwnProperties() async throws {
         let view = try await view(nut)
-        let (count, name, again) = (tracking { _ = view.stockCount }, tracking { _ = view.name }, tracking { _ = view.stockCount })
+        let (count, name, again) = (
+            tracking { _ = view.stockCount }, tracking { _ = view.name }, tracking { _ = view.stockCount }
+        )
         try await write(nut) { $0.stockCount = 5 }
         #expect(count.value == 1)
         #expect(name.value == 0)
@@ -137,13 +139,16 @@ import Testing
     @Test func aChangeOfACompositeAttributeIsReported() async throws {
         let stack = DataStack(entities: Freight.self, store: .file(folder.file("freight.sqlite")))
         let freight = try await stack.write { context in
-            Freight(context: context, name: "first", address: ParcelAddress(city: "Vienna", marks: ["x"]), kind: .used).objectID
+            Freight(context: context, name: "first", address: ParcelAddress(city: "Vienna", marks: ["x"]), kind: .used)
+                .objectID
         }
         func write(_ change: @escaping @Sendable (Freight) -> Void) async throws {
             try await stack.write { context in change(try context.object(with: freight, as: Freight.self)) }
         }
         let view = try await stack.read { try $0.object(with: freight, as: Freight.self) }
-        let (city, other, kind) = (tracking { _ = view.address.city }, tracking { _ = view.other }, tracking { _ = view.kind })
+        let (city, other, kind) = (
+            tracking { _ = view.address.city }, tracking { _ = view.other }, tracking { _ = view.kind }
+        )
         try await write { $0.name = "second" }
         #expect((city.value, other.value, kind.value) == (0, 0, 0))
         try await write { $0.address.city = "Graz" }

@@ -122,7 +122,9 @@ import Testing
         item.parts = [part(1)]
         item.supplier = supplier("ACME")
         let view = ReadOnly(item)
-        let everything: [Any] = [view, view.parts, view.supplier!.items, view.supplier as Any, [view], view.managedObjectContext!]
+        let everything: [Any] = [
+            view, view.parts, view.supplier!.items, view.supplier as Any, [view], view.managedObjectContext!,
+        ]
         for value in everything { #expect(!reaches(value)) }
         var text = ""
         dump(view, to: &text)

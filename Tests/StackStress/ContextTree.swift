@@ -34,7 +34,10 @@ final class ContextTree: Sendable {
         let root = context(below: nil)
         let first = context(below: root)
         let second = context(below: root, merges: true)
-        contexts = [root, first, second, context(below: first), context(below: second, merges: true), context(below: nil, merges: true)]
+        contexts = [
+            root, first, second, context(below: first), context(below: second, merges: true),
+            context(below: nil, merges: true),
+        ]
         try root.performAndWait {
             for number in 0..<Self.accounts {
                 let account = Account(context: root)
@@ -135,7 +138,9 @@ final class ContextTree: Sendable {
     /// be used any more is not.
     private func note(_ error: any Error, _ context: NSManagedObjectContext) {
         let error = error as NSError
-        let expected: [CocoaError.Code] = [.managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity]
+        let expected: [CocoaError.Code] = [
+            .managedObjectMerge, .persistentStoreSaveConflicts, .managedObjectReferentialIntegrity,
+        ]
         if expected.contains(where: { $0.rawValue == error.code }) {
             context.rollback()
         } else {

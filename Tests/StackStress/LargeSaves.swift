@@ -30,7 +30,9 @@ struct LargeSaves {
             Thread.detachNewThread {
                 var work = Reading(reader, seed: number)
                 do {
-                    while !isOver.load(ordering: .acquiring) { if try !work.turn() { isRight.store(false, ordering: .relaxed) } }
+                    while !isOver.load(ordering: .acquiring) {
+                        if try !work.turn() { isRight.store(false, ordering: .relaxed) }
+                    }
                     if try !work.showsOnly(rounds) { isRight.store(false, ordering: .relaxed) }
                 } catch {
                     print("\(error)")
@@ -41,7 +43,9 @@ struct LargeSaves {
         }
         for round in 1...rounds {
             try writer.performAndWait {
-                for account in try writer.fetch(NSFetchRequest<Account>(entityName: "Account")) { account.balance = Int64(round) }
+                for account in try writer.fetch(NSFetchRequest<Account>(entityName: "Account")) {
+                    account.balance = Int64(round)
+                }
                 try writer.save()
             }
         }

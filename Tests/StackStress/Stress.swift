@@ -14,7 +14,9 @@ struct Stress {
 
     static func stores() -> [StoreLocation] {
         let name = "OpenCoreDataStress-\(UUID().uuidString)"
-        return [.inMemory, .file(FileManager.default.temporaryDirectory.appendingPathComponent(name + "/stress.sqlite"))]
+        return [
+            .inMemory, .file(FileManager.default.temporaryDirectory.appendingPathComponent(name + "/stress.sqlite")),
+        ]
     }
 
     func run() async throws -> Bool {
@@ -41,7 +43,9 @@ struct Stress {
         }
         let entries = try await stack.read { try $0.count(for: NSFetchRequest<Entry>(entityName: "Entry")) }
         try await stack.destroy()
-        if let folder = stack.location.url?.deletingLastPathComponent() { try FileManager.default.removeItem(at: folder) }
+        if let folder = stack.location.url?.deletingLastPathComponent() {
+            try FileManager.default.removeItem(at: folder)
+        }
         return sums && entries == 4 * rounds
     }
 
@@ -85,7 +89,8 @@ struct Stress {
                 request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
                 let accounts = try context.fetch(request)
                 let moved = accounts.reduce(0) { $0 + $1.entries.reduce(0) { $0 + $1.amount } }
-                return accounts.count == Self.accounts && moved.isMultiple(of: 7) && accounts.allSatisfy { !$0.name.isEmpty }
+                return accounts.count == Self.accounts && moved.isMultiple(of: 7)
+                    && accounts.allSatisfy { !$0.name.isEmpty }
             }
             if !isRight { return false }
         }
@@ -106,7 +111,8 @@ struct Stress {
     /// Keeps views on the main actor while others write.
     @MainActor private func watch() async -> Bool {
         for _ in 0..<rounds {
-            guard let views = try? await stack.read({ try $0.fetch(NSFetchRequest<Account>(entityName: "Account")) }) else {
+            guard let views = try? await stack.read({ try $0.fetch(NSFetchRequest<Account>(entityName: "Account")) })
+            else {
                 return false
             }
             await Task.yield()

@@ -23,7 +23,8 @@ enum StressModel {
                 attribute("name", .stringAttributeType), attribute("balance", .integer64AttributeType),
                 attribute("changes", .integer64AttributeType), attribute("opened", .dateAttributeType),
             ])
-        let entry = entity("Entry", [attribute("amount", .integer64AttributeType), attribute("text", .stringAttributeType)])
+        let entry = entity(
+            "Entry", [attribute("amount", .integer64AttributeType), attribute("text", .stringAttributeType)])
         let entries = NSRelationshipDescription()
         entries.name = "entries"
         entries.destinationEntity = entry
@@ -47,7 +48,8 @@ enum StressModel {
     static func coordinator(_ store: StoreLocation) throws -> NSPersistentStoreCoordinator {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: make())
         if let url = store.url {
-            try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
             _ = try coordinator.addPersistentStore(type: .sqlite, at: url)
         } else {
             _ = try coordinator.addPersistentStore(type: .inMemory, at: URL(fileURLWithPath: "/dev/null"))

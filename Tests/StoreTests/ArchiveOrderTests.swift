@@ -8,7 +8,8 @@ import Testing
 struct ArchiveOrderTests {
     @Test func equalValuesHaveTheSameBytes() throws {
         let values: [Any] = [
-            ["x"], ["x": ["y": [Date(timeIntervalSinceReferenceDate: 1.5), Data([1, 2])]]], URL(fileURLWithPath: "/tmp/a"), UUID(), 7,
+            ["x"], ["x": ["y": [Date(timeIntervalSinceReferenceDate: 1.5), Data([1, 2])]]],
+            URL(fileURLWithPath: "/tmp/a"), UUID(), 7,
             "text",
             [1.5, 2, true, -3, Float(0.5)] as [Any], Data(repeating: 3, count: 100_000),
         ]

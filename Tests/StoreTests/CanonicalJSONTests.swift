@@ -8,7 +8,8 @@ import Testing
 struct CanonicalJSONTests {
     private static func canonical(_ text: String) -> String? {
         var text = text
-        return text.withUTF8 { utf8 in (try? CanonicalJSON.bytes(of: utf8)).map { String(decoding: $0, as: UTF8.self) } }
+        return text.withUTF8 { utf8 in (try? CanonicalJSON.bytes(of: utf8)).map { String(decoding: $0, as: UTF8.self) }
+        }
     }
 
     private static func problem(_ text: String) -> CanonicalJSON.Problem? {
@@ -56,7 +57,9 @@ struct CanonicalJSONTests {
             switch Int.random(in: 0..<(depth > 0 ? 9 : 7), using: &generator) {
             case 0: self = .null
             case 1: self = .truth(Bool.random(using: &generator))
-            case 2: self = .integer(Int64.random(in: .min ... .max, using: &generator) >> Int64.random(in: 0..<63, using: &generator))
+            case 2:
+                self = .integer(
+                    Int64.random(in: .min ... .max, using: &generator) >> Int64.random(in: 0..<63, using: &generator))
             case 3: self = .large(UInt64.random(in: 0 ... .max, using: &generator))
             case 4:
                 // Doubles that are not whole, or so large or small that no integer or decimal of
@@ -66,7 +69,9 @@ struct CanonicalJSONTests {
             case 5:
                 self = .decimal(Decimal(Int.random(in: -1_000_000...1_000_000, using: &generator)) / 1_000)
             case 6: self = .text(Self.text(&generator))
-            case 7: self = .list((0..<Int.random(in: 0..<5, using: &generator)).map { _ in Value(&generator, depth: depth - 1) })
+            case 7:
+                self = .list(
+                    (0..<Int.random(in: 0..<5, using: &generator)).map { _ in Value(&generator, depth: depth - 1) })
             default:
                 self = .object(
                     Dictionary(
@@ -78,7 +83,9 @@ struct CanonicalJSONTests {
         }
 
         private static func text(_ generator: inout SeededGenerator) -> String {
-            let scalars: [ClosedRange<UInt32>] = [1...0x7f, 0x61...0x7a, 0x80...0x7ff, 0xe000...0xffff, 0x1_0000...0x1_04ff]
+            let scalars: [ClosedRange<UInt32>] = [
+                1...0x7f, 0x61...0x7a, 0x80...0x7ff, 0xe000...0xffff, 0x1_0000...0x1_04ff,
+            ]
             var text = String.UnicodeScalarView()
             for _ in 0..<Int.random(in: 0..<6, using: &generator) {
                 let range = scalars[Int.random(in: 0..<scalars.count, using: &generator)]
@@ -105,7 +112,8 @@ struct CanonicalJSONTests {
         (#"{"a": 1, "b": 2, "a": 3}"#, #"{"a":3,"b":2}"#), (#"{"\u0061": 1, "a": 2}"#, #"{"a":2}"#),
         (##"{"\"": 1, "!": 2, "#": 3, "\u0001": 4, "\\": 5}"##, ##"{"\u0001":4,"!":2,"\"":1,"#":3,"\\":5}"##),
         (#""\u00e9\u2028\/\ud83d\ude00\u001F\u0009\u0022""#, "\"é\u{2028}/😀" + #"\u001f\t\"""#),
-        ("1.50", "1.5"), ("1.0", "1"), ("100", "100"), ("1e2", "100"), ("12.5e-1", "1.25"), ("-0", "0"), ("-0.0e5", "0"),
+        ("1.50", "1.5"), ("1.0", "1"), ("100", "100"), ("1e2", "100"), ("12.5e-1", "1.25"), ("-0", "0"),
+        ("-0.0e5", "0"),
         ("0.00010", "0.0001"),
         ("0.00001", "1e-05"), ("0.000000125", "1.25e-07"), ("1E+39", "1e+39"), ("1E+22", "10000000000000000000000"),
         ("10000000000000000", "10000000000000000"), ("9223372036854775807", "9223372036854775807"),
@@ -119,9 +127,11 @@ struct CanonicalJSONTests {
     }
 
     @Test(arguments: [
-        "", " ", "a", "{", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "01", "1.", ".5", "-", "+1", "1e", "NaN", "nul",
+        "", " ", "a", "{", "[1", "[1,]", "{\"a\"}", "{\"a\":}", "{a:1}", "{\"a\":1,}", "01", "1.", ".5", "-", "+1",
+        "1e", "NaN", "nul",
         "\"", "\"\\x\"",
-        "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"a\nb\"", "1 2", "'a'", String(repeating: "[", count: 600),
+        "\"\\u12\"", "\"\\ud800\"", "\"\\ud800\\u0041\"", "\"\\udc00\"", "\"a\nb\"", "1 2", "'a'",
+        String(repeating: "[", count: 600),
         "\u{feff}1",
     ]) func whatIsNoJSONIsRefused(text: String) {
         guard case .noJSON = Self.problem(text) else {
@@ -152,7 +162,10 @@ struct CanonicalJSONTests {
         }
     }
 
-    @Test(arguments: [("1e+16", "10000000000000000", true), ("-0", "0", true), ("1", "2", false), ("x", "x", false), ("[1]", "x", false)])
+    @Test(arguments: [
+        ("1e+16", "10000000000000000", true), ("-0", "0", true), ("1", "2", false), ("x", "x", false),
+        ("[1]", "x", false),
+    ])
     func valuesAreComparedWhateverTheirSpelling(left: String, right: String, isSame: Bool) {
         #expect(CanonicalJSON.areSame(Data(left.utf8), Data(right.utf8)) == isSame)
     }

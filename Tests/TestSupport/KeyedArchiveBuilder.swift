@@ -78,7 +78,8 @@ public struct BinaryListWriter {
     }
 
     private mutating func addCollection(_ references: [Int], _ marker: UInt8, count: Int? = nil) {
-        objects.append(Self.head(marker, count ?? references.count) + references.flatMap { Self.bigEndian(UInt64($0), 4) })
+        objects.append(
+            Self.head(marker, count ?? references.count) + references.flatMap { Self.bigEndian(UInt64($0), 4) })
     }
 
     /// The list whose outermost value is the object of a number.
@@ -124,7 +125,9 @@ public struct KeyedArchiveBuilder {
         let number = classes[className] ?? objects.count
         if classes[className] == nil {
             objects.append(
-                .dictionary(["$classname": .text(className), "$classes": .array([.text(className), .text("NSObject")])]))
+                .dictionary([
+                    "$classname": .text(className), "$classes": .array([.text(className), .text("NSObject")]),
+                ]))
             classes[className] = number
         }
         return add(.dictionary(entries.merging(["$class": .uid(number)]) { $1 }))

@@ -27,7 +27,8 @@ public struct ObjectGraph: Equatable {
                 for (name, relationship) in object.entity.relationshipsByName where !relationship.isTransient {
                     switch object.value(forKey: name) {
                     case let other as NSManagedObject: values.toOne[name] = Self.name(other)
-                    case let set as NSOrderedSet: values.ordered[name] = set.compactMap { ($0 as? NSManagedObject).map(Self.name) }
+                    case let set as NSOrderedSet:
+                        values.ordered[name] = set.compactMap { ($0 as? NSManagedObject).map(Self.name) }
                     case let set as Set<NSManagedObject>: values.toMany[name] = Set(set.map(Self.name))
                     default: break
                     }

@@ -11,8 +11,12 @@ public struct RandomResults {
         /// How many contexts lie between the controller's and the store.
         public var parents = 0
         public init() {}
-        public init(_ kind: StoreKind = .sqlite, hasSections: Bool = true, limit: Int = 0, offset: Int = 0, parents: Int = 0) {
-            (self.kind, self.hasSections, self.limit, self.offset, self.parents) = (kind, hasSections, limit, offset, parents)
+        public init(
+            _ kind: StoreKind = .sqlite, hasSections: Bool = true, limit: Int = 0, offset: Int = 0, parents: Int = 0
+        ) {
+            (self.kind, self.hasSections, self.limit, self.offset, self.parents) = (
+                kind, hasSections, limit, offset, parents
+            )
         }
     }
 
@@ -52,7 +56,8 @@ public struct RandomResults {
         request.fetchLimit = setup.limit
         request.fetchOffset = setup.offset
         controller = NSFetchedResultsController(
-            fetchRequest: request, managedObjectContext: context, sectionNameKeyPath: setup.hasSections ? "rating" : nil, cacheName: nil)
+            fetchRequest: request, managedObjectContext: context,
+            sectionNameKeyPath: setup.hasSections ? "rating" : nil, cacheName: nil)
         controller.delegate = listener
         try controller.performFetch()
         listener.begin(with: controller)
@@ -63,7 +68,9 @@ public struct RandomResults {
 
     @discardableResult
     private static func makeBook(_ context: NSManagedObjectContext, _ generator: inout SeededGenerator) -> LibraryBook {
-        let book = Int.random(in: 0..<4, using: &generator) == 0 ? LibraryNovel(context: context) : LibraryBook(context: context)
+        let book =
+            Int.random(in: 0..<4, using: &generator) == 0
+            ? LibraryNovel(context: context) : LibraryBook(context: context)
         book.title = title(&generator)
         book.pages = pages(&generator)
         book.rating = rating(&generator)
@@ -74,8 +81,12 @@ public struct RandomResults {
     private static func title(_ generator: inout SeededGenerator) -> String {
         String(UInt64.random(in: 0...UInt64.max, using: &generator), radix: 36)
     }
-    private static func pages(_ generator: inout SeededGenerator) -> Int32 { Int32.random(in: 0..<longest * 2, using: &generator) }
-    private static func rating(_ generator: inout SeededGenerator) -> Double { Double(Int.random(in: 0..<12, using: &generator)) }
+    private static func pages(_ generator: inout SeededGenerator) -> Int32 {
+        Int32.random(in: 0..<longest * 2, using: &generator)
+    }
+    private static func rating(_ generator: inout SeededGenerator) -> Double {
+        Double(Int.random(in: 0..<12, using: &generator))
+    }
 
     /// Changes something, and says what is wrong then.
     public mutating func step() throws -> String? {
@@ -136,7 +147,9 @@ public struct RandomResults {
             book.published = Date(timeIntervalSinceReferenceDate: Double(Int.random(in: 0..<1000, using: &generator)))
         default:
             note("edit all")
-            (book.pages, book.title, book.rating) = (Self.pages(&generator), Self.title(&generator), Self.rating(&generator))
+            (book.pages, book.title, book.rating) = (
+                Self.pages(&generator), Self.title(&generator), Self.rating(&generator)
+            )
         }
     }
 
@@ -158,7 +171,8 @@ public struct RandomResults {
         try save(levels.count)
         all.removeAll { $0.managedObjectContext == nil }
         for _ in 0..<Int.random(in: 1...4, using: &generator) {
-            guard let mine = anyBook(), let book = other.object(with: try objectID(of: mine, in: other)) as? LibraryBook else { continue }
+            guard let mine = anyBook(), let book = other.object(with: try objectID(of: mine, in: other)) as? LibraryBook
+            else { continue }
             if isRemote || book.isFault { other.refresh(book, mergeChanges: true) }
             switch Int.random(in: 0..<8, using: &generator) {
             case 0: Self.makeBook(other, &generator)
@@ -181,7 +195,9 @@ public struct RandomResults {
         other.reset()
         let known = Set(all.map(ObjectIdentifier.init))
         for objectID in saved.userInfo?[NSInsertedObjectIDsKey] as? Set<NSManagedObjectID> ?? [] {
-            guard let mine = context.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: objectID.uriRepresentation()),
+            guard
+                let mine = context.persistentStoreCoordinator?.managedObjectID(
+                    forURIRepresentation: objectID.uriRepresentation()),
                 let book = context.object(with: mine) as? LibraryBook, !known.contains(ObjectIdentifier(book))
             else { continue }
             all.append(book)
@@ -190,7 +206,8 @@ public struct RandomResults {
     }
 
     private func objectID(of book: LibraryBook, in other: NSManagedObjectContext) throws -> NSManagedObjectID {
-        other.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: book.objectID.uriRepresentation()) ?? book.objectID
+        other.persistentStoreCoordinator?.managedObjectID(forURIRepresentation: book.objectID.uriRepresentation())
+            ?? book.objectID
     }
 
     // MARK: What must be
@@ -210,7 +227,9 @@ public struct RandomResults {
     private mutating func difference() throws -> String? {
         func complaint(_ text: String) -> String { "\(text) after \(operations.joined(separator: ", "))" }
         if let first = listener.complaints.first { return complaint(first) }
-        if listener.sections != ResultsListener.sections(of: controller) { return complaint("the calls and the controller differ") }
+        if listener.sections != ResultsListener.sections(of: controller) {
+            return complaint("the calls and the controller differ")
+        }
         for case let book as LibraryBook in listener.told { shown[ObjectIdentifier(book)] = text(book) }
         steps += 1
         let results = listener.sections.flatMap(\.objects)

@@ -9,7 +9,8 @@ public enum RelationshipEnds {
     /// Cost: reads every object and every relationship.
     public static func problems(in context: NSManagedObjectContext) throws -> [String] {
         var objects: [NSManagedObject] = []
-        for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? [] where entity.superentity == nil {
+        for entity in context.persistentStoreCoordinator?.managedObjectModel.entities ?? []
+        where entity.superentity == nil {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
             objects += try context.fetch(request)
         }
@@ -73,7 +74,9 @@ public enum RelationshipEnds {
                 let key = "Z\(name.uppercased())"
                 try look(
                     "\(entity.name ?? "").\(name) leads nowhere",
-                    "SELECT Z_PK FROM \(table) WHERE \(key) NOT NULL AND \(key) NOT IN (SELECT Z_PK FROM \(self.table(destination)))")
+                    "SELECT Z_PK FROM \(table) WHERE \(key) NOT NULL AND \(key) NOT IN (SELECT Z_PK FROM "
+                        + "\(self.table(destination)))"
+                )
                 guard let inverse = relationship.inverseRelationship else { continue }
                 if !inverse.isToMany {
                     try look(
@@ -92,9 +95,12 @@ public enum RelationshipEnds {
         return problems
     }
 
-    private static func lookAtPairs(_ file: SQLiteFile, _ model: NSManagedObjectModel, _ look: (String, String) throws -> Void) throws {
+    private static func lookAtPairs(
+        _ file: SQLiteFile, _ model: NSManagedObjectModel, _ look: (String, String) throws -> Void
+    ) throws {
         let numbers = try file.cells("SELECT Z_ENT, Z_NAME FROM Z_PRIMARYKEY")
-        let names = Dictionary(numbers.map { ($0[0].integer ?? 0, $0[1].text ?? "") }, uniquingKeysWith: { first, _ in first })
+        let names = Dictionary(
+            numbers.map { ($0[0].integer ?? 0, $0[1].text ?? "") }, uniquingKeysWith: { first, _ in first })
         for join in try file.strings("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'") {
             let columns = try file.columns(of: join)
             for column in columns {

@@ -44,7 +44,9 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
     public func forgetCalls() { (calls, objectCalls, sectionCalls, rounds, complaints, told) = ([], [], [], 0, [], []) }
 
     public static func sections<Result>(of controller: NSFetchedResultsController<Result>) -> [Section] {
-        (controller.sections ?? []).map { Section(name: $0.name, objects: ($0.objects ?? []).compactMap { $0 as? NSManagedObject }) }
+        (controller.sections ?? []).map {
+            Section(name: $0.name, objects: ($0.objects ?? []).compactMap { $0 as? NSManagedObject })
+        }
     }
 
     public func controllerWillChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {
@@ -54,7 +56,8 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
     }
 
     public func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         calls.append("section")
@@ -62,7 +65,8 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
     }
 
     public func controller(
-        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         calls.append("object")
@@ -97,25 +101,34 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
                 continue
             }
         }
-        let leaving = objectCalls.filter { $0.type == .delete || $0.type == .move }.compactMap { call in call.old.map { ($0, call.object) }
+        let leaving = objectCalls.filter { $0.type == .delete || $0.type == .move }.compactMap { call in
+            call.old.map { ($0, call.object) }
         }
         for (path, object) in leaving.sorted(by: { $0.0 > $1.0 }) {
             guard path.section < sections.count, path.item < sections[path.section].objects.count else {
                 complaints.append("nothing at \(path)")
                 continue
             }
-            if sections[path.section].objects.remove(at: path.item) !== object { complaints.append("another object at \(path)") }
+            if sections[path.section].objects.remove(at: path.item) !== object {
+                complaints.append("another object at \(path)")
+            }
         }
         for call in sectionCalls.filter({ $0.type == .delete }).sorted(by: { $0.index > $1.index }) {
             let section = sections.remove(at: call.index)
             if section.name != call.name { complaints.append("section \(section.name) was removed for \(call.name)") }
-            if !section.objects.isEmpty { complaints.append("section \(section.name) was not empty when it was removed") }
+            if !section.objects.isEmpty {
+                complaints.append("section \(section.name) was not empty when it was removed")
+            }
         }
         for call in sectionCalls.filter({ $0.type == .insert }).sorted(by: { $0.index < $1.index }) {
-            if call.index > sections.count { return complaints.append("section \(call.name) was inserted at \(call.index)") }
+            if call.index > sections.count {
+                return complaints.append("section \(call.name) was inserted at \(call.index)")
+            }
             sections.insert(Section(name: call.name, objects: []), at: call.index)
         }
-        let coming = objectCalls.filter { $0.type == .insert || $0.type == .move }.compactMap { call in call.new.map { ($0, call.object) } }
+        let coming = objectCalls.filter { $0.type == .insert || $0.type == .move }.compactMap { call in
+            call.new.map { ($0, call.object) }
+        }
         for (path, object) in coming.sorted(by: { $0.0 < $1.0 }) {
             guard path.section < sections.count, path.item <= sections[path.section].objects.count else {
                 complaints.append("no place at \(path)")
@@ -128,7 +141,8 @@ open class ResultsListener: NSObject, NSFetchedResultsControllerDelegate {
     /// The types of the calls for objects, each with the object's title.
     public var summary: [String] {
         objectCalls.map {
-            "\(["", "insert", "delete", "move", "update"][Int($0.type.rawValue)]) \(($0.object as? LibraryBook)?.title ?? "?")"
+            "\(["", "insert", "delete", "move", "update"][Int($0.type.rawValue)]) "
+                + "\(($0.object as? LibraryBook)?.title ?? "?")"
         }
     }
 }

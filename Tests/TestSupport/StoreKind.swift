@@ -11,7 +11,9 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// the omitted ones.
     public static let allCases: [StoreKind] = {
         let present = wanted.filter { $0.absence == nil }
-        if present.isEmpty { stop("No kind of store is left: " + wanted.compactMap(\.absence).joined(separator: "; ") + ".") }
+        if present.isEmpty {
+            stop("No kind of store is left: " + wanted.compactMap(\.absence).joined(separator: "; ") + ".")
+        }
         return present
     }()
 
@@ -64,7 +66,10 @@ public enum StoreKind: String, CaseIterable, Sendable {
         let named = text.split(separator: ",").map { name -> StoreKind in
             let name = name.trimmingCharacters(in: .whitespaces)
             guard let kind = StoreKind(rawValue: name) else {
-                stop("\(variable) names '\(name)', which is no kind of store. Known are \(every.map(\.rawValue).joined(separator: ", ")).")
+                stop(
+                    "\(variable) names '\(name)', which is no kind of store. Known are "
+                        + "\(every.map(\.rawValue).joined(separator: ", "))."
+                )
             }
             return kind
         }

@@ -34,7 +34,9 @@ open class NSHashTable<ObjectType: AnyObject>: NSObject {
     open var anyObject: ObjectType? { allObjects.first }
 
     /// The object that is equal to another one; nil if there is none.
-    open func member(_ object: ObjectType?) -> ObjectType? { object.flatMap { objects.entry(of: $0)?.key.object as? ObjectType } }
+    open func member(_ object: ObjectType?) -> ObjectType? {
+        object.flatMap { objects.entry(of: $0)?.key.object as? ObjectType }
+    }
 
     /// Whether the table contains an equal object.
     open func contains(_ object: ObjectType?) -> Bool { member(object) != nil }

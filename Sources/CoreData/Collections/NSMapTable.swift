@@ -19,7 +19,9 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     private let valueOptions: NSPointerFunctions.Options
 
     /// A table that holds its keys and values as the options say. The capacity is without effect.
-    public init(keyOptions: NSPointerFunctions.Options = [], valueOptions: NSPointerFunctions.Options = [], capacity: Int = 0) {
+    public init(
+        keyOptions: NSPointerFunctions.Options = [], valueOptions: NSPointerFunctions.Options = [], capacity: Int = 0
+    ) {
         objects = HeldObjects(options: keyOptions)
         self.valueOptions = valueOptions
     }
@@ -27,7 +29,9 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     /// A table that retains keys and values.
     public static func strongToStrongObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable() }
     /// A table that retains its keys only.
-    public static func strongToWeakObjects() -> NSMapTable<KeyType, ObjectType> { NSMapTable(valueOptions: .weakMemory) }
+    public static func strongToWeakObjects() -> NSMapTable<KeyType, ObjectType> {
+        NSMapTable(valueOptions: .weakMemory)
+    }
     /// A table that retains its values, as long as their keys exist.
     ///
     /// ```swift
@@ -43,7 +47,9 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     open var count: Int { objects.living.count }
 
     /// The value of a key; nil if there is none.
-    open func object(forKey key: KeyType?) -> ObjectType? { key.flatMap { objects.entry(of: $0)?.value?.object as? ObjectType } }
+    open func object(forKey key: KeyType?) -> ObjectType? {
+        key.flatMap { objects.entry(of: $0)?.value?.object as? ObjectType }
+    }
 
     /// Sets the value of a key. Nil removes the key.
     open func setObject(_ object: ObjectType?, forKey key: KeyType?) {
@@ -62,10 +68,14 @@ open class NSMapTable<KeyType: AnyObject, ObjectType: AnyObject>: NSObject {
     open func removeAllObjects() { objects.removeAll() }
 
     /// An enumerator of the keys. It retains them until the enumeration is over.
-    open func keyEnumerator() -> NSEnumerator { (objects.living.compactMap(\.key.object) as NSArray).objectEnumerator() }
+    open func keyEnumerator() -> NSEnumerator {
+        (objects.living.compactMap(\.key.object) as NSArray).objectEnumerator()
+    }
 
     /// An enumerator of the values. It retains them until the enumeration is over.
-    open func objectEnumerator() -> NSEnumerator? { (objects.living.compactMap { $0.value?.object } as NSArray).objectEnumerator() }
+    open func objectEnumerator() -> NSEnumerator? {
+        (objects.living.compactMap { $0.value?.object } as NSArray).objectEnumerator()
+    }
 
     /// The keys and values as a dictionary that retains them; keys that are equal in Swift's sense
     /// become one.

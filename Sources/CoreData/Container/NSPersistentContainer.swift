@@ -128,7 +128,8 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
             throw CoreDataErrors.make(
                 .fileReadNoSuchFile,
                 "There is no model named '\(name)': neither \(files.dropLast().joined(separator: ", ")) nor "
-                    + "\(files[files.count - 1]) is among the resources of \(bundle.bundlePath), beside the executable, or in "
+                    + "\(files[files.count - 1]) is among the resources of \(bundle.bundlePath), beside the "
+                    + "executable, or in "
                     + "the resource bundles there.",
                 recovery: "Add the model to the target's resources, or make the container with a model of your own: "
                     + "NSPersistentContainer(name:managedObjectModel:).")
@@ -174,7 +175,9 @@ open class NSPersistentContainer: NSObject, @unchecked Sendable {
     ) {
         let descriptions = persistentStoreDescriptions
         // Stores added later come last: the block must not be called on two threads at once.
-        let ordered = descriptions.filter { !$0.shouldAddStoreAsynchronously } + descriptions.filter(\.shouldAddStoreAsynchronously)
+        let ordered =
+            descriptions.filter { !$0.shouldAddStoreAsynchronously }
+            + descriptions.filter(\.shouldAddStoreAsynchronously)
         for description in ordered {
             do {
                 try description.makeDirectory()

@@ -33,10 +33,13 @@ extension CoreDataErrors {
 
     // MARK: Entities, classes and stores
 
-    static func noSingleEntity(of objectClass: NSManagedObject.Type, candidates: [String], all names: [String]) -> NSError {
+    static func noSingleEntity(of objectClass: NSManagedObject.Type, candidates: [String], all names: [String])
+        -> NSError
+    {
         misuse(
             candidates.isEmpty
-                ? "No entity of the context's model has the class \(objectClass). Its entities are \(names.joined(separator: ", "))."
+                ? "No entity of the context's model has the class \(objectClass). Its entities are "
+                    + "\(names.joined(separator: ", "))."
                 : "The class \(objectClass) stands for several entities: \(candidates.joined(separator: ", ")).",
             recovery: "Fetch by the entity's name: NSFetchRequest(entityName:).")
     }
@@ -50,7 +53,10 @@ extension CoreDataErrors {
     static func otherClass(_ object: NSManagedObject, than declared: Any.Type, of entity: String) -> NSError {
         misuse(
             "The fetch request for \(entity) is declared for \(declared), but an object is a \(type(of: object)).",
-            recovery: "Check the class that the entity names in the model (\(object.layout.entity.managedObjectClassName ?? "none")).")
+            recovery:
+                "Check the class that the entity names in the model "
+                + "(\(object.layout.entity.managedObjectClassName ?? "none"))."
+        )
     }
 
     static func noStoreHolds(_ entity: String, isAmongAffected: Bool) -> NSError {
@@ -77,7 +83,8 @@ extension CoreDataErrors {
             }
         return make(
             .managedObjectReferentialIntegrity,
-            "The context\(context) cannot find the object with the ID \(objectID.uriRepresentation().absoluteString): \(reason).",
+            "The context\(context) cannot find the object with the ID "
+                + "\(objectID.uriRepresentation().absoluteString): \(reason).",
             recovery: "Use the ID in a context of the coordinator that it comes from.",
             userInfo: [NSAffectedObjectsErrorKey: [objectID], "objectID": objectID])
     }
@@ -85,7 +92,8 @@ extension CoreDataErrors {
     static func insertedWithoutCoordinator(_ objects: [NSManagedObject], _ context: String) -> NSError {
         make(
             .persistentStoreOperation,
-            "The context\(context) cannot save \(objects.first?.layout.name ?? "an object"): it was inserted when no context above had a "
+            "The context\(context) cannot save \(objects.first?.layout.name ?? "an object"): it was inserted when no "
+                + "context above had a "
                 + "persistent store coordinator.",
             recovery: "Set persistentStoreCoordinator above first; reset the context, and insert the objects anew.",
             userInfo: [NSAffectedObjectsErrorKey: objects])
@@ -95,7 +103,8 @@ extension CoreDataErrors {
         make(
             .persistentStoreOperation,
             "\(object.layout.name) p\(object.key) was used after its store had been removed from the coordinator.",
-            recovery: "Add the store again and fetch the object anew.", userInfo: [NSAffectedObjectsErrorKey: [object.objectID]])
+            recovery: "Add the store again and fetch the object anew.",
+            userInfo: [NSAffectedObjectsErrorKey: [object.objectID]])
     }
 
     // MARK: Saving
@@ -111,7 +120,8 @@ extension CoreDataErrors {
     static func endlessWillSave(_ object: NSManagedObject?) -> NSError {
         make(
             .persistentStoreSave,
-            "willSave of \(object?.layout.name ?? "an object") \(object?.descriptionOfIdentity ?? "") changes the object each time it is "
+            "willSave of \(object?.layout.name ?? "an object") \(object?.descriptionOfIdentity ?? "") changes the "
+                + "object each time it is "
                 + "called: the save cannot come to an end.",
             recovery: "Compare before you set a property in willSave, or use setPrimitiveValue(_:forKey:).",
             userInfo: object.map { [NSAffectedObjectsErrorKey: [$0]] } ?? [:])
@@ -121,13 +131,15 @@ extension CoreDataErrors {
         make(
             .persistentStoreSave,
             "The object \(object.descriptionOfIdentity) cannot be saved: its entity \(object.layout.name) is abstract.",
-            recovery: "Make an object of one of its subentities, and delete this one.", userInfo: [NSAffectedObjectsErrorKey: [object]])
+            recovery: "Make an object of one of its subentities, and delete this one.",
+            userInfo: [NSAffectedObjectsErrorKey: [object]])
     }
 
     static func storeIsGone(ofChanged objects: [NSManagedObject]) -> NSError {
         make(
             .persistentStoreSave,
-            "The store of \(objects.first?.layout.name ?? "an object") p\(objects.first?.key ?? 0) was removed from the coordinator: its "
+            "The store of \(objects.first?.layout.name ?? "an object") p\(objects.first?.key ?? 0) was removed from "
+                + "the coordinator: its "
                 + "changes cannot be saved.",
             recovery: "Add the store again, or discard the changes with rollback() or refresh(_:mergeChanges:).",
             userInfo: [NSAffectedObjectsErrorKey: objects])
@@ -137,7 +149,8 @@ extension CoreDataErrors {
 
     static func deletionElsewhere(_ objectID: NSObject, _ store: NSPersistentStore, isOfOthers: Bool) -> NSError {
         misuse(
-            "A batch deletion was given the ID \(objectID) of the store \(StoreName.text(type: store.type, url: store.url)), which is not among "
+            "A batch deletion was given the ID \(objectID) of the store "
+                + "\(StoreName.text(type: store.type, url: store.url)), which is not among "
                 + (isOfOthers ? "the stores of the context's coordinator." : "its affectedStores."),
             recovery: isOfOthers
                 ? "Have a context of the store's own coordinator execute a request for it."
@@ -146,11 +159,13 @@ extension CoreDataErrors {
     }
 
     /// Some stores have executed a batch request before another one failed.
-    static func incompleteBatch(_ error: NSError, _ failed: NSPersistentStore, written: [NSPersistentStore]) -> NSError {
+    static func incompleteBatch(_ error: NSError, _ failed: NSPersistentStore, written: [NSPersistentStore]) -> NSError
+    {
         func name(_ store: NSPersistentStore) -> String { StoreName.text(type: store.type, url: store.url) }
         return make(
             .persistentStoreIncompleteSave,
-            "A batch request has changed \(written.map(name).joined(separator: ", ")), but then failed in \(name(failed)): "
+            "A batch request has changed \(written.map(name).joined(separator: ", ")), but then failed in "
+                + "\(name(failed)): "
                 + error.localizedDescription,
             recovery: "Resolve the cause, and execute the request with the other stores as its affectedStores.",
             userInfo: [NSUnderlyingErrorKey: error, NSAffectedStoresErrorKey: [failed]])

@@ -125,7 +125,9 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func relatedObjects(to object: NSManagedObject, slot: Int) -> RelatedObjects {
         guard let context else { return .noContext }
-        guard let objects = context.asOperation({ context.relatedObjects(to: object, slot: slot) }) else { return .unknown }
+        guard let objects = context.asOperation({ context.relatedObjects(to: object, slot: slot) }) else {
+            return .unknown
+        }
         return .objects(objects, mayBeDeleted: context.hasUnsavedDeletions)
     }
 
@@ -141,17 +143,27 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
 
     override func noteChanged(_ object: NSManagedObject) { context?.noteChanged(object) }
 
-    override func noteUntracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteUntracked(object, slot: slot) }
+    override func noteUntracked(_ object: NSManagedObject, slot: Int) {
+        context?.journal?.noteUntracked(object, slot: slot)
+    }
 
-    override func noteTracked(_ object: NSManagedObject, slot: Int) { context?.journal?.noteTracked(object, slot: slot) }
+    override func noteTracked(_ object: NSManagedObject, slot: Int) {
+        context?.journal?.noteTracked(object, slot: slot)
+    }
 
-    override func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
+    override func readAgain(
+        _ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot
+    ) {
         context?.readAgain(destination, ifOthersLedItTo: object, slot)
     }
 
-    override func willChangeTransient(_ object: NSManagedObject, slot: Int) { context?.journal?.willChangeTransient(object, slot: slot) }
+    override func willChangeTransient(_ object: NSManagedObject, slot: Int) {
+        context?.journal?.willChangeTransient(object, slot: slot)
+    }
 
-    override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? { context?.permanentID(ofNew: object) }
+    override func permanentID(ofNew object: NSManagedObject) -> NSManagedObjectID? {
+        context?.permanentID(ofNew: object)
+    }
 
     override func noteTemporaryID(_ objectID: NSManagedObjectID, of object: NSManagedObject) {
         context?.newObjects.note(object, objectID)

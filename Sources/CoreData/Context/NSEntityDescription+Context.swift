@@ -13,7 +13,9 @@ extension NSEntityDescription {
         if context.modelLayout == nil { context.followParent() }
         guard let model = context.modelLayout else {
             preconditionFailure(
-                "The context\(context.nameInMessages) has no persistent store coordinator, so no entity can be found in it.")
+                "The context\(context.nameInMessages) has no persistent store coordinator, so no entity can be found "
+                    + "in it."
+            )
         }
         return model.layoutByName[name]?.entity
     }
@@ -29,10 +31,13 @@ extension NSEntityDescription {
     /// item.setValue("Bolt", forKey: "name")
     /// ```
     @discardableResult
-    public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext) -> NSManagedObject {
+    public class func insertNewObject(forEntityName name: String, into context: NSManagedObjectContext)
+        -> NSManagedObject
+    {
         guard let entity = entity(forEntityName: name, in: context), let layout = entity.cachedLayout else {
             preconditionFailure(
-                "The context's model has no entity named \"\(name)\" (\(context.modelLayout?.layouts.map(\.name).joined(separator: ", ") ?? ""))."
+                "The context's model has no entity named \"\(name)\" "
+                    + "(\(context.modelLayout?.layouts.map(\.name).joined(separator: ", ") ?? ""))."
             )
         }
         return layout.managedObjectClass.init(entity: entity, insertInto: context)

@@ -16,7 +16,9 @@ extension NSManagedObject {
     /// Returns the only entity of the context's model that has this class. Stops the program if
     /// there is none or more than one.
     public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
-        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) { return last.entity.takeUnretainedValue() }
+        if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) {
+            return last.entity.takeUnretainedValue()
+        }
         if context.modelLayout == nil { context.followParent() }
         guard let model = context.modelLayout else {
             preconditionFailure("\(self)(context:) needs a context with a persistent store coordinator.")
@@ -28,7 +30,8 @@ extension NSManagedObject {
                 candidates.isEmpty
                     ? "No entity of the context's model has the class \(self). Its entities are "
                         + model.layouts.map(\.name).joined(separator: ", ") + "."
-                        + ManagedObjectClasses.misfits(of: self, in: model.layouts.map(\.entity)).map { "\n- \($0)" }.joined()
+                        + ManagedObjectClasses.misfits(of: self, in: model.layouts.map(\.entity)).map { "\n- \($0)" }
+                        .joined()
                     : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
         }
         let entity = model.layouts[candidates[0]].entity

@@ -8,7 +8,9 @@ extension NSManagedObjectContext {
         if parentContext != nil { adoptPermanentKeys() }
         guard let key = objectID.key else {
             if let object = newObjects.object(objectID.identity) { return object }
-            return objectID.serial(in: registry.identities).flatMap { registry.object(withSerial: $0, root: objectID.layout.rootIndex) }
+            return objectID.serial(in: registry.identities).flatMap {
+                registry.object(withSerial: $0, root: objectID.layout.rootIndex)
+            }
         }
         if isForeign(objectID) { return ownID(of: objectID).flatMap(registry.object(ofRow:)) }
         guard let number = objectID.storeNumber else { return nil }
@@ -29,7 +31,9 @@ extension NSManagedObjectContext {
     func insertNew(_ object: NSManagedObject, initialValues: InitialValues) {
         let registry: ContextRegistry = registry
         if let identity = registry.modelIdentity {
-            if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity { Self.stopForOtherModel(object) }
+            if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity {
+                Self.stopForOtherModel(object)
+            }
         } else if parentContext != nil {
             followParent()
             if modelLayout != nil { return insertNew(object, initialValues: initialValues) }
@@ -53,7 +57,8 @@ extension NSManagedObjectContext {
     @inline(never)
     private static func stopForOtherModel(_ object: NSManagedObject) -> Never {
         preconditionFailure(
-            "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator.")
+            "The entity \(object.layout.name) belongs to another model than the context's persistent store coordinator."
+        )
     }
 
     /// Called when an object changes for the first time since pending changes were processed.
@@ -69,7 +74,8 @@ extension NSManagedObjectContext {
     func missingRow(_ objectID: NSManagedObjectID) -> NSError {
         CoreDataErrors.make(
             .managedObjectReferentialIntegrity,
-            "There is no \(objectID.layout.name) with the ID \(objectID.uriRepresentation().absoluteString) in the store.",
+            "There is no \(objectID.layout.name) with the ID \(objectID.uriRepresentation().absoluteString) in the "
+                + "store.",
             recovery: "The object was deleted, or the ID comes from another store.",
             userInfo: [NSAffectedObjectsErrorKey: [objectID]])
     }
@@ -89,7 +95,9 @@ extension NSManagedObjectContext {
     /// Returns the object that a to-one relationship of a committed row refers to.
     func destination(_ reference: RowReference, of source: NSManagedObject, slot: Int) -> NSManagedObject? {
         let object = object(for: reference, near: source)
-        if let object, object.flags.contains(.fault), object.committedRow == nil { siblingFaults.noteToOne(source, slot, reference) }
+        if let object, object.flags.contains(.fault), object.committedRow == nil {
+            siblingFaults.noteToOne(source, slot, reference)
+        }
         return object
     }
 

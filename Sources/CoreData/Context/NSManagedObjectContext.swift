@@ -1,14 +1,15 @@
 import Foundation
 
-/// A scratch pad of managed objects: fetches them, tracks their changes, and saves or discards these together.
+/// A scratch pad of managed objects: fetches them, tracks their changes, and saves or discards
+/// these together.
 ///
-/// A context works on one queue: the main queue or a private one. Use it and its objects inside `perform` or `performAndWait`. It keeps
-/// strong references only to objects with unsaved changes.
+/// A context works on one queue: the main queue or a private one. Use it and its objects inside
+/// `perform` or `performAndWait`. It keeps strong references only to objects with unsaved changes.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobjectcontext>
 open class NSManagedObjectContext: NSObject, @unchecked Sendable {
-    // Sendable: a context is confined to its queue by contract, as on Apple's platforms. The parts that other threads may use (`perform`,
-    // the registry) are thread-safe themselves.
+    // Sendable: a context is confined to its queue by contract, as on Apple's platforms. The parts
+    // that other threads may use (`perform`, the registry) are thread-safe themselves.
 
     let gate: ContextGate
     /// A reference to the context that does not keep it alive.
@@ -19,8 +20,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: - State
 
-    // This state is visible to this folder and its subfolders, whose extensions share it; parts with rules of their own keep their
-    // fields private. Other folders add and remove themselves as `listeners`, and set `readFailure` when they read and cannot throw.
+    // This state is visible to this folder and its subfolders, whose extensions share it; parts
+    // with rules of their own keep their fields private. Other folders add and remove themselves as
+    // `listeners`, and set `readFailure` when they read and cannot throw.
 
     /// The pending changes, and the changes of the current event.
     let changes = ChangeTracker()
@@ -28,11 +30,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var activity = ContextActivity()
     /// Whether the class is a subclass that overrides no fetch.
     package final var isPlainSubclass = false
-    /// The class that `init(context:)` was last called on, and its entity, which the registry's model keeps alive: objects come in rows.
-    @exclusivity(unchecked) var lastInsertedClass: (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
+    /// The class that `init(context:)` was last called on, and its entity, which the registry's
+    /// model keeps alive: objects come in rows.
+    @exclusivity(unchecked) var lastInsertedClass:
+        (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
     /// The temporary IDs and assigned stores of new objects.
     @exclusivity(unchecked) var newObjects = NewObjectTable()
-    /// Whether new objects get permanent IDs when they are first asked for their ID. For contexts whose IDs outlive them.
+    /// Whether new objects get permanent IDs when they are first asked for their ID. For contexts
+    /// whose IDs outlive them.
     package final var handsOutPermanentIDs = false
     /// Objects whose `prepareForDeletion()` is running, the innermost last.
     @exclusivity(unchecked) private var preparedForDeletion: ContiguousArray<NSManagedObject> = []
@@ -40,7 +45,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
     /// All objects of a context that keeps them alive; empty for other contexts.
     var retained: Set<NSManagedObject> = []
-    /// The error of the last read that could not throw, since the last save: the next save throws it.
+    /// The error of the last read that could not throw, since the last save: the next save throws
+    /// it.
     var readFailure: (any Error)?
     /// The batches of fetches that were loaded most recently.
     var recentBatches = RecentBatches()
@@ -89,14 +95,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
     }
 
-    /// Makes a context as programs did before contexts had queues: it may be used where it was made, and on no two threads at once.
+    /// Makes a context as programs did before contexts had queues: it may be used where it was
+    /// made, and on no two threads at once.
     public convenience override init() {
         // By its raw value: the case is deprecated.
         self.init(concurrencyType: NSManagedObjectContextConcurrencyType(rawValue: 0) ?? .privateQueueConcurrencyType)
     }
 
     deinit {
-        // Objects that outlive the context, for instance in an error, keep the identities of their stores.
+        // Objects that outlive the context, for instance in an error, keep the identities of their
+        // stores.
         let coordinator = coordinator
         leave()
         if let checkpointObserver { NotificationCenter.default.removeObserver(checkpointObserver) }
@@ -108,9 +116,11 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     // MARK: - Coordinator and parent
 
-    /// The coordinator that the context fetches from and saves to; that of the parent, if there is one.
+    /// The coordinator that the context fetches from and saves to; that of the parent, if there is
+    /// one.
     ///
-    /// Setting another coordinator resets the context and takes it from its parent; setting nil is a programming error.
+    /// Setting another coordinator resets the context and takes it from its parent; setting nil is
+    /// a programming error.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator ?? parentContext?.persistentStoreCoordinator }
         set {
@@ -130,12 +140,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Returns a store of the coordinator; nil once it was removed.
     final func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
 
-    /// The context that this one fetches from and saves to instead of stores; nil for a context that works on stores. Kept alive.
+    /// The context that this one fetches from and saves to instead of stores; nil for a context
+    /// that works on stores. Kept alive.
     ///
-    /// Children see the parent's unsaved changes, and a save of a child becomes changes of the parent. Work of a child that needs the
-    /// parent runs on the parent's queue, and the child waits for it.
+    /// Children see the parent's unsaved changes, and a save of a child becomes changes of the
+    /// parent. Work of a child that needs the parent runs on the parent's queue, and the child
+    /// waits for it.
     ///
-    /// Setting a parent resets the context, which then has the parent's coordinator. The parent must not be a descendant of this context.
+    /// Setting a parent resets the context, which then has the parent's coordinator. The parent
+    /// must not be a descendant of this context.
     open var parent: NSManagedObjectContext? {
         get { parentContext }
         set {
@@ -173,14 +186,16 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Connects a context to the coordinator that its parent got after the context was created.
     func followParent() {
-        guard let parentContext, registry.identities !== parentContext.registry.identities || registry.modelIdentity == nil,
+        guard let parentContext,
+            registry.identities !== parentContext.registry.identities || registry.modelIdentity == nil,
             let coordinator = parentContext.persistentStoreCoordinator, registeredObjects.isEmpty
         else { return }
         leave()
         attach(to: coordinator)
     }
 
-    /// The list of contexts that merge each other's saves. This context is in it if it merges automatically.
+    /// The list of contexts that merge each other's saves. This context is in it if it merges
+    /// automatically.
     var mergingContexts: ClientList? { parentContext?.mergingChildren ?? coordinator?.mergingClients }
 
     // MARK: - Settings
@@ -191,15 +206,18 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var transactionAuthor: String?
     /// Values of the application.
     public let userInfo = NSMutableDictionary()
-    /// The undo manager that registers changes. Nil by default: then nothing is registered, and `undo()` and `redo()` do nothing.
+    /// The undo manager that registers changes. Nil by default: then nothing is registered, and
+    /// `undo()` and `redo()` do nothing.
     ///
-    /// The changes of each event form one action. The event ends when pending changes are processed. Undo does not affect values set by
-    /// primitive setters or changes merged from other contexts. Saving leaves the actions as they are; `rollback()` and `reset()` remove
-    /// those of the context. The changes of one block of `perform` on a private queue are one event.
+    /// The changes of each event form one action. The event ends when pending changes are
+    /// processed. Undo does not affect values set by primitive setters or changes merged from other
+    /// contexts. Saving leaves the actions as they are; `rollback()` and `reset()` remove those of
+    /// the context. The changes of one block of `perform` on a private queue are one event.
     open var undoManager: UndoManager? { didSet { undoManagerChanged(from: oldValue) } }
     /// How conflicts with the store are resolved: an `NSMergePolicy`; the error policy by default.
     open var mergePolicy: Any = NSMergePolicy.error
-    /// The time, in seconds, for which a row may be used after it was read: negative for ever (the default), 0 never.
+    /// The time, in seconds, for which a row may be used after it was read: negative for ever (the
+    /// default), 0 never.
     ///
     /// A fault with an older row reads it from the store again. Loaded objects stay as they are.
     open var stalenessInterval: TimeInterval = -1 {
@@ -211,7 +229,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var retainsRegisteredObjects = false {
         didSet { retained = retainsRegisteredObjects ? Set(registry.allObjects()) : [] }
     }
-    /// Whether an object whose row is gone reads as nil and counts as deleted, instead of stopping the program.
+    /// Whether an object whose row is gone reads as nil and counts as deleted, instead of stopping
+    /// the program.
     open var shouldDeleteInaccessibleFaults = true
     /// Whether changes that other contexts save are merged into this one automatically.
     open var automaticallyMergesChangesFromParent = false {
@@ -230,7 +249,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open var insertedObjects: Set<NSManagedObject> { Set(changes.inserted.objects) }
     /// Changed objects of the store.
     open var updatedObjects: Set<NSManagedObject> { Set(changes.updated.objects) }
-    /// Objects to be deleted by the next save. New objects that were deleted are among them until it, but nothing is written of them.
+    /// Objects to be deleted by the next save. New objects that were deleted are among them until
+    /// it, but nothing is written of them.
     open var deletedObjects: Set<NSManagedObject> { Set(changes.deleted.objects) }
     /// All objects that are registered in the context.
     open var registeredObjects: Set<NSManagedObject> {
@@ -241,16 +261,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Whether a save would write anything. It writes nothing for deleted new objects.
     package final var hasChangesToWrite: Bool { changes.hasChangesToWrite }
 
-    /// Inserts an object that was made without a context, or was new when it was deleted. An object of this context that was deleted is
-    /// there again, also where its deletion was saved; others are left alone. The object keeps a temporary ID that it has.
+    /// Inserts an object that was made without a context, or was new when it was deleted. An object
+    /// of this context that was deleted is there again, also where its deletion was saved; others
+    /// are left alone. The object keeps a temporary ID that it has.
     open func insert(_ object: NSManagedObject) { insertGiven(object) }
 
-    /// Marks an object for deletion by the next save. A new object leaves the context with that save, or with `rollback()` or `reset()`, and
-    /// no store hears of it. One that is being deleted, or whose `prepareForDeletion()` is running, is left alone.
+    /// Marks an object for deletion by the next save. A new object leaves the context with that
+    /// save, or with `rollback()` or `reset()`, and no store hears of it. One that is being
+    /// deleted, or whose `prepareForDeletion()` is running, is left alone.
     open func delete(_ object: NSManagedObject) {
         precondition(
             object.registry === registry,
-            "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be deleted by it.")
+            "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be "
+                + "deleted by it."
+        )
         if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
         if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
         if preparedForDeletion.contains(where: { $0 === object }) { return }
@@ -267,14 +291,17 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         conflictChecks.insert(object)
     }
 
-    /// Puts a new object into the given store when it is saved. The object must not have a permanent ID yet.
+    /// Puts a new object into the given store when it is saved. The object must not have a
+    /// permanent ID yet.
     open func assign(_ object: Any, to store: NSPersistentStore) {
         if let object = object as? NSManagedObject { assignNew(object, to: store) }
     }
 
-    /// Saves all pending changes to the stores, or throws and leaves both the stores and the context as they were.
+    /// Saves all pending changes to the stores, or throws and leaves both the stores and the
+    /// context as they were.
     ///
-    /// - Throws: Validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and errors of the store.
+    /// - Throws: Validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and
+    ///   errors of the store.
     // In the class and not in an extension, so that subclasses can override it.
     open func save() throws { try asOperation { try reserved { try saveChanges() } } }
 
@@ -283,12 +310,14 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The registered object with an ID, without any input or output; nil if the context has none.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { knownObject(with: objectID) }
 
-    /// The registered object with an ID, or a fault, unread: it need not exist. Stops the program where the coordinator lacks its store.
+    /// The registered object with an ID, or a fault, unread: it need not exist. Stops the program
+    /// where the coordinator lacks its store.
     open func object(with objectID: NSManagedObjectID) -> NSManagedObject { objectOrFault(with: objectID) }
 
     /// The object with an ID, loaded.
     ///
-    /// - Throws: Code 133000 when there is no such row, or its store is not among those of the context's coordinator.
+    /// - Throws: Code 133000 when there is no such row, or its store is not among those of the
+    ///   context's coordinator.
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try asOperation { try loadedObject(with: objectID) }
     }
@@ -297,7 +326,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Forgets all objects and changes. References that are still held read as nil.
     ///
-    /// The notification about changes carries the IDs of all the objects, under `NSInvalidatedAllObjectsKey`.
+    /// The notification about changes carries the IDs of all the objects, under
+    /// `NSInvalidatedAllObjectsKey`.
     open func reset() { forgetAll() }
 
     // MARK: - Methods that subclasses may override
@@ -311,17 +341,20 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         try fetchesDirectly ? asOperation { try executor(for: request).results() } : fetchAsSubclassesDo(request)
     }
 
-    /// Fetches the results of a request, as `Any`. Throws the same errors as `fetch(_:)` for typed requests.
+    /// Fetches the results of a request, as `Any`. Throws the same errors as `fetch(_:)` for typed
+    /// requests.
     open func fetch(_ request: NSFetchRequest<any NSFetchRequestResult>) throws -> [Any] {
         try asOperation { try executor(for: request).run().elements }
     }
 
-    /// The number of objects that the request would give. The store counts; pending changes are processed, and errors thrown, as for a fetch.
+    /// The number of objects that the request would give. The store counts; pending changes are
+    /// processed, and errors thrown, as for a fetch.
     open func count<Result>(for request: NSFetchRequest<Result>) throws -> Int {
         try asOperation { try executor(for: request).count() }
     }
 
-    /// The number of objects that the request would return, for a request without a static result type.
+    /// The number of objects that the request would return, for a request without a static result
+    /// type.
     @_disfavoredOverload
     open func count(for request: NSFetchRequest<any NSFetchRequestResult>) throws -> Int {
         try asOperation { try executor(for: request).count() }
@@ -329,10 +362,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Executes a request against the stores.
     ///
-    /// - Returns: An `NSAsynchronousFetchResult` for fetch requests: complete for an `NSFetchRequest`, still running for an
-    ///   `NSAsynchronousFetchRequest`.
-    /// - Throws: Code 134091 for save requests and for classes of requests that the framework does not know; the errors of the request
-    ///   itself.
+    /// - Returns: An `NSAsynchronousFetchResult` for fetch requests: complete for an
+    ///   `NSFetchRequest`, still running for an `NSAsynchronousFetchRequest`.
+    /// - Throws: Code 134091 for save requests and for classes of requests that the framework does
+    ///   not know; the errors of the request itself.
     @discardableResult
     open func execute(_ request: NSPersistentStoreRequest) throws -> NSPersistentStoreResult {
         try asOperation { try request.execute(in: self) }
@@ -351,26 +384,35 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
 
     /// Applies delete rules to newly deleted objects and posts the changes since the last call.
     ///
-    /// Called by `perform` at the end of its block and by `save()`. If a main-queue context is changed on the main thread outside a block,
-    /// it is called on the main queue's next turn. Fetches that include pending changes do the same first, without calling this method.
+    /// Called by `perform` at the end of its block and by `save()`. If a main-queue context is
+    /// changed on the main thread outside a block, it is called on the main queue's next turn.
+    /// Fetches that include pending changes do the same first, without calling this method.
     open func processPendingChanges() { asOperation { processChanges() } }
 
-    /// Turns an object into a fault and discards its changes; with `mergeChanges` reloads its row and keeps them.
+    /// Turns an object into a fault and discards its changes; with `mergeChanges` reloads its row
+    /// and keeps them.
     ///
-    /// The insertion of a new object is a change, too: without `mergeChanges` the object leaves the context, as a fault without a row. If
-    /// another writer deleted the row, its changes cannot be merged: the object becomes a fault that finds no row.
-    open func refresh(_ object: NSManagedObject, mergeChanges: Bool) { asOperation { readAgain(object, mergeChanges: mergeChanges) } }
+    /// The insertion of a new object is a change, too: without `mergeChanges` the object leaves the
+    /// context, as a fault without a row. If another writer deleted the row, its changes cannot be
+    /// merged: the object becomes a fault that finds no row.
+    open func refresh(_ object: NSManagedObject, mergeChanges: Bool) {
+        asOperation { readAgain(object, mergeChanges: mergeChanges) }
+    }
 
-    /// Turns all unchanged objects into faults. Reloads the rows of changed ones and keeps their changes.
+    /// Turns all unchanged objects into faults. Reloads the rows of changed ones and keeps their
+    /// changes.
     open func refreshAllObjects() { asOperation { readAllAgain() } }
 
-    /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from the store.
+    /// Discards all unsaved changes: insertions, deletions and changed values. Nothing is read from
+    /// the store.
     open func rollback() { asOperation { rollBack() } }
 
-    /// Merges a save of another context of the same coordinator. Pending changes of this context survive.
+    /// Merges a save of another context of the same coordinator. Pending changes of this context
+    /// survive.
     ///
-    /// Refreshes changed objects, faults in inserted ones, and deletes deleted ones. Objects that the other context deleted are among
-    /// `deletedObjects` until this context is saved or rolled back; the save writes nothing for them.
+    /// Refreshes changed objects, faults in inserted ones, and deletes deleted ones. Objects that
+    /// the other context deleted are among `deletedObjects` until this context is saved or rolled
+    /// back; the save writes nothing for them.
     ///
     /// - Parameter notification: A `didSaveObjectsNotification` or `didSaveObjectIDsNotification`.
     open func mergeChanges(fromContextDidSave notification: Notification) { asOperation { mergeSave(notification) } }
@@ -380,18 +422,25 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// In a context with a parent, these may also be objects that were saved to the parent only.
     ///
     /// - Throws: Errors of the store that assigns the keys.
-    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws { try asOperation { try obtainKeys(for: objects) } }
+    open func obtainPermanentIDs(for objects: [NSManagedObject]) throws {
+        try asOperation { try obtainKeys(for: objects) }
+    }
 
-    /// Takes back the last group of the undo manager; does nothing without one. Pending changes are processed first, and belong to it.
+    /// Takes back the last group of the undo manager; does nothing without one. Pending changes are
+    /// processed first, and belong to it.
     open func undo() { asOperation { undoGroup() } }
 
     /// Repeats the changes that `undo()` reverted last; does nothing without an undo manager.
     open func redo() { asOperation { redoGroup() } }
 
-    /// Merges changes known only by object IDs or their URIs into several contexts. What led to deleted objects need not be named.
+    /// Merges changes known only by object IDs or their URIs into several contexts. What led to
+    /// deleted objects need not be named.
     ///
-    /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under `NSInsertedObjectsKey` and its siblings.
-    /// - Parameter contexts: those that take the changes over, each on its queue, after those above them.
-    open class func mergeChanges(fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext])
-    { mergeRemoteSave(changeNotificationData, into: contexts) }
+    /// - Parameter changeNotificationData: arrays or sets of IDs or URIs under
+    ///   `NSInsertedObjectsKey` and its siblings.
+    /// - Parameter contexts: those that take the changes over, each on its queue, after those above
+    ///   them.
+    open class func mergeChanges(
+        fromRemoteContextSave changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]
+    ) { mergeRemoteSave(changeNotificationData, into: contexts) }
 }

@@ -9,13 +9,17 @@ struct NewObjectTable {
 
     func object(_ identity: NSManagedObjectID.Identity) -> NSManagedObject? { objects[identity]?.object }
 
-    mutating func note(_ object: NSManagedObject, _ objectID: NSManagedObjectID) { objects[objectID.identity] = WeakObject(object) }
+    mutating func note(_ object: NSManagedObject, _ objectID: NSManagedObjectID) {
+        objects[objectID.identity] = WeakObject(object)
+    }
 
     mutating func forget(_ objectID: NSManagedObjectID) { objects[objectID.identity] = nil }
 
     func store(of object: NSManagedObject) -> NSPersistentStore? { stores[ObjectIdentifier(object)] }
 
-    mutating func assign(_ object: NSManagedObject, to store: NSPersistentStore?) { stores[ObjectIdentifier(object)] = store }
+    mutating func assign(_ object: NSManagedObject, to store: NSPersistentStore?) {
+        stores[ObjectIdentifier(object)] = store
+    }
 
     mutating func reassign(from former: NSPersistentStore, to store: NSPersistentStore) {
         for (object, assigned) in stores where assigned === former { stores[object] = store }

@@ -12,19 +12,26 @@ extension CoreDataErrors {
             userInfo: [NSDetailedErrorsKey: problems.map { misuse($0, recovery: recovery) }])
     }
 
-    static func assignedStoreIsNotAdded(_ store: NSPersistentStore, to entity: String, named name: String, others: String) -> NSError {
+    static func assignedStoreIsNotAdded(
+        _ store: NSPersistentStore, to entity: String, named name: String, others: String
+    ) -> NSError {
         make(
             .persistentStoreSave,
-            "An object of the entity '\(entity)' is assigned to the store \(name), which is not among the coordinator's stores: \(others).",
-            recovery: "Assign the object to a store of its context's coordinator.", userInfo: [NSAffectedStoresErrorKey: [store]])
+            "An object of the entity '\(entity)' is assigned to the store \(name), which is not among the "
+                + "coordinator's stores: \(others).",
+            recovery: "Assign the object to a store of its context's coordinator.",
+            userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
     static func assignedStoreLacksEntity(_ store: NSPersistentStore, _ entity: String, named name: String) -> NSError {
         make(
             .persistentStoreIncompatibleSchema,
-            "An object of the entity '\(entity)' is assigned to the store \(name), whose configuration '\(store.configurationName)' does "
+            "An object of the entity '\(entity)' is assigned to the store \(name), whose configuration "
+                + "'\(store.configurationName)' does "
                 + "not have that entity.",
-            recovery: "Assign the object to a store of another configuration, or add the entity to the configuration in the model.",
+            recovery:
+                "Assign the object to a store of another configuration, or add the entity to the configuration in "
+                + "the model.",
             userInfo: [NSAffectedStoresErrorKey: [store]])
     }
 
@@ -37,12 +44,15 @@ extension CoreDataErrors {
     static func noStoreForNewObject(_ entity: String, _ reason: String, stores: [NSPersistentStore]) -> NSError {
         make(
             .persistentStoreSave, "No store can take an object of the entity '\(entity)'. \(reason)",
-            recovery: "Add a store whose configuration has the entity before saving.", userInfo: [NSAffectedStoresErrorKey: stores])
+            recovery: "Add a store whose configuration has the entity before saving.",
+            userInfo: [NSAffectedStoresErrorKey: stores])
     }
 
     static func storesAreReadOnly(_ entity: String, _ stores: [NSPersistentStore], named names: String) -> NSError {
         storeIsReadOnly(
-            stores, "No store can take an object of the entity '\(entity)'. All stores that hold the entity are read-only: \(names).",
+            stores,
+            "No store can take an object of the entity '\(entity)'. All stores that hold the entity are read-only: "
+                + "\(names).",
             orElse: "Or add another store whose configuration has the entity.")
     }
 }

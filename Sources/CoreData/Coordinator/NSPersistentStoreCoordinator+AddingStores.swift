@@ -66,7 +66,9 @@ extension NSPersistentStoreCoordinator {
         try compatibility.checkFeatures(of: held.entities, storeClass: storeClass)
         let url = try self.url(url, for: storeClass, type: type)
         // Each store at the null device is a separate store.
-        if url.path != SQLiteStore.nullDevice, let other = persistentStore(for: url) { throw duplicate(other, of: type, at: url) }
+        if url.path != SQLiteStore.nullDevice, let other = persistentStore(for: url) {
+            throw duplicate(other, of: type, at: url)
+        }
 
         let store = storeClass.init(
             persistentStoreCoordinator: self, configurationName: configuration, at: url, options: options)
@@ -191,7 +193,8 @@ extension NSPersistentStoreCoordinator {
         try requireAdded(store, toBe: "removed")
         // Not under the lock, as observers may wait for other threads. The store may be gone when
         // they return.
-        NotificationCenter.default.post(name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
+        NotificationCenter.default.post(
+            name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         try changingStores.withLock {
             try requireAdded(store, toBe: "removed")
             store.willRemove(from: self)
@@ -212,7 +215,8 @@ extension NSPersistentStoreCoordinator {
         if let added = changingStores.withLock({ addedStores.first { $0.store === store } }) { return added }
         throw CoreDataErrors.make(
             .persistentStoreOperation,
-            "The store \(StoreName.text(type: store.type, url: store.url)) cannot be \(purpose): it does not belong to the coordinator.",
+            "The store \(StoreName.text(type: store.type, url: store.url)) cannot be \(purpose): it does not belong "
+                + "to the coordinator.",
             userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 

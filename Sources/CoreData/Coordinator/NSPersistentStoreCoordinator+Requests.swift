@@ -16,7 +16,9 @@ extension NSPersistentStoreCoordinator {
         init(_ store: NSPersistentStore, holding held: HeldEntities, of layouts: ModelLayout) {
             var holdings = Array(repeating: Holding.none, count: layouts.layouts.count)
             func note(_ entities: ArraySlice<NSEntityDescription>, _ holding: Holding) {
-                for entity in entities { if let layout = layouts.layoutByName[entity.name ?? ""] { holdings[layout.index] = holding } }
+                for entity in entities {
+                    if let layout = layouts.layoutByName[entity.name ?? ""] { holdings[layout.index] = holding }
+                }
             }
             note(held.unlisted, .asSubentity)
             note(held.listed, .listed)
@@ -41,7 +43,8 @@ extension NSPersistentStoreCoordinator {
         let stores = addedStores
         if let assigned {
             guard let added = stores.first(where: { $0.store === assigned }) else {
-                throw CoreDataErrors.assignedStoreIsNotAdded(assigned, to: entity.name, named: describe(assigned), others: describe(stores))
+                throw CoreDataErrors.assignedStoreIsNotAdded(
+                    assigned, to: entity.name, named: describe(assigned), others: describe(stores))
             }
             guard added.holds(entity.index) else {
                 throw CoreDataErrors.assignedStoreLacksEntity(assigned, entity.name, named: describe(assigned))
@@ -53,10 +56,13 @@ extension NSPersistentStoreCoordinator {
         }
         if let added = Self.writableStore(for: entity, among: stores) { return added.store }
         let holders = stores.filter { $0.holds(entity.index) }
-        if !holders.isEmpty { throw CoreDataErrors.storesAreReadOnly(entity.name, holders.map(\.store), named: describe(holders)) }
+        if !holders.isEmpty {
+            throw CoreDataErrors.storesAreReadOnly(entity.name, holders.map(\.store), named: describe(holders))
+        }
         throw CoreDataErrors.noStoreForNewObject(
             entity.name,
-            stores.isEmpty ? "The coordinator has no stores." : "No store's configuration has the entity: \(describe(stores)).",
+            stores.isEmpty
+                ? "The coordinator has no stores." : "No store's configuration has the entity: \(describe(stores)).",
             stores: stores.map(\.store))
     }
 

@@ -9,7 +9,9 @@ extension NSPersistentStoreCoordinator {
     }
 
     /// The number of requests that can read at once while another request writes.
-    package final var concurrentReads: Int { addedStores.compactMap { $0.store.snapshotStore?.concurrentReads }.min() ?? 1 }
+    package final var concurrentReads: Int {
+        addedStores.compactMap { $0.store.snapshotStore?.concurrentReads }.min() ?? 1
+    }
 
     /// Makes contexts merge the saves of other programs, if the store is notified of them.
     func follow(_ store: NSPersistentStore) {

@@ -29,7 +29,8 @@ extension NSPersistentStoreCoordinator {
             guard let open else { throw error }
             var userInfo = error.userInfo
             userInfo[NSLocalizedDescriptionKey] =
-                "\(error.localizedDescription) The store \(StoreName.text(type: open.type, url: destinationURL)) was removed from the "
+                "\(error.localizedDescription) The store \(StoreName.text(type: open.type, url: destinationURL)) was "
+                + "removed from the "
                 + "coordinator before it was to be replaced; add it again to go on with it."
             throw CoreDataError(domain: error.domain, code: error.code, userInfo: userInfo)
         }
@@ -46,7 +47,8 @@ extension NSPersistentStoreCoordinator {
             let isReadOnly = NSPersistentStore.flag(options, NSReadOnlyPersistentStoreOption)
             let copy = try addPersistentStore(
                 ofType: storeType, configurationName: configuration, at: url,
-                options: isReadOnly ? options?.filter { $0.key != AnyHashable(NSReadOnlyPersistentStoreOption) } : options)
+                options: isReadOnly
+                    ? options?.filter { $0.key != AnyHashable(NSReadOnlyPersistentStoreOption) } : options)
             let moved: MovedRows
             do {
                 let entities = modelLayout.layouts.filter { added.holds($0.index) }
@@ -88,7 +90,9 @@ extension NSPersistentStoreCoordinator {
     public class func cachedModelForPersistentStore(
         at url: URL, options: [AnyHashable: Any]? = nil
     ) throws -> NSManagedObjectModel {
-        if let model = try StoreFiles.cachedModel(ofType: StoreTypeRegistry.type(of: url), at: url, options: options) { return model }
+        if let model = try StoreFiles.cachedModel(ofType: StoreTypeRegistry.type(of: url), at: url, options: options) {
+            return model
+        }
         throw CoreDataErrors.make(
             .migrationMissingSourceModel, "The store \(StoreName.path(url)) keeps no model in itself.",
             recovery: "Open it with the model that it was made with.",

@@ -11,7 +11,8 @@ struct StoreCompatibility {
     /// The entities that the store is to hold.
     func heldEntities() throws -> HeldEntities {
         if let held = model.heldEntities(forConfigurationName: configuration) { return held }
-        throw CoreDataErrors.unknownConfiguration(configuration ?? "", among: model.configurations, type: type, url: url)
+        throw CoreDataErrors.unknownConfiguration(
+            configuration ?? "", among: model.configurations, type: type, url: url)
     }
 
     func checkFeatures(of entities: [NSEntityDescription], storeClass: NSPersistentStore.Type) throws {
@@ -40,7 +41,8 @@ struct StoreCompatibility {
         let versions = held.versions
         let completed = migrates ? Self.completed(stored, versions, storedModel) : nil
         let difference = ModelDifference(
-            stored: completed ?? stored, current: completed == nil ? versions.expected(beside: stored) : versions.hashes)
+            stored: completed ?? stored, current: completed == nil ? versions.expected(beside: stored) : versions.hashes
+        )
         guard !difference.isEmpty else { return nil }
         guard migrates else {
             throw incompatible(difference, metadata: metadata, storedModel: storedModel())
@@ -53,7 +55,8 @@ struct StoreCompatibility {
         guard let sourceModel = found else { throw missingModel(difference, unreadable, metadata: metadata) }
         for error in unreadable {
             Warnings.sayOnce(about: "model at \(error.file ?? "")") {
-                "A model that the store \(name) may have been made with cannot be read; the store is migrated from another source, which "
+                "A model that the store \(name) may have been made with cannot be read; the store is migrated from "
+                    + "another source, which "
                     + "need not have the same renaming identifiers. \(error)"
             }
         }
@@ -90,10 +93,13 @@ struct StoreCompatibility {
         _ difference: ModelDifference, metadata: [String: Any], storedModel: NSManagedObjectModel?
     ) -> NSError {
         var difference = difference
-        if let storedModel, let stored = StoreMetadataHashes.hashes(in: metadata), ArchivedComposite.isForm(of: storedModel, stored) {
+        if let storedModel, let stored = StoreMetadataHashes.hashes(in: metadata),
+            ArchivedComposite.isForm(of: storedModel, stored)
+        {
             return CoreDataErrors.make(
                 .persistentStoreIncompatibleVersionHash,
-                "The store \(name) keeps each composite attribute as one archived dictionary, as former releases of this library "
+                "The store \(name) keeps each composite attribute as one archived dictionary, as former releases of "
+                    + "this library "
                     + "did; the elements have columns of their own now.",
                 recovery: "Migrate it: add it with NSMigratePersistentStoresAutomaticallyOption and "
                     + "NSInferMappingModelAutomaticallyOption.",
@@ -118,7 +124,8 @@ struct StoreCompatibility {
         let reasons = unreadable.map { " It may be one that cannot be read: \($0)" }.joined()
         return CoreDataErrors.make(
             .migrationMissingSourceModel,
-            "The store \(name) cannot be migrated: the model that it was made with was not found. \(difference.text)\(reasons)",
+            "The store \(name) cannot be migrated: the model that it was made with was not found. "
+                + "\(difference.text)\(reasons)",
             recovery: unreadable.isEmpty
                 ? "Keep all versions of the model in the bundle, or open the store with the version that made it."
                 : "Correct the model that cannot be read, or open the store with the version that made it.",
@@ -126,7 +133,8 @@ struct StoreCompatibility {
     }
 
     private func migration(
-        from sourceModel: NSManagedObjectModel, _ difference: ModelDifference, stored: [String: Data], metadata: [String: Any],
+        from sourceModel: NSManagedObjectModel, _ difference: ModelDifference, stored: [String: Data],
+        metadata: [String: Any],
         entities: [NSEntityDescription]
     ) throws -> StoreMigration {
         var userInfo = userInfo(metadata)
@@ -137,7 +145,8 @@ struct StoreCompatibility {
             difference.explain(storedModel: sourceModel, currentModel: model)
             throw CoreDataErrors.make(
                 .migrationMissingMappingModel,
-                "The store \(name) cannot be migrated: there is no mapping model from the version of the model that it was made "
+                "The store \(name) cannot be migrated: there is no mapping model from the version of the model that "
+                    + "it was made "
                     + "with to the current one, and none may be inferred. \(difference.text)",
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
                 userInfo: userInfo)

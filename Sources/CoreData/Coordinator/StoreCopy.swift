@@ -29,7 +29,8 @@ struct StoreCopy {
         if let rows = store.snapshotStore { return rows }
         throw CoreDataErrors.make(
             .persistentStoreOperation,
-            "Objects of the store \(StoreName.text(type: store.type, url: store.url)) cannot be copied: its class gives no "
+            "Objects of the store \(StoreName.text(type: store.type, url: store.url)) cannot be copied: its class "
+                + "gives no "
                 + "access to its rows.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 
@@ -64,7 +65,8 @@ struct StoreCopy {
             table.keys.enumerated().flatMap { index, key in
                 [
                     NSManagedObjectID(key: key, layout: table.layout, store: sourceStore),
-                    NSManagedObjectID(key: table.firstNewKey + Int64(index), layout: table.layout, store: destinationStore),
+                    NSManagedObjectID(
+                        key: table.firstNewKey + Int64(index), layout: table.layout, store: destinationStore),
                 ]
             }
         }
@@ -134,7 +136,8 @@ struct StoreCopy {
             for start in stride(from: 0, to: table.keys.count, by: Self.blockSize) {
                 let range = start..<min(start + Self.blockSize, table.keys.count)
                 let batch = SaveBatch()
-                for (index, references) in zip(range, try related(to: Array(table.keys[range]), slot, table.layout, newKeys))
+                for (index, references) in zip(
+                    range, try related(to: Array(table.keys[range]), slot, table.layout, newKeys))
                 where !references.isEmpty {
                     var change = RelationshipChange(
                         layout: table.layout, slot: slot.index, ownerKey: table.firstNewKey + Int64(index))

@@ -7,7 +7,9 @@ enum StoreFiles {
     ///
     /// - Throws: `ModelReadingError` if the model cannot be read, and the errors of reading the
     ///   file.
-    static func cachedModel(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+    static func cachedModel(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws
+        -> NSManagedObjectModel?
+    {
         try naming(url) { try StoreTypeRegistry.classesByType[type]?.modelInStore(at: url, options: options) }
     }
 

@@ -29,12 +29,17 @@ enum StoreTypeRegistry {
     static func storeClass(for type: String, at url: URL?, ignoresCase: Bool = false) throws -> NSPersistentStore.Type {
         let classes = classesByType
         if let storeClass = classes[type] { return storeClass }
-        if ignoresCase, let known = classes.first(where: { $0.key.lowercased() == type.lowercased() }) { return known.value }
+        if ignoresCase, let known = classes.first(where: { $0.key.lowercased() == type.lowercased() }) {
+            return known.value
+        }
         throw CoreDataErrors.make(
             .persistentStoreInvalidType,
-            "The store \(StoreName.path(url)) cannot be opened: there is no store class for the type '\(type)'. Known types "
+            "The store \(StoreName.path(url)) cannot be opened: there is no store class for the type '\(type)'. "
+                + "Known types "
                 + "are \(classes.keys.sorted().joined(separator: ", ")).",
-            recovery: "Use one of these types, link the product of this package that has the type (CoreDataPostgreSQL for PostgreSQL), "
+            recovery:
+                "Use one of these types, link the product of this package that has the type (CoreDataPostgreSQL for "
+                + "PostgreSQL), "
                 + "or register a class with registerStoreClass(_:type:) first.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }

@@ -3,7 +3,8 @@ import Foundation
 /// Options that programs may set although they are not implemented.
 enum UnsupportedOptions {
     private static let harmless = [
-        NSPersistentStoreDeferredLightweightMigrationOptionKey: "migrations are never deferred: all of it is done when the store is added",
+        NSPersistentStoreDeferredLightweightMigrationOptionKey:
+            "migrations are never deferred: all of it is done when the store is added",
         NSPersistentStoreFileProtectionKey: "files are not encrypted on this system",
         NSValidateXMLStoreOption: "there are no XML stores",
         NSBinaryStoreSecureDecodingClasses: "there are no binary stores",
@@ -27,7 +28,9 @@ enum UnsupportedOptions {
 
     private static func say(_ harmless: [String: String], _ options: [AnyHashable: Any], subject: (String) -> String) {
         for (option, reason) in harmless {
-            if isSet(option, options) { Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." } }
+            if isSet(option, options) {
+                Warnings.sayOnce(about: subject(option)) { "The option \(option) has no effect: \(reason)." }
+            }
         }
     }
 
@@ -36,7 +39,8 @@ enum UnsupportedOptions {
         case nil: false
         case let protection as FileProtectionType: protection != .none
         // A protection class may be given as a text. Every other text is a number.
-        case let text as String where option == NSPersistentStoreFileProtectionKey: text != FileProtectionType.none.rawValue
+        case let text as String where option == NSPersistentStoreFileProtectionKey:
+            text != FileProtectionType.none.rawValue
         case is NSNumber, is Bool, is String: NSPersistentStore.flag(options, option)
         default: true
         }

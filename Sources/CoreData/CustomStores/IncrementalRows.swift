@@ -87,7 +87,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         if let reference = NodeValue.reference(value) { return reference }
         throw store.error(
             .persistentStoreOperation,
-            "The store class \(type(of: store)) answered a fetch of '\(plan.entity.name)' with a \(type(of: value)) instead "
+            "The store class \(type(of: store)) answered a fetch of '\(plan.entity.name)' with a \(type(of: value)) "
+                + "instead "
                 + "of a managed object or object ID.")
     }
 
@@ -150,7 +151,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
         } catch let problem as CompositeProblem {
             throw store.error(
                 .persistentStoreOperation,
-                "The store class \(type(of: store)) gave a value for the attribute '\(slot.name)' of \(node.objectID) that it "
+                "The store class \(type(of: store)) gave a value for the attribute '\(slot.name)' of "
+                    + "\(node.objectID) that it "
                     + "cannot have: \(problem.reason).")
         }
     }
@@ -160,13 +162,15 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     ) throws -> StoredValue {
         let value = node.value(for: slot.property)
         if let relationship = slot.relationship {
-            let destination = try value ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
+            let destination =
+                try value ?? store.newValue(forRelationship: relationship, forObjectWith: node.objectID, with: context)
             return NodeValue.reference(destination).map(StoredValue.reference) ?? .null
         }
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
             throw store.error(
                 .persistentStoreOperation,
-                "The store class \(type(of: store)) gave a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") for "
+                "The store class \(type(of: store)) gave a value of the type "
+                    + "\(value.map { "\(type(of: $0))" } ?? "nil") for "
                     + "the attribute '\(slot.name)' of \(node.objectID), which is of the type "
                     + (slot.attribute?.attributeType ?? .undefinedAttributeType).displayName + ".")
         }
@@ -214,7 +218,8 @@ final class IncrementalRows: SnapshotStore, @unchecked Sendable {
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
         throw store.error(
             .persistentStoreOperation,
-            "Rows cannot be copied into the store \(StoreName.text(type: store.type, url: store.url)): an incremental store "
+            "Rows cannot be copied into the store \(StoreName.text(type: store.type, url: store.url)): an "
+                + "incremental store "
                 + "gives identities to managed objects only.")
     }
 
@@ -326,7 +331,9 @@ extension NSFetchRequest: IncrementalFetchRequest {
     /// A copy with a fixed result type, so that a store need not guess it: on a Mac it may cast to
     /// any, because all are one class there.
     func copyForStore() -> NSPersistentStoreRequest? {
-        guard Swift.type(of: self) == NSFetchRequest<ResultType>.self else { return copy() as? NSPersistentStoreRequest }
+        guard Swift.type(of: self) == NSFetchRequest<ResultType>.self else {
+            return copy() as? NSPersistentStoreRequest
+        }
         let request = NSFetchRequest<any NSFetchRequestResult>()
         copyValues(to: request)
         return request

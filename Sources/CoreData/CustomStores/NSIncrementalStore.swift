@@ -156,9 +156,13 @@ open class NSIncrementalStore: NSPersistentStore, CustomStore, @unchecked Sendab
 
     override var observesUse: Bool { true }
 
-    override func useBegan(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidRegisterObjects(with: objectIDs) }
+    override func useBegan(of objectIDs: [NSManagedObjectID]) {
+        managedObjectContextDidRegisterObjects(with: objectIDs)
+    }
 
-    override func useEnded(of objectIDs: [NSManagedObjectID]) { managedObjectContextDidUnregisterObjects(with: objectIDs) }
+    override func useEnded(of objectIDs: [NSManagedObjectID]) {
+        managedObjectContextDidUnregisterObjects(with: objectIDs)
+    }
 
     /// False: the subclass decides which keys requests may contain.
     override var knowsKeysOfModelOnly: Bool { false }
@@ -166,7 +170,8 @@ open class NSIncrementalStore: NSPersistentStore, CustomStore, @unchecked Sendab
     override var namesRowsByKey: Bool { false }
 
     override func answer(_ request: AnyObject, for context: AnyObject) throws -> Any {
-        guard let request = request as? NSPersistentStoreRequest, let context = context as? NSManagedObjectContext else {
+        guard let request = request as? NSPersistentStoreRequest, let context = context as? NSManagedObjectContext
+        else {
             return try super.answer(request, for: context)
         }
         return try execute(request, with: context)

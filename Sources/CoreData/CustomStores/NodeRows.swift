@@ -37,7 +37,8 @@ enum NodeRows {
         guard let converted = PropertyConversion.value(from: value, kind: slot.kind) else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
-                "The record \(node.objectID) has a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") for the "
+                "The record \(node.objectID) has a value of the type \(value.map { "\(type(of: $0))" } ?? "nil") "
+                    + "for the "
                     + "attribute '\(slot.name)', which is of the type "
                     + (slot.attribute?.attributeType ?? .undefinedAttributeType).displayName + ".")
         }
@@ -107,7 +108,9 @@ enum NodeRows {
     /// Applies additions, and then orders: the inverse may already have added members of an ordered
     /// relationship.
     static func apply(_ changes: [RelationshipChange], to store: NSAtomicStore) {
-        func nodes(_ references: [RowReference]) -> [NSAtomicStoreCacheNode] { references.compactMap { node($0, store) } }
+        func nodes(_ references: [RowReference]) -> [NSAtomicStoreCacheNode] {
+            references.compactMap { node($0, store) }
+        }
         for change in changes {
             guard let (owner, relationship) = end(change, store) else { continue }
             add(nodes(change.added), to: owner, relationship)
@@ -132,7 +135,8 @@ enum NodeRows {
         _ change: RelationshipChange, _ store: NSAtomicStore
     ) -> (owner: NSAtomicStoreCacheNode, relationship: NSRelationshipDescription)? {
         let reference = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
-        guard let owner = node(reference, store), let relationship = change.layout.slots[change.slot].relationship else { return nil }
+        guard let owner = node(reference, store), let relationship = change.layout.slots[change.slot].relationship
+        else { return nil }
         return (owner, relationship)
     }
 
@@ -185,7 +189,9 @@ struct FormerNode {
         self.node = node
         cache = node.propertyCache?.mutableCopy() as? NSMutableDictionary
         let isPlain = type(of: node) == NSAtomicStoreCacheNode.self
-        values = isPlain ? [] : node.objectID.layout.slots.filter { !$0.isTransient }.map { ($0.name, node.value(forKey: $0.name)) }
+        values =
+            isPlain
+            ? [] : node.objectID.layout.slots.filter { !$0.isTransient }.map { ($0.name, node.value(forKey: $0.name)) }
     }
 
     func restore() {

@@ -34,7 +34,9 @@ final class ReferenceTable: @unchecked Sendable {
             if let key = state.maps.keys[root]?[reference] { return key }
             var key = Self.wholeNumber(reference) ?? 0
             // A huge number would leave no keys above it.
-            if key <= 0 || key > Int64.max / 2 || state.maps.references[root]?[key] != nil { key = (state.maps.last[root] ?? 0) + 1 }
+            if key <= 0 || key > Int64.max / 2 || state.maps.references[root]?[key] != nil {
+                key = (state.maps.last[root] ?? 0) + 1
+            }
             state.maps.last[root] = max(state.maps.last[root] ?? 0, key)
             state.maps.keys[root, default: [:]][reference] = key
             state.maps.references[root, default: [:]][key] = reference
@@ -79,7 +81,9 @@ final class ReferenceTable: @unchecked Sendable {
     private static func wholeNumber(_ reference: AnyHashable) -> Int64? { reference.base as? Int64 }
 
     /// The reference object in the form in which the store passed it.
-    private static func object(_ reference: AnyHashable) -> Any { (reference.base as? LiteralText)?.text ?? reference.base }
+    private static func object(_ reference: AnyHashable) -> Any {
+        (reference.base as? LiteralText)?.text ?? reference.base
+    }
 
     private static func text(of reference: AnyHashable) -> String { String(describing: object(reference)) }
 }

@@ -29,7 +29,9 @@ extension CoreDataErrors {
     }
 
     static func unknownEntity(_ name: String, among names: [String]) -> NSError {
-        misuse("The model has no entity named \"\(name)\".", recovery: "Its entities are \(names.joined(separator: ", ")).")
+        misuse(
+            "The model has no entity named \"\(name)\".", recovery: "Its entities are \(names.joined(separator: ", "))."
+        )
     }
 
     static func noRelationshipToPrefetch(_ name: String, of entity: String) -> NSError {
@@ -49,7 +51,8 @@ extension CoreDataErrors {
     /// The error of a fetch whose predicate could not be evaluated.
     fileprivate static func make(_ predicate: NSPredicate, _ error: PredicateEvaluationError) -> NSError {
         misuse(
-            "The predicate '\(predicate.predicateFormat)' cannot be evaluated: \(error)", recovery: "Correct the predicate.",
+            "The predicate '\(predicate.predicateFormat)' cannot be evaluated: \(error)",
+            recovery: "Correct the predicate.",
             userInfo: ["NSPredicateFormat": predicate.predicateFormat])
     }
 
@@ -59,16 +62,19 @@ extension CoreDataErrors {
     ///   - part: The predicate, the expression, or the sort key.
     ///   - store: The kind of store, in words.
     ///   - advice: What to do, as a sentence.
-    package static func unanswerable(_ part: String, by store: String, _ reason: String, advice: String = "Change the request.") -> NSError
-    {
+    package static func unanswerable(
+        _ part: String, by store: String, _ reason: String, advice: String = "Change the request."
+    ) -> NSError {
         misuse(
-            "The \(store) cannot evaluate '\(part)': \(reason). \(advice)", recovery: advice, userInfo: ["NSPredicateFormat": part])
+            "The \(store) cannot evaluate '\(part)': \(reason). \(advice)", recovery: advice,
+            userInfo: ["NSPredicateFormat": part])
     }
 
     static func orderOfComposite(_ key: String, of entity: String, elements: [String]) -> NSError {
         misuse(
             "'\(entity)' cannot be fetched in the order of '\(key)': a composite attribute has no order.",
-            recovery: "Sort by its elements: \(elements.joined(separator: ", ")).", userInfo: ["NSPredicateFormat": "sorting by \(key)"])
+            recovery: "Sort by its elements: \(elements.joined(separator: ", ")).",
+            userInfo: ["NSPredicateFormat": "sorting by \(key)"])
     }
 
     static func ungroupedColumn(_ path: String, of entity: String, groupedBy names: [String]) -> NSError {
@@ -100,7 +106,8 @@ extension CoreDataErrors {
 
     static func noNameOfProperty(_ key: Any) -> NSError {
         misuse(
-            "A key of propertiesToUpdate is a \(type(of: key)): \(key).", recovery: "Use the names or the descriptions of properties.")
+            "A key of propertiesToUpdate is a \(type(of: key)): \(key).",
+            recovery: "Use the names or the descriptions of properties.")
     }
 
     static func unknownProperty(_ name: String, of entity: String, among names: [String]) -> NSError {
@@ -116,7 +123,9 @@ extension CoreDataErrors {
     }
 
     static func nothingToUpdate(of entity: String) -> NSError {
-        misuse("The batch update of '\(entity)' has no propertiesToUpdate.", recovery: "Name at least one property and its new value.")
+        misuse(
+            "The batch update of '\(entity)' has no propertiesToUpdate.",
+            recovery: "Name at least one property and its new value.")
     }
 
     static func expressionForExternalData(_ property: String, of entity: String) -> NSError {
@@ -127,7 +136,8 @@ extension CoreDataErrors {
 
     static func insertionOfAbstract(_ entity: String) -> NSError {
         misuse(
-            "Objects of the entity '\(entity)' cannot be inserted: it is abstract.", recovery: "Insert objects of one of its subentities.")
+            "Objects of the entity '\(entity)' cannot be inserted: it is abstract.",
+            recovery: "Insert objects of one of its subentities.")
     }
 
     static func insertionOfOther(_ other: String, than entity: String) -> NSError {
@@ -151,7 +161,8 @@ extension CoreDataErrors {
 
 extension NSPredicate {
     /// Whether an object, or a value in place of one, satisfies the predicate of a request.
-    func isMet(by object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun) throws -> Bool {
+    func isMet(by object: Any?, substitutionVariables variables: [String: Any] = [:], run: PredicateRun) throws -> Bool
+    {
         do throws(PredicateEvaluationError) {
             return try evaluate(with: object, substitutionVariables: variables, run: run)
         } catch {

@@ -35,7 +35,8 @@ extension CoreDataErrors {
         let known = names.sorted().map { "'\($0)'" }.joined(separator: ", ")
         return make(
             .persistentStoreOpen,
-            "The store \(StoreName.text(type: type, url: url)) cannot be added: the model has no configuration '\(name)'. "
+            "The store \(StoreName.text(type: type, url: url)) cannot be added: the model has no configuration "
+                + "'\(name)'. "
                 + "It has \(known.isEmpty ? "none" : known).",
             recovery: "Name one of the model's configurations, or none for all entities.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
@@ -53,7 +54,8 @@ extension CoreDataErrors {
     static func stagedMigration(type: String, url: URL?) -> NSError {
         make(
             .migration,
-            "The store \(StoreName.text(type: type, url: url)) was added with NSPersistentStoreStagedMigrationManagerOptionKey, but "
+            "The store \(StoreName.text(type: type, url: url)) was added with "
+                + "NSPersistentStoreStagedMigrationManagerOptionKey, but "
                 + "there are no staged migrations.",
             recovery: "Leave the option out, and migrate with NSMigratePersistentStoresAutomaticallyOption and "
                 + "NSInferMappingModelAutomaticallyOption.",
@@ -69,7 +71,9 @@ extension CoreDataErrors {
                 + "Tables are named after entities.", recovery: "Rename the entity.")
     }
 
-    static func underivable(_ attribute: String, of entity: String, _ expression: String, _ reason: String, store: String) -> NSError {
+    static func underivable(
+        _ attribute: String, of entity: String, _ expression: String, _ reason: String, store: String
+    ) -> NSError {
         make(
             .persistentStoreOpen,
             "The derived attribute '\(attribute)' of entity '\(entity)' cannot be kept by a \(store) store: "
@@ -103,7 +107,9 @@ extension CoreDataErrors {
         make(
             .persistentStoreSave,
             "The store's metadata cannot be written: it holds a value that is no property list value "
-                + "(keys: \(keys.sorted().joined(separator: ", "))). Use strings, numbers, dates, data, arrays and dictionaries.",
-            recovery: "Set the metadata of the store again, with such values only.", userInfo: [NSUnderlyingErrorKey: error])
+                + "(keys: \(keys.sorted().joined(separator: ", "))). Use strings, numbers, dates, data, arrays and "
+                + "dictionaries.",
+            recovery: "Set the metadata of the store again, with such values only.",
+            userInfo: [NSUnderlyingErrorKey: error])
     }
 }

@@ -22,7 +22,8 @@ struct SystemFailure: Error, Equatable {
         case ENOSPC: "There is no space left on its disk: free some and try again."
         case EDQUOT: "The disk quota is used up: free some space or raise the quota, and try again."
         case EFBIG: "The limit on the size of files (ulimit -f) is reached: raise it and try again."
-        case EMFILE: "The process has no file descriptor left: close files, or raise the limit (ulimit -n), and try again."
+        case EMFILE:
+            "The process has no file descriptor left: close files, or raise the limit (ulimit -n), and try again."
         case ENFILE: "The system has no file descriptor left: close files, or raise its limit, and try again."
         default: nil
         }

@@ -30,7 +30,8 @@ extension URL {
     private static func password(in text: String, isServer: Bool) -> Range<String.Index>? {
         guard let schemeEnd = text.firstIndex(of: ":") else { return nil }
         let rest = text[text.index(after: schemeEnd)...].drop { $0 == "/" }
-        let parts = isServer ? [rest.prefix { $0 != "?" }, rest.prefix { $0 != "/" }] : [rest.prefix { !"/?#".contains($0) }]
+        let parts =
+            isServer ? [rest.prefix { $0 != "?" }, rest.prefix { $0 != "/" }] : [rest.prefix { !"/?#".contains($0) }]
         for part in parts {
             if let colon = part.firstIndex(of: ":"), let at = part[colon...].lastIndex(of: "@") { return colon..<at }
         }

@@ -46,7 +46,8 @@ final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
     override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {}
 
     override class func replaceStore(
-        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL,
+        sourceOptions: [AnyHashable: Any]?
     ) throws {
         throw CoreDataErrors.make(
             .persistentStoreOperation,

@@ -69,7 +69,8 @@ private struct MemoryInsertion {
         layout = insertion.layout
         self.tables = tables
         guard let wanted = insertion.constraint else { return }
-        guard tables.constraints.byLayout[layout.index].contains(where: { $0.names == layout.constrainedPaths(wanted) }) else {
+        guard tables.constraints.byLayout[layout.index].contains(where: { $0.names == layout.constrainedPaths(wanted) })
+        else {
             throw CoreDataErrors.noConstraint(on: wanted, of: layout.name)
         }
     }
@@ -78,7 +79,8 @@ private struct MemoryInsertion {
 
     mutating func add(_ given: RowValues) throws {
         let complete = given.copy()
-        for (slot, value) in try layout.storedDefaults().enumerated() where !given.has(slot) && !layout.slots[slot].isDerived {
+        for (slot, value) in try layout.storedDefaults().enumerated()
+        where !given.has(slot) && !layout.slots[slot].isDerived {
             complete[slot] = value
         }
         guard let (place, constraint, unique) = meeting(complete) else {
@@ -122,14 +124,17 @@ private struct MemoryInsertion {
         }
     }
 
-    private func failure(_ constraint: MemoryConstraints.Constraint, _ values: [StoredValue], _ place: Place) -> UniquenessFailure {
+    private func failure(_ constraint: MemoryConstraints.Constraint, _ values: [StoredValue], _ place: Place)
+        -> UniquenessFailure
+    {
         var existing: RowReference?
         switch place {
         case .existing(let reference), .foreign(let reference): existing = reference
         case .new: break
         }
         return UniquenessFailure(
-            constraint: constraint.names, values: values, layout: layout.model.layouts[constraint.layoutIndex], existing: existing)
+            constraint: constraint.names, values: values, layout: layout.model.layouts[constraint.layoutIndex],
+            existing: existing)
     }
 
     private func unique(_ constraint: MemoryConstraints.Constraint, _ values: RowValues) -> [StoredValue] {
@@ -144,8 +149,12 @@ private struct MemoryInsertion {
             guard let owner = tables.owner(of: unique, constraint) else { continue }
             // The batch may have changed these values of the row.
             let slots = layout.model.layouts[owner.layoutIndex].slotByPath
-            if let changed = changed[owner], constraint.names.contains(where: { slots[$0].map(changed.has) ?? false }) { continue }
-            return (layout.familyIndexes.contains(owner.layoutIndex) ? .existing(owner) : .foreign(owner), constraint, list)
+            if let changed = changed[owner], constraint.names.contains(where: { slots[$0].map(changed.has) ?? false }) {
+                continue
+            }
+            return (
+                layout.familyIndexes.contains(owner.layoutIndex) ? .existing(owner) : .foreign(owner), constraint, list
+            )
         }
         return nil
     }
@@ -178,7 +187,8 @@ private struct MemoryInsertion {
         for reference in changedOrder {
             batch.updates.append(
                 RowChange(
-                    layout: layout.model.layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference),
+                    layout: layout.model.layouts[reference.layoutIndex], key: reference.key,
+                    base: tables.row(reference),
                     values: changed[reference]))
         }
         return batch
@@ -230,7 +240,9 @@ private struct MemoryUpdate {
         return (batch, outcome)
     }
 
-    private func value(of assignment: RowUpdate.Assignment, _ property: PropertySlot, _ row: Snapshot) throws -> StoredValue {
+    private func value(of assignment: RowUpdate.Assignment, _ property: PropertySlot, _ row: Snapshot) throws
+        -> StoredValue
+    {
         guard case .expression(let expression) = assignment else {
             if case .constant(let value) = assignment { return value }
             return .null
@@ -239,14 +251,17 @@ private struct MemoryUpdate {
             expression.expressionValue(with: RowView(row: row, tables: tables, store: store), context: nil))
         if property.kind == .toOne {
             if value == nil { return .null }
-            if let view = value as? RowView, view.row.layout.rootIndex == row.layout.model.layouts[property.destinationIndex].rootIndex {
+            if let view = value as? RowView,
+                view.row.layout.rootIndex == row.layout.model.layouts[property.destinationIndex].rootIndex
+            {
                 return .reference(RowReference(key: view.row.key, layoutIndex: view.row.layout.index))
             }
         } else if let converted = PropertyConversion.value(from: value, kind: property.kind) {
             return try PropertyConversion.storeValue(converted, slot: property)
         }
         throw CoreDataErrors.unanswerable(
-            "\(property.name) = \(expression)", by: "store in memory", "the expression does not give what the property takes",
+            "\(property.name) = \(expression)", by: "store in memory",
+            "the expression does not give what the property takes",
             advice: "Set a constant, or change the objects.")
     }
 }
@@ -283,15 +298,21 @@ private struct MemoryDeletion {
             }
         }
         for reference in doomed.keys { try enforceRules(of: reference) }
-        for (reference, isAsked) in doomed.sorted(by: { ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key) }) {
+        for (reference, isAsked) in doomed.sorted(by: {
+            ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key)
+        }) {
             batch.deletes.append(
-                RowChange(layout: layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference), values: nil))
+                RowChange(
+                    layout: layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference), values: nil
+                ))
             if isAsked, deletion.wantsReferences { outcome.deleted.append(reference) }
             if !isAsked, deletion.wantsConsequences { outcome.alsoDeleted.append(reference) }
         }
         for (reference, values) in changed {
             batch.updates.append(
-                RowChange(layout: layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference), values: values))
+                RowChange(
+                    layout: layouts[reference.layoutIndex], key: reference.key, base: tables.row(reference),
+                    values: values))
         }
         if deletion.wantsConsequences { outcome.alsoUpdated = touched.filter { doomed[$0] == nil } }
     }
@@ -304,7 +325,8 @@ private struct MemoryDeletion {
             }
         case .fetched(var fetch):
             fetch.shape = .references
-            guard case .references(let references) = try MemoryFetch(plan: fetch, tables: tables, store: store).run() else { return [] }
+            guard case .references(let references) = try MemoryFetch(plan: fetch, tables: tables, store: store).run()
+            else { return [] }
             return Array(references)
         }
     }

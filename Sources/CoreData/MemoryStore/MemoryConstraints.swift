@@ -63,9 +63,12 @@ extension MemoryTables {
                         existing: nil, inserts: other.inserts + mine.inserts, updates: other.updates + mine.updates)
                 } else {
                     owners[constraint.number, default: [:]][unique] = mine
-                    if let owner = owner(of: unique, constraint), owner.key != change.key, !changedKeys.contains(tableKey(owner)) {
+                    if let owner = owner(of: unique, constraint), owner.key != change.key,
+                        !changedKeys.contains(tableKey(owner))
+                    {
                         violation = .init(
-                            constraint: constraint.names, values: values, layout: layouts.layouts[constraint.layoutIndex],
+                            constraint: constraint.names, values: values,
+                            layout: layouts.layouts[constraint.layoutIndex],
                             existing: row(owner), inserts: mine.inserts, updates: mine.updates)
                     }
                 }

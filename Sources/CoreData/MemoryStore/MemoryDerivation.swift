@@ -47,7 +47,8 @@ struct MemoryDerivation {
     /// New rows to replace rows whose derived values are out of date, by table.
     ///
     /// - Parameter tables: the tables after the batch, without the derived values.
-    func rows(after batch: SaveBatch, in tables: MemoryTables, store: NSPersistentStore) -> [(EntityLayout, [RowPage])] {
+    func rows(after batch: SaveBatch, in tables: MemoryTables, store: NSPersistentStore) -> [(EntityLayout, [RowPage])]
+    {
         var saved: [Int: Set<Int64>] = [:]
         var roots: Set<Int> = []
         for change in batch.inserts + batch.updates {

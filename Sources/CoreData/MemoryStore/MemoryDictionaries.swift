@@ -24,15 +24,22 @@ struct MemoryDictionaries {
         let shown = columns.properties.compactMap(column)
         let groupColumns = columns.groupBy.compactMap(column)
         let isGrouped = !groupColumns.isEmpty || shown.contains { $0.aggregate != nil }
-        if isGrouped { return MemoryFetch.cut(try groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan) }
-        var results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map { dictionary(of: [$0], shown) }
+        if isGrouped {
+            return MemoryFetch.cut(try groupResults(groups(of: rows, by: groupColumns), shown, groupColumns), plan)
+        }
+        var results = MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(rows).map {
+            dictionary(of: [$0], shown)
+        }
         if columns.isDistinct { results = results.distinct { key(of: $0, shown) } }
         return MemoryFetch.cut(results, plan)
     }
 
     /// The dictionaries of the groups that the `HAVING` condition keeps, in order.
-    private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) throws -> [[String: Any]] {
-        var looked = LookedColumns(known: shown + groupColumns.filter { group in !shown.contains { $0.name == group.name } })
+    private func groupResults(_ groups: [[Snapshot]], _ shown: [Column], _ groupColumns: [Column]) throws -> [[String:
+        Any]]
+    {
+        var looked = LookedColumns(
+            known: shown + groupColumns.filter { group in !shown.contains { $0.name == group.name } })
         // A condition refers to a result column by a key path or by a variable.
         let having = columns.having.map { condition in
             (try? condition.lookingAtValues { looked.name(of: $0, plan.entity) }) ?? condition
@@ -70,7 +77,8 @@ struct MemoryDictionaries {
             }
             switch expression.expressionType {
             case .keyPath: return expression.keyPathFromEvaluatedObject.map { name(ofPath: $0) }
-            case .variable where known.contains { $0.name == expression.variable }: return name(ofPath: expression.variable)
+            case .variable where known.contains { $0.name == expression.variable }:
+                return name(ofPath: expression.variable)
             default: return nil
             }
         }
@@ -136,7 +144,8 @@ struct MemoryDictionaries {
                 result[column.name] = published(value(function, column.expression, of: group), column.kind)
             } else if let row = group.first {
                 let view = RowView(row: row, tables: tables, store: store)
-                result[column.name] = published(column.expression.expressionValue(with: view, context: nil), column.kind)
+                result[column.name] = published(
+                    column.expression.expressionValue(with: view, context: nil), column.kind)
             }
         }
         return result
@@ -155,7 +164,9 @@ struct MemoryDictionaries {
         PropertyConversion.object(value, as: kind) ?? RowView.published(value)
     }
 
-    private func key(of result: [String: Any], _ shown: [Column]) -> ValuesKey { ValuesKey(shown.map { result[$0.name] }) }
+    private func key(of result: [String: Any], _ shown: [Column]) -> ValuesKey {
+        ValuesKey(shown.map { result[$0.name] })
+    }
 }
 
 /// A group as its condition and order see it.

@@ -9,7 +9,8 @@ struct MemoryFetch {
     func run() throws -> StoreFetchResult {
         if case .dictionaries = plan.shape, let columns = plan.columns {
             return .dictionaries(
-                try MemoryDictionaries(columns: columns, plan: plan, tables: tables, store: store).run(over: matching()))
+                try MemoryDictionaries(columns: columns, plan: plan, tables: tables, store: store).run(over: matching())
+            )
         }
         if case .count = plan.shape {
             let count = max(0, (plan.predicate == nil ? rowCount : try matching().count) - max(0, plan.offset))
@@ -18,7 +19,8 @@ struct MemoryFetch {
         let rows = MemoryFetch.cut(
             MemorySort(plan.sortDescriptors, tables: tables, store: store).sorted(try matching()), plan)
         if case .references = plan.shape {
-            var references = FetchedReferences(rows.lazy.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
+            var references = FetchedReferences(
+                rows.lazy.map { RowReference(key: $0.key, layoutIndex: $0.layout.index) })
             references.areDistinct = true
             return .references(references)
         }
@@ -60,7 +62,9 @@ struct MemoryFetch {
         return found
     }
 
-    private func isExcluded(_ row: Snapshot) -> Bool { !plan.excludedKeys.isEmpty && plan.excludedKeys.contains(row.key) }
+    private func isExcluded(_ row: Snapshot) -> Bool {
+        !plan.excludedKeys.isEmpty && plan.excludedKeys.contains(row.key)
+    }
 
     /// Applies offset and limit.
     static func cut<Element>(_ elements: [Element], _ plan: StoreFetch) -> [Element] {

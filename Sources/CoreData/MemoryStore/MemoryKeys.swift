@@ -29,7 +29,8 @@ struct MemoryKeys {
         for column in columns + (plan.columns?.groupBy ?? []) {
             if let description = column as? NSExpressionDescription {
                 guard let expression = description.expression else {
-                    throw CoreDataErrors.unanswerable(description.name, by: judge, "the expression description has no expression")
+                    throw CoreDataErrors.unanswerable(
+                        description.name, by: judge, "the expression description has no expression")
                 }
                 try check(expression, of: plan.entity, [:], .words("\(expression)"))
             } else if let name = (column as? NSPropertyDescription)?.name ?? column as? String {
@@ -58,16 +59,20 @@ struct MemoryKeys {
     }
 
     private func check(
-        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
+        _ expression: NSExpression, of entity: EntityLayout, _ variables: [String: EntityLayout?],
+        _ context: RequestPart
     ) throws {
         switch expression.expressionType {
         case .keyPath, .variable: _ = try destination(of: expression, entity, variables, context)
         case .function:
             let arguments = expression.arguments ?? []
             for argument in arguments { try check(argument, of: entity, variables, context) }
-            if ["median:", "mode:", "stddev:"].contains(expression.function.lowercased()), expression.methodTarget == nil {
+            if ["median:", "mode:", "stddev:"].contains(expression.function.lowercased()),
+                expression.methodTarget == nil
+            {
                 throw CoreDataErrors.unanswerable(
-                    context.text, by: judge, "the function '\(expression.function)' is one of values, which no store computes")
+                    context.text, by: judge,
+                    "the function '\(expression.function)' is one of values, which no store computes")
             }
             try checkMethod(expression, arguments, of: entity, variables, context)
         case .aggregate:
@@ -85,7 +90,8 @@ struct MemoryKeys {
             guard let collection = expression.collection as? NSExpression else { return }
             let element = try destination(of: collection, entity, variables, context)
             try check(
-                expression.predicate, of: entity, variables.merging([expression.variable: element]) { _, inner in inner })
+                expression.predicate, of: entity,
+                variables.merging([expression.variable: element]) { _, inner in inner })
         case .block: throw noBlock(context)
         default: break
         }
@@ -101,24 +107,32 @@ struct MemoryKeys {
     /// Checks a method call that reads a key of an object: `FUNCTION(author, "name")`,
     /// `SELF["title"]`.
     private func checkMethod(
-        _ function: NSExpression, _ arguments: [NSExpression], of entity: EntityLayout, _ variables: [String: EntityLayout?],
+        _ function: NSExpression, _ arguments: [NSExpression], of entity: EntityLayout,
+        _ variables: [String: EntityLayout?],
         _ context: RequestPart
     ) throws {
         if function.function == "objectFrom:withIndex:", let object = arguments.first {
-            guard let owner = try destination(of: object, entity, variables, context), let key = arguments.last?.constantText else {
+            guard let owner = try destination(of: object, entity, variables, context),
+                let key = arguments.last?.constantText
+            else {
                 return
             }
             try check(key, of: owner, context)
-        } else if let target = function.methodTarget, let owner = try destination(of: target, entity, variables, context) {
+        } else if let target = function.methodTarget,
+            let owner = try destination(of: target, entity, variables, context)
+        {
             let readsKey = ["valueForKey:", "valueForKeyPath:", "objectForKey:"].contains(function.function)
-            guard let key = arguments.isEmpty ? function.function : readsKey ? arguments[0].constantText : nil else { return }
+            guard let key = arguments.isEmpty ? function.function : readsKey ? arguments[0].constantText : nil else {
+                return
+            }
             try check(key, of: owner, context)
         }
     }
 
     /// The entity of the objects that an expression returns; nil for values and for unknown types.
     private func destination(
-        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?], _ context: RequestPart
+        of expression: NSExpression, _ entity: EntityLayout, _ variables: [String: EntityLayout?],
+        _ context: RequestPart
     ) throws -> EntityLayout? {
         switch expression.expressionType {
         case .evaluatedObject: return entity
@@ -152,7 +166,8 @@ struct MemoryKeys {
             let isCounted = names.dropFirst(index + 1).first?.hasPrefix("@") ?? false
             let problem =
                 slot.kind.isToMany && !isCounted
-                ? "'\(name)' leads to several objects" : slot.kind == .transformable ? "transformable values have no order" : nil
+                ? "'\(name)' leads to several objects"
+                : slot.kind == .transformable ? "transformable values have no order" : nil
             if let problem {
                 throw CoreDataErrors.unanswerable(
                     "sorting by \(keyPath)", by: judge, problem, advice: "Sort the result in the program.")
@@ -177,12 +192,14 @@ struct MemoryKeys {
             if name.hasPrefix("@") || ["self", "SELF", "objectID"].contains(name) { continue }
             if name == "entity", entity.slotByName[name] == nil { return nil }
             guard let (owner, slot) = entity.familyProperty(name) else {
-                throw CoreDataErrors.unanswerable(context.text, by: judge, "the entity '\(entity.name)' has no property '\(name)'")
+                throw CoreDataErrors.unanswerable(
+                    context.text, by: judge, "the entity '\(entity.name)' has no property '\(name)'")
             }
             if slot.isTransient || slot.kind == .fetched {
                 throw CoreDataErrors.unanswerable(
                     context.text, by: judge,
-                    "'\(name)' of entity '\(entity.name)' is \(slot.isTransient ? "transient" : "a fetched property"), so a store knows nothing of it"
+                    "'\(name)' of entity '\(entity.name)' is "
+                        + "\(slot.isTransient ? "transient" : "a fetched property"), so a store knows nothing of it"
                 )
             }
             if slot.composite != nil { return try checkElement(at: Array(names[index...]), of: owner, context) }
@@ -194,16 +211,21 @@ struct MemoryKeys {
     }
 
     /// Checks a key path that starts at a composite attribute.
-    private func checkElement(at path: [String], of owner: EntityLayout, _ context: RequestPart) throws -> EntityLayout? {
+    private func checkElement(at path: [String], of owner: EntityLayout, _ context: RequestPart) throws -> EntityLayout?
+    {
         if path.contains(where: { $0.hasPrefix("@") }) { return nil }
         if owner.composite(at: path) != nil || owner.slotByPath[path.joined(separator: ".")] != nil { return nil }
         // `city.length` is the length of a text, `number.stringValue` the text of a number.
-        if let name = path.last, ["length", "stringValue"].contains(name), owner.slotByPath[path.dropLast().joined(separator: ".")] != nil {
+        if let name = path.last, ["length", "stringValue"].contains(name),
+            owner.slotByPath[path.dropLast().joined(separator: ".")] != nil
+        {
             return nil
         }
         throw CoreDataErrors.unanswerable(
             context.text, by: judge,
-            "the composite attribute '\(path[0])' of entity '\(owner.name)' has no element '\(path.dropFirst().joined(separator: "."))'")
+            "the composite attribute '\(path[0])' of entity '\(owner.name)' has no element "
+                + "'\(path.dropFirst().joined(separator: "."))'"
+        )
     }
 }
 

@@ -121,7 +121,9 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
         try requireWritable()
         return try withSaving {
             // In place: nothing can fail once the tables have changed.
-            let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
+            let save = try tables.withLock { tables in
+                try MemorySave(batch, to: &tables, derivation: derivation, store: store)
+            }
             publish(save)
             return save.outcome
         }
@@ -147,13 +149,18 @@ final class MemoryRows: SnapshotStore, @unchecked Sendable {
     private func requireWritable() throws {
         guard !store.isReadOnly else {
             throw CoreDataErrors.storeIsReadOnly(
-                [store], "Changes cannot be saved to the store \(StoreName.text(type: store.type, url: store.url)): it is read-only.")
+                [store],
+                "Changes cannot be saved to the store \(StoreName.text(type: store.type, url: store.url)): it is "
+                    + "read-only."
+            )
         }
     }
 
     /// Replaces all rows with the rows of a file that was just read.
     func fill(_ batch: SaveBatch) throws {
-        let save = try tables.withLock { tables in try MemorySave(batch, to: &tables, derivation: derivation, store: store) }
+        let save = try tables.withLock { tables in
+            try MemorySave(batch, to: &tables, derivation: derivation, store: store)
+        }
         publish(save)
     }
 

@@ -84,14 +84,17 @@ struct MemorySort {
         let isPlain = type(of: descriptor) == NSSortDescriptor.self
         if isPlain, descriptor.selector == nil {
             // The comparator closure receives the values that objects would return.
-            let expression = descriptor.key.map { NSExpression(forKeyPath: $0) } ?? NSExpression.expressionForEvaluatedObject()
+            let expression =
+                descriptor.key.map { NSExpression(forKeyPath: $0) } ?? NSExpression.expressionForEvaluatedObject()
             return .values(
                 rows.map { row in
                     let view = RowView(row: row, tables: tables, store: store)
                     return RowView.published(expression.expressionValue(with: view, context: nil))
                 }, descriptor)
         }
-        if isPlain, descriptor.selector == .compare, let key = descriptor.key, ["objectID", "self", "SELF"].contains(key) {
+        if isPlain, descriptor.selector == .compare, let key = descriptor.key,
+            ["objectID", "self", "SELF"].contains(key)
+        {
             return .integers(rows.map(\.key), ascending: descriptor.ascending)
         }
         guard isPlain, let key = descriptor.key, !key.contains(".") || rows.first?.layout.slotByPath[key] != nil else {

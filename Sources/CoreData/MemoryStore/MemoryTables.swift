@@ -207,7 +207,9 @@ struct MemoryTables: Sendable {
         }
         // A new row that replaces this one has no owner.
         for relationship in Array(owners.keys) {
-            for owner in owners[relationship]?.removeValue(forKey: own) ?? [] { related[relationship]?[owner]?.remove(own) }
+            for owner in owners[relationship]?.removeValue(forKey: own) ?? [] {
+                related[relationship]?[owner]?.remove(own)
+            }
         }
         tables[layout.index].remove(key)
         noteUniqueValues(old: row, new: nil)
@@ -253,7 +255,9 @@ struct MemoryTables: Sendable {
     private mutating func link(_ change: RelationshipChange) {
         let slot = change.layout.slots[change.slot]
         let owner = RowReference(key: change.ownerKey, layoutIndex: change.layout.index)
-        let hidden = slot.relationship?.inverseRelationship == nil ? Relationship(rootIndex: change.layout.rootIndex, name: slot.name) : nil
+        let hidden =
+            slot.relationship?.inverseRelationship == nil
+            ? Relationship(rootIndex: change.layout.rootIndex, name: slot.name) : nil
         for destination in change.removed where leads(destination, to: owner, slot) != true {
             self.change(slot, of: owner) { $0.remove(destination) }
             changeInverse(of: slot, at: destination) { $0.remove(owner) }

@@ -78,7 +78,8 @@ final class RowView: KeyValueCoding, PredicateComparable, RankedIdentity, KeyPat
         case let other as RowView: return self == other
         case let object as any RowIdentity:
             guard let reference = object.rowReference(in: store) else { return false }
-            return reference.key == row.key && tables.layouts.layouts[reference.layoutIndex].rootIndex == row.layout.rootIndex
+            return reference.key == row.key
+                && tables.layouts.layouts[reference.layoutIndex].rootIndex == row.layout.rootIndex
         default: return false
         }
     }

@@ -31,7 +31,8 @@ struct InferenceProblem: Hashable {
         }
         let list = problems.map { "\n- " + $0.text }.joined()
         return CoreDataErrors.make(
-            .inferredMappingModel, subject + ": the changes of the model do not follow a pattern that is inferred." + list,
+            .inferredMappingModel,
+            subject + ": the changes of the model do not follow a pattern that is inferred." + list,
             recovery: "Change the model as the reasons say, or migrate in several steps.", userInfo: entries)
     }
 }

@@ -14,7 +14,9 @@ extension MappingInference {
             if let composite = attribute as? NSCompositeAttributeDescription {
                 match(composite, attribute.name, former, formerName ?? "", &pair)
             } else if let composite = former as? NSCompositeAttributeDescription {
-                let element = composite.elements.first { $0.name == attribute.name || $0.name == attribute.renamingIdentifier }
+                let element = composite.elements.first {
+                    $0.name == attribute.name || $0.name == attribute.renamingIdentifier
+                }
                 if let element, !(element is NSCompositeAttributeDescription) {
                     pair.sourceNames[attribute.name] = composite.name + "." + element.name
                 }
@@ -27,7 +29,8 @@ extension MappingInference {
     }
 
     private static func match(
-        _ composite: NSCompositeAttributeDescription, _ path: String, _ former: NSAttributeDescription?, _ formerPath: String,
+        _ composite: NSCompositeAttributeDescription, _ path: String, _ former: NSAttributeDescription?,
+        _ formerPath: String,
         _ pair: inout EntityPair
     ) {
         func items(_ elements: [NSAttributeDescription]) -> [RenamingMatch.Item] {
@@ -45,7 +48,9 @@ extension MappingInference {
                 pair.sourceNames[elementPath] = formerPath + "." + formerElement.name
             } else if let former, !(former is NSCompositeAttributeDescription) {
                 let name = formerPath.split(separator: ".").last.map(String.init)
-                if element.name == name || element.renamingIdentifier == name { pair.sourceNames[elementPath] = formerPath }
+                if element.name == name || element.renamingIdentifier == name {
+                    pair.sourceNames[elementPath] = formerPath
+                }
             } else if let identifier = element.renamingIdentifier, identifier != element.name,
                 pair.source.element(at: identifier) != nil
             {
@@ -60,10 +65,13 @@ extension MappingInference {
     }
 
     mutating func checkElements(
-        of attribute: NSAttributeDescription, from former: NSPropertyDescription?, _ entity: NSEntityDescription, _ pair: EntityPair
+        of attribute: NSAttributeDescription, from former: NSPropertyDescription?, _ entity: NSEntityDescription,
+        _ pair: EntityPair
     ) {
         guard let composite = attribute as? NSCompositeAttributeDescription else {
-            guard let element = pair.sourceNames[attribute.name].flatMap({ pair.source.element(at: $0) }), element !== former else {
+            guard let element = pair.sourceNames[attribute.name].flatMap({ pair.source.element(at: $0) }),
+                element !== former
+            else {
                 return add(
                     entity, attribute, "it was a composite attribute that has no element of its name.",
                     "Give its renaming identifier as the path of an element, or give it another name.")
@@ -75,9 +83,12 @@ extension MappingInference {
         let elements = composite.elements(under: composite.name)
         let hasFormerElements = elements.contains { pair.sourceNames[$0.path] != nil }
         if former != nil, !hasFormerElements {
-            let was = former is NSCompositeAttributeDescription ? "has none of its former elements" : "has no element for its values"
+            let was =
+                former is NSCompositeAttributeDescription
+                ? "has none of its former elements" : "has no element for its values"
             add(
-                entity, attribute, "it \(former is NSCompositeAttributeDescription ? "" : "was no composite attribute and ")\(was).",
+                entity, attribute,
+                "it \(former is NSCompositeAttributeDescription ? "" : "was no composite attribute and ")\(was).",
                 "Give an element the former name as its renaming identifier, or give the new attribute another name.")
             return
         }
@@ -89,9 +100,11 @@ extension MappingInference {
             let wasOptional = source?.isOptional == true || source != nil && mustBeThere
             guard !element.isOptional, isNew || wasOptional else { continue }
             requireDefault(
-                element, composite.defaultValue(at: path, element), "its element '\(path)' is required, and ", entity, attribute)
+                element, composite.defaultValue(at: path, element), "its element '\(path)' is required, and ", entity,
+                attribute)
         }
-        if mustBeThere, composite.isEnumeration, elements.allSatisfy({ composite.defaultValue(at: $0.path, $0.attribute) == nil }),
+        if mustBeThere, composite.isEnumeration,
+            elements.allSatisfy({ composite.defaultValue(at: $0.path, $0.attribute) == nil }),
             elements.allSatisfy(\.attribute.isOptional)
         {
             requireDefault(composite, nil, "", entity, attribute)
@@ -99,7 +112,8 @@ extension MappingInference {
     }
 
     private mutating func checkType(
-        of attribute: NSAttributeDescription, _ path: String, from source: NSAttributeDescription, _ entity: NSEntityDescription,
+        of attribute: NSAttributeDescription, _ path: String, from source: NSAttributeDescription,
+        _ entity: NSEntityDescription,
         _ property: NSAttributeDescription
     ) {
         if Self.holds(attribute.attributeType, all: source.attributeType) { return }

@@ -22,7 +22,8 @@ extension MappingInference {
             if let other, source.inverseRelationship !== other {
                 add(
                     relationship.entity, relationship,
-                    "its inverse is '\(inverse?.name ?? "")' now, which was not the inverse of '\(source.name)' before.",
+                    "its inverse is '\(inverse?.name ?? "")' now, which was not the inverse of '\(source.name)' "
+                        + "before.",
                     "Keep the inverse, or give one of the two another name.")
                 return
             }
@@ -60,7 +61,8 @@ extension MappingInference {
             predecessors(of: relationship).contains(where: { $0 === source })
         {
             add(
-                relationship.entity, relationship, "it was to-many and is to-one now: which object should stay is not known.",
+                relationship.entity, relationship,
+                "it was to-many and is to-one now: which object should stay is not known.",
                 "Leave it to-many, or give the new relationship another name and choose the objects in the program.")
         }
         checkDestination(of: relationship, links)
@@ -93,7 +95,8 @@ extension MappingInference {
         }
     }
 
-    private mutating func checkReversed(_ relationship: NSRelationshipDescription, _ source: NSRelationshipDescription) {
+    private mutating func checkReversed(_ relationship: NSRelationshipDescription, _ source: NSRelationshipDescription)
+    {
         guard let destination = relationship.destinationEntity else { return }
         for entity in sourceEntities where entity.isKindOf(entity: source.entity) && !entity.isAbstract {
             guard let now = self.destination(of: entity), !now.isKindOf(entity: destination),
@@ -101,7 +104,8 @@ extension MappingInference {
             else { continue }
             add(
                 relationship.entity, relationship,
-                "it leads to '\(destination.name ?? "")' now, but led to objects of '\(entity.name ?? "")', which are none.",
+                "it leads to '\(destination.name ?? "")' now, but led to objects of '\(entity.name ?? "")', which "
+                    + "are none.",
                 "Keep the destination, or give the new relationship another name.")
             return
         }

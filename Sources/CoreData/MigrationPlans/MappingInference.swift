@@ -102,7 +102,9 @@ package struct MappingInference {
             to: destinationEntities.map { .init(name: $0.name ?? "", identifier: $0.renamingIdentifier) })
         let sources = ModelTables.byName(sourceEntities)
         for entity in destinationEntities {
-            guard let name = entity.name, let source = match.sourceNames[name].flatMap({ sources[$0] }) else { continue }
+            guard let name = entity.name, let source = match.sourceNames[name].flatMap({ sources[$0] }) else {
+                continue
+            }
             pairs[name] = EntityPair(source: source, destination: entity)
             destinationNames[source.name ?? ""] = name
         }
@@ -160,14 +162,18 @@ package struct MappingInference {
         guard let pair = entity.name.flatMap({ pairs[$0] }) else { return }
         let sources = pair.source.propertiesByName
         for property in entity.propertiesByName.values.sorted(by: { $0.name < $1.name }) where Self.isStored(property) {
-            let source = pair.sourceNames[property.name].flatMap { sources[$0] ?? pair.source.propertyHoldingElement(at: $0) }
+            let source = pair.sourceNames[property.name].flatMap {
+                sources[$0] ?? pair.source.propertyHoldingElement(at: $0)
+            }
             if let source, EntityDifference.kind(source) != EntityDifference.kind(property) {
                 add(
-                    entity, property, "it was \(source is NSRelationshipDescription ? "a relationship" : "an attribute").",
+                    entity, property,
+                    "it was \(source is NSRelationshipDescription ? "a relationship" : "an attribute").",
                     "Give the new one another name.")
                 continue
             }
-            guard let attribute = property as? NSAttributeDescription, !(attribute is NSDerivedAttributeDescription) else {
+            guard let attribute = property as? NSAttributeDescription, !(attribute is NSDerivedAttributeDescription)
+            else {
                 checkDerivation(of: property, from: source, entity)
                 continue
             }

@@ -3,7 +3,8 @@ import Foundation
 /// The kind of change that a migration makes to the objects of an entity.
 ///
 /// ```swift
-/// let removed = mapping.entityMappings.filter { $0.mappingType == .removeEntityMappingType }.compactMap(\.sourceEntityName)
+/// let removed = mapping.entityMappings.filter { $0.mappingType == .removeEntityMappingType
+/// }.compactMap(\.sourceEntityName)
 /// ```
 public enum NSEntityMappingType: UInt, Sendable, Hashable {
     /// Not specified: the mapping's expressions set the destination entity's properties.

@@ -6,8 +6,8 @@ import Foundation
 /// Source: <https://developer.apple.com/documentation/coredata/nsmappingmodel>
 ///
 /// ```swift
-/// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
-/// for entity in mapping.entityMappings { print(entity.name ?? "", entity.mappingType) }
+/// let mapping = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel:
+/// model) for entity in mapping.entityMappings { print(entity.name ?? "", entity.mappingType) }
 /// ```
 open class NSMappingModel: NSObject {
     /// The entity mappings in the order in which they are processed.
@@ -30,10 +30,9 @@ open class NSMappingModel: NSObject {
     ///
     /// ```swift
     /// do {
-    ///     _ = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: model)
-    /// } catch CocoaError.inferredMappingModel {
-    ///     print("The store cannot be migrated by itself.")
-    /// }
+    ///     _ = try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel:
+    ///     model) } catch CocoaError.inferredMappingModel { print("The store cannot be migrated by
+    ///     itself.") }
     /// ```
     ///
     /// - Throws: `CocoaError.inferredMappingModel` (134190) when changes do not follow a pattern
@@ -104,7 +103,9 @@ extension MappingInference {
     /// Returns the names of the destination's properties with a source, of those that are new, and
     /// of the source's properties that were removed.
     private static func userInfo(of pair: EntityPair) -> [AnyHashable: Any] {
-        func names(_ entity: NSEntityDescription) -> Set<String> { Set(entity.propertiesByName.values.filter(isStored).map(\.name)) }
+        func names(_ entity: NSEntityDescription) -> Set<String> {
+            Set(entity.propertiesByName.values.filter(isStored).map(\.name))
+        }
         let present = names(pair.destination)
         let mapped = present.filter { pair.sourceNames[$0] != nil }
         return [
@@ -127,9 +128,11 @@ extension MappingInference {
     /// Returns an expression for the destination objects that were made from the source's related
     /// objects, by the entity mapping of the relationship's destination.
     private func expression(of relationship: NSRelationshipDescription, from name: String) -> NSExpression? {
-        guard let destination = relationship.destinationEntity, let pair = destination.name.flatMap({ pairs[$0] }) else { return nil }
+        guard let destination = relationship.destinationEntity, let pair = destination.name.flatMap({ pairs[$0] })
+        else { return nil }
         return NSExpression(
-            format: "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", %@, $source.%K)",
+            format:
+                "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", %@, $source.%K)",
             Self.name(ofMapping: pair), name)
     }
 

@@ -5,7 +5,8 @@ import Foundation
 /// Source: <https://developer.apple.com/documentation/coredata/nspropertymapping>
 ///
 /// ```swift
-/// let names = entityMapping.attributeMappings?.filter { $0.valueExpression == nil }.compactMap(\.name)    // new attributes
+/// let names = entityMapping.attributeMappings?.filter { $0.valueExpression == nil
+/// }.compactMap(\.name)    // new attributes
 /// ```
 open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.

@@ -46,7 +46,8 @@ struct RenamingMatch {
         pass(waiting) { !$1.isRenamed && $0.identifier == $1.name }
         for item in waiting where item.isRenamed {
             let source = sources.first { $0.identifier == item.identifier || $0.name == item.identifier }
-            guard let source, let other = taken[source.name], destinations.contains(where: { $0.name == other && $0.isRenamed })
+            guard let source, let other = taken[source.name],
+                destinations.contains(where: { $0.name == other && $0.isRenamed })
             else { continue }
             contested.append((item.name, item.identifier, other))
         }

@@ -129,7 +129,10 @@ enum SourceModelSearch {
     private static func fit(of model: NSManagedObjectModel, to hashes: [String: Data]) -> Fit? {
         guard problems(of: model).isEmpty else { return nil }
         let entities = model.entitiesByName
-        guard hashes.allSatisfy({ entities[$0.key]?.versionHash == $0.value }) || ArchivedComposite.isForm(of: model, hashes) else {
+        guard
+            hashes.allSatisfy({ entities[$0.key]?.versionHash == $0.value })
+                || ArchivedComposite.isForm(of: model, hashes)
+        else {
             return nil
         }
         let stored = Set(hashes.keys)
@@ -139,8 +142,11 @@ enum SourceModelSearch {
         }
         if isConfiguration { return .configuration }
         // A hash does not cover subentities, for which a table has columns.
-        let roots = Set(entities.values.filter { stored.contains($0.name ?? "") }.map { ObjectIdentifier($0.rootEntity) })
-        let isPart = entities.values.allSatisfy { stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier($0.rootEntity)) }
+        let roots = Set(
+            entities.values.filter { stored.contains($0.name ?? "") }.map { ObjectIdentifier($0.rootEntity) })
+        let isPart = entities.values.allSatisfy {
+            stored.contains($0.name ?? "") || !roots.contains(ObjectIdentifier($0.rootEntity))
+        }
         return isPart ? .part : nil
     }
 }

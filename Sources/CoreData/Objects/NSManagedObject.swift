@@ -37,7 +37,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         var layouts: ModelLayout?
         defer { withExtendedLifetime(layouts) {} }
         let objects = entity.objectLayoutReference ?? entity.makeObjectLayout(keptAliveBy: &layouts)
-        state = objects._withUnsafeGuaranteedRef { ObjectState(accessorTable: $0.accessorTable, flags: $0.initialFlags) }
+        state = objects._withUnsafeGuaranteedRef {
+            ObjectState(accessorTable: $0.accessorTable, flags: $0.initialFlags)
+        }
         // An object made for a context is complete here. Using it here would cost two changes of
         // its reference count.
         let isForContext =
@@ -116,7 +118,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     open class func entity() -> NSEntityDescription {
         if let entity = ModelRegistry.shared.entity(for: self) { return entity }
         Warnings.sayOnce(about: "entity of \(String(reflecting: self))") {
-            "No model in use has exactly one entity whose class is \(self), so that \(self).entity() gives one without a name. Add the "
+            "No model in use has exactly one entity whose class is \(self), so that \(self).entity() gives one "
+                + "without a name. Add the "
                 + "model to a persistent store coordinator first, or name the entity with "
                 + "NSEntityDescription.entity(forEntityName:in:)."
         }
@@ -152,10 +155,14 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// The object's identity: temporary until its first save, permanent afterwards.
     public final var objectID: NSManagedObjectID {
         if let objectID = extras?.objectID { return objectID }
-        if flags.contains(.inserted) && extras?.deletedRow == nil /* as which it comes back */ || storeNumber < 0 || heldRegistry == nil {
+        if flags.contains(.inserted) && extras?.deletedRow == nil /* as which it comes back */ || storeNumber < 0
+            || heldRegistry == nil
+        {
             if let objectID = registry?.permanentID(ofNew: self) { return objectID }
             let identities = registry?.identities
-            let objectID = identities.map { $0.objectID(ofSerial: $0.nextSerial(), layout) } ?? TemporaryIdentities.freeObjectID(layout)
+            let objectID =
+                identities.map { $0.objectID(ofSerial: $0.nextSerial(), layout) }
+                ?? TemporaryIdentities.freeObjectID(layout)
             makeExtras().objectID = objectID
             registry?.noteTemporaryID(objectID, of: self)
             return objectID
@@ -314,7 +321,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
             setValue(value, forUndefinedKey: key)
             return
         }
-        if layout.slots[slot].kind.isScalar, (PropertyConversion.unwrapped(value) ?? NSNull()) is NSNull { return setNilValueForKey(key) }
+        if layout.slots[slot].kind.isScalar, (PropertyConversion.unwrapped(value) ?? NSNull()) is NSNull {
+            return setNilValueForKey(key)
+        }
         setObjectValue(value, slot: slot)
     }
 
@@ -340,7 +349,8 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
 
     private func stopForUndefined(_ key: String) -> Never {
         preconditionFailure(
-            "The entity \(layout.name) has no property named \"\(key)\" (\(layout.propertySlots.map(\.name).joined(separator: ", ")))."
+            "The entity \(layout.name) has no property named \"\(key)\" "
+                + "(\(layout.propertySlots.map(\.name).joined(separator: ", ")))."
         )
     }
 

@@ -46,7 +46,8 @@ final class ObjectLayout: @unchecked Sendable {
 
     /// Whether objects of a class, usually the entity's own, override `validateValue(_:forKey:)`.
     func overridesValidateValue(_ objectClass: NSManagedObject.Type) -> Bool {
-        objectClass == managedObjectClass ? classOverridesValidateValue : MethodOverride.ofValidateValue.exists(in: objectClass)
+        objectClass == managedObjectClass
+            ? classOverridesValidateValue : MethodOverride.ofValidateValue.exists(in: objectClass)
     }
 
     /// The slot of a property named by an accessor's literal; nil if there is none.
@@ -59,7 +60,8 @@ final class ObjectLayout: @unchecked Sendable {
     private func resolve(_ literal: StaticString) -> AccessorTable.Entry? {
         guard let slot = layout.slotByName[literal.description] else { return nil }
         // Without a word in the row, a property must take the general path.
-        let kind = slot < layout.storedCount || layout.slots[slot].relationship != nil ? layout.slots[slot].kind : .undefined
+        let kind =
+            slot < layout.storedCount || layout.slots[slot].relationship != nil ? layout.slots[slot].kind : .undefined
         let entry = AccessorTable.Entry(literal, slot: slot, kind: kind)
         accessorTable.insert(entry)
         tableOfOtherClasses.insert(entry)
@@ -89,7 +91,9 @@ final class ModelObjects: Sendable {
     let layoutsByClass: [ObjectIdentifier: [Int]]
 
     init(_ layouts: [EntityLayout]) {
-        layoutsByClass = Dictionary(grouping: layouts.map(\.index)) { ObjectIdentifier(layouts[$0].objects.managedObjectClass) }
+        layoutsByClass = Dictionary(grouping: layouts.map(\.index)) {
+            ObjectIdentifier(layouts[$0].objects.managedObjectClass)
+        }
     }
 }
 

@@ -34,7 +34,9 @@ struct ObjectList {
         return positions?[ObjectIdentifier(object)]
     }
 
-    mutating func contains(_ object: NSManagedObject) -> Bool { blocks?.contains(object) ?? (position(of: object) != nil) }
+    mutating func contains(_ object: NSManagedObject) -> Bool {
+        blocks?.contains(object) ?? (position(of: object) != nil)
+    }
 
     /// Appends without a search for a duplicate: the caller knows that there is none.
     mutating func appendNew(_ object: NSManagedObject) {

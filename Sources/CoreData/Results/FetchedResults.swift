@@ -19,7 +19,9 @@ final class FetchedResults {
     /// Makes the titles of sections. Set by the controller.
     weak var titles: (any SectionTitles)?
     weak var follower: (any ResultsFollower)? {
-        didSet { if follower == nil { context.listeners.remove(self) } else if query != nil { context.listeners.add(self) } }
+        didSet {
+            if follower == nil { context.listeners.remove(self) } else if query != nil { context.listeners.add(self) }
+        }
     }
 
     init(context: NSManagedObjectContext, sectionNameKeyPath: String?) {
@@ -39,7 +41,8 @@ final class FetchedResults {
     ///   descriptors, results that cannot be in sections, and objects that are not in the order of
     ///   their sections.
     func fetch(
-        _ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true, check: ([NSObject]) throws -> Void = { _ in }
+        _ request: NSFetchRequest<any NSFetchRequestResult>, needsOrder: Bool = true,
+        check: ([NSObject]) throws -> Void = { _ in }
     ) throws {
         if needsOrder, request.sortDescriptors == nil {
             throw CoreDataErrors.resultsWithoutOrder(of: request.entityName)
@@ -65,7 +68,9 @@ final class FetchedResults {
         if query != nil, follower != nil { context.listeners.add(self) } else { context.listeners.remove(self) }
     }
 
-    private func inSections(_ objects: [NSObject], _ request: NSFetchRequest<any NSFetchRequestResult>) throws -> ResultsContents {
+    private func inSections(_ objects: [NSObject], _ request: NSFetchRequest<any NSFetchRequestResult>) throws
+        -> ResultsContents
+    {
         guard let sectionNameKeyPath else { return ResultsContents(objects, titles: titles) }
         if objects.first is NSManagedObjectID {
             throw CoreDataErrors.sectionsOfObjectIDs(resultName(request), by: sectionNameKeyPath)
@@ -79,7 +84,9 @@ final class FetchedResults {
         }
     }
 
-    private func resultName(_ request: NSFetchRequest<any NSFetchRequestResult>) -> String { "entity \(request.entityName ?? "?")" }
+    private func resultName(_ request: NSFetchRequest<any NSFetchRequestResult>) -> String {
+        "entity \(request.entityName ?? "?")"
+    }
 
     /// Fetches the objects of the query again.
     func fetchAgain(_ query: ResultsQuery) throws -> ResultsContents {
@@ -139,7 +146,9 @@ extension FetchedResults: ContextListener {
     }
 
     /// - Parameter fetches: whether to fetch again, whatever was touched.
-    private func update(_ touched: TouchedObjects, _ query: ResultsQuery, _ contents: ResultsContents, fetches: Bool = false) {
+    private func update(
+        _ touched: TouchedObjects, _ query: ResultsQuery, _ contents: ResultsContents, fetches: Bool = false
+    ) {
         guard let follower, fetches || !touched.isEmpty else { return }
         let changes: ResultsChanges
         let isLarge = touched.objects.count > max(Self.largeChange, contents.count / 4)
@@ -179,8 +188,12 @@ extension FetchedResults: ContextListener {
         follower?.resultsDidReachStore(self)
     }
 
-    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]) {
-        guard let query, let contents, follower?.isListening == true, let next = fetchedAgain(query) else { return ([], []) }
+    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (
+        missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]
+    ) {
+        guard let query, let contents, follower?.isListening == true, let next = fetchedAgain(query) else {
+            return ([], [])
+        }
         let former = contents.objects.compactMap { $0 as? NSManagedObject }
         let present = next.objects.compactMap { $0 as? NSManagedObject }
         let (formerSet, presentSet) = (Set(former), Set(present))

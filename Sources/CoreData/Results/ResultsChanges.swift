@@ -55,7 +55,8 @@ struct ResultsChanges {
         let start = ResultsPath(section: 0, row: 0)
         objects.sort { left, right in
             if left.kind != right.kind { return rank(left.kind) < rank(right.kind) }
-            return left.kind == .delete ? left.old ?? start > right.old ?? start : left.new ?? start < right.new ?? start
+            return left.kind == .delete
+                ? left.old ?? start > right.old ?? start : left.new ?? start < right.new ?? start
         }
         sections.sort { left, right in
             if left.kind != right.kind { return left.kind == .delete }

@@ -17,7 +17,9 @@ final class ResultsContents {
         // Unmanaged: the sections keep the leaves.
         var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>]?
 
-        func place(_ object: NSObject, _ leaf: RankedNode<NSObject>) { leaves?[ObjectIdentifier(object)] = .passUnretained(leaf) }
+        func place(_ object: NSObject, _ leaf: RankedNode<NSObject>) {
+            leaves?[ObjectIdentifier(object)] = .passUnretained(leaf)
+        }
     }
 
     /// - Parameters:
@@ -33,7 +35,9 @@ final class ResultsContents {
         func append(_ name: LiteralText, _ range: Range<Int>) throws {
             let section = FetchedSection(key: name, objects[range], titles: titles, placed: places.place)
             made.append(section)
-            if named.updateValue(section, forKey: name) != nil { throw SectionOutOfOrder(name: name.text, place: range.lowerBound) }
+            if named.updateValue(section, forKey: name) != nil {
+                throw SectionOutOfOrder(name: name.text, place: range.lowerBound)
+            }
         }
         sections = RankedList(placed: { $0.leaf = $1 })
         if let sectionName {
@@ -66,7 +70,9 @@ final class ResultsContents {
 
     /// Returns results in sections, whatever the order of the objects. A section is at the place of
     /// its first object, and has all other objects of its name.
-    static func grouped(_ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> LiteralText)
+    static func grouped(
+        _ objects: [NSObject], titles: (any SectionTitles)?, by name: @escaping (NSObject) -> LiteralText
+    )
         -> ResultsContents
     {
         do {
@@ -81,7 +87,9 @@ final class ResultsContents {
             }
             let sorted = names.flatMap { groups[$0] ?? [] }
             // Each name has one run of objects now.
-            do { return try ResultsContents(sorted, titles: titles, sectionName: name) } catch { preconditionFailure("\(error)") }
+            do { return try ResultsContents(sorted, titles: titles, sectionName: name) } catch {
+                preconditionFailure("\(error)")
+            }
         }
     }
 
@@ -118,11 +126,15 @@ final class ResultsContents {
 
     /// The section of an object, and its row there.
     func place(of object: NSObject) -> (section: FetchedSection, row: Int)? {
-        guard let leaf = leaf(of: object), let section = RankedList.list(of: leaf)?.owner as? FetchedSection else { return nil }
+        guard let leaf = leaf(of: object), let section = RankedList.list(of: leaf)?.owner as? FetchedSection else {
+            return nil
+        }
         return (section, RankedList.place(of: object, in: leaf))
     }
 
-    func path(of object: NSObject) -> ResultsPath? { place(of: object).map { ResultsPath(section: index(of: $0.section), row: $0.row) } }
+    func path(of object: NSObject) -> ResultsPath? {
+        place(of: object).map { ResultsPath(section: index(of: $0.section), row: $0.row) }
+    }
 
     /// The number of a section.
     func index(of section: FetchedSection) -> Int { section.leaf.map { RankedList.place(of: section, in: $0) } ?? 0 }
@@ -174,11 +186,15 @@ final class ResultsContents {
             sections[path.section].items.remove(at: path.row)
             forget(object)
         }
-        for change in changes.sections.filter({ $0.kind == .delete }).sorted(by: { $0.index > $1.index }) { remove(change.section) }
+        for change in changes.sections.filter({ $0.kind == .delete }).sorted(by: { $0.index > $1.index }) {
+            remove(change.section)
+        }
         for change in changes.sections.filter({ $0.kind == .insert }).sorted(by: { $0.index < $1.index }) {
             insert(change.section, at: change.index)
         }
         let came = changes.objects.compactMap { change in change.comes ? change.new.map { ($0, change.object) } : nil }
-        for (path, object) in came.sorted(by: { $0.0 < $1.0 }) { insert(object, in: sections[path.section], at: path.row) }
+        for (path, object) in came.sorted(by: { $0.0 < $1.0 }) {
+            insert(object, in: sections[path.section], at: path.row)
+        }
     }
 }

@@ -42,7 +42,8 @@ struct ResultsDifference {
     }
 
     private func compareObjects(
-        _ oldSections: [FetchedSection], _ newSections: [FetchedSection], keptSections: Set<LiteralText>, _ changes: inout ResultsChanges
+        _ oldSections: [FetchedSection], _ newSections: [FetchedSection], keptSections: Set<LiteralText>,
+        _ changes: inout ResultsChanges
     ) {
         func places(_ sections: [FetchedSection]) -> [Place] {
             sections.enumerated().flatMap { index, section in
@@ -69,7 +70,8 @@ struct ResultsDifference {
         var remaining = Set(positions.values)
         for place in after {
             guard let position = positions[ObjectIdentifier(place.object)] else {
-                changes.objects.append(ResultsChanges.ObjectChange(object: place.object, kind: .insert, old: nil, new: place.path))
+                changes.objects.append(
+                    ResultsChanges.ObjectChange(object: place.object, kind: .insert, old: nil, new: place.path))
                 continue
             }
             remaining.remove(position)
@@ -77,11 +79,13 @@ struct ResultsDifference {
             if staying.contains(position), !isUpdated { continue }
             changes.objects.append(
                 ResultsChanges.ObjectChange(
-                    object: place.object, kind: staying.contains(position) ? .update : .move, old: before[position].path, new: place.path))
+                    object: place.object, kind: staying.contains(position) ? .update : .move,
+                    old: before[position].path, new: place.path))
         }
         for position in remaining {
             changes.objects.append(
-                ResultsChanges.ObjectChange(object: before[position].object, kind: .delete, old: before[position].path, new: nil))
+                ResultsChanges.ObjectChange(
+                    object: before[position].object, kind: .delete, old: before[position].path, new: nil))
         }
     }
 

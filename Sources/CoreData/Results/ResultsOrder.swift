@@ -5,7 +5,9 @@ struct ResultsOrder {
     let descriptors: [NSSortDescriptor]
 
     /// Whether an object comes after another by the sort descriptors.
-    func isAfter(_ object: NSManagedObject, _ other: NSManagedObject) -> Bool { compare(object, other) == .orderedDescending }
+    func isAfter(_ object: NSManagedObject, _ other: NSManagedObject) -> Bool {
+        compare(object, other) == .orderedDescending
+    }
 
     /// Compares by the sort descriptors, then by key; new objects come last.
     func compareFully(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {
@@ -17,7 +19,9 @@ struct ResultsOrder {
     }
 
     /// The objects in order; equal ones keep their order.
-    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] { objects.sorted { compareFully($0, $1) == .orderedAscending } }
+    func sorted(_ objects: [NSManagedObject]) -> [NSManagedObject] {
+        objects.sorted { compareFully($0, $1) == .orderedAscending }
+    }
 
     private func compare(_ object: NSManagedObject, _ other: NSManagedObject) -> ComparisonResult {
         for descriptor in descriptors {

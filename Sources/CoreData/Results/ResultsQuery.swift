@@ -11,7 +11,8 @@ struct ResultsQuery {
     /// The names of properties that decide the order and the section.
     private let placingProperties: Set<String>
 
-    init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ resolved: ResolvedRequest, sectionNameKeyPath: String?) {
+    init(_ request: NSFetchRequest<any NSFetchRequestResult>, _ resolved: ResolvedRequest, sectionNameKeyPath: String?)
+    {
         self.request = Self.following(request)
         self.resolved = resolved
         order = ResultsOrder(descriptors: resolved.fetch.sortDescriptors)
@@ -26,7 +27,9 @@ struct ResultsQuery {
     ///
     /// It includes unsaved changes, as the placing of single objects does. It does not read objects
     /// again, because that would be a change to follow.
-    private static func following(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<any NSFetchRequestResult> {
+    private static func following(_ request: NSFetchRequest<any NSFetchRequestResult>) -> NSFetchRequest<
+        any NSFetchRequestResult
+    > {
         if request.includesPendingChanges, !request.shouldRefreshRefetchedObjects { return request }
         let copy = NSFetchRequest<any NSFetchRequestResult>()
         request.copyValues(to: copy)
@@ -41,7 +44,8 @@ struct ResultsQuery {
     /// Whether the request finds an object, limits aside. The next save throws its error.
     func matches(_ object: NSManagedObject, in context: NSManagedObjectContext) -> Bool {
         // Without affected stores, all stores count, also those that were added after the fetch.
-        guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry, context.belongs(object, resolved),
+        guard object.flags.isDisjoint(with: .isNoResult), object.registry === context.registry,
+            context.belongs(object, resolved),
             request.affectedStores == nil || context.isIn(resolved.stores, object)
         else { return false }
         if object.flags.contains(.fault) {
@@ -65,5 +69,7 @@ struct ResultsQuery {
 
 extension ObjectFlags {
     /// Flags of objects that no fetch returns.
-    fileprivate static let isNoResult: ObjectFlags = [.deleted, .discarded, .deletionSaved, .deletedElsewhere, .inaccessible, .invalid]
+    fileprivate static let isNoResult: ObjectFlags = [
+        .deleted, .discarded, .deletionSaved, .deletedElsewhere, .inaccessible, .invalid,
+    ]
 }

@@ -91,7 +91,8 @@ struct ResultsUpdate {
             guard let (section, row) = places[index] else { continue }
             let neighbour = neighbour(of: row, section, -1)
             if neighbour.map({ !isDoubtful.contains(ObjectIdentifier($0)) }) ?? true { previous = neighbour }
-            if sectionName(of: candidate.object) == section.key, !(previous.map { query.order.isAfter($0, candidate.object) } ?? false),
+            if sectionName(of: candidate.object) == section.key,
+                !(previous.map { query.order.isAfter($0, candidate.object) } ?? false),
                 !(next[index].map { query.order.isAfter(candidate.object, $0) } ?? false)
             {
                 between.append(index)
@@ -125,7 +126,9 @@ struct ResultsUpdate {
         return nil
     }
 
-    private func sectionName(of object: NSManagedObject) -> LiteralText { query.sectionName?.of(object) ?? LiteralText("") }
+    private func sectionName(of object: NSManagedObject) -> LiteralText {
+        query.sectionName?.of(object) ?? LiteralText("")
+    }
 
     // MARK: Places
 
@@ -166,7 +169,9 @@ struct ResultsUpdate {
             for object in objects { insert(object, section) }
             made.append(section)
         }
-        changes.sections += made.map { ResultsChanges.SectionChange(section: $0, kind: .insert, index: contents.index(of: $0)) }
+        changes.sections += made.map {
+            ResultsChanges.SectionChange(section: $0, kind: .insert, index: contents.index(of: $0))
+        }
     }
 
     private func insert(_ object: NSManagedObject, _ section: FetchedSection) {
@@ -181,7 +186,9 @@ struct ResultsUpdate {
             let last = section.items[section.items.count - 1] as? NSManagedObject
         else { return true }
         if let before = neighbour(of: 0, section, -1), query.order.isAfter(before, first) { return false }
-        if let after = neighbour(of: section.items.count - 1, section, 1), query.order.isAfter(last, after) { return false }
+        if let after = neighbour(of: section.items.count - 1, section, 1), query.order.isAfter(last, after) {
+            return false
+        }
         return true
     }
 

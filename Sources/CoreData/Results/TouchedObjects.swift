@@ -23,7 +23,9 @@ struct TouchedObjects {
         let root = query.resolved.layout.rootIndex
         var seen: Set<ObjectIdentifier> = []
         func add(_ object: NSManagedObject, _ reason: (NSManagedObject) -> Reason?) {
-            guard object.layout.rootIndex == root, let reason = reason(object), seen.insert(ObjectIdentifier(object)).inserted else {
+            guard object.layout.rootIndex == root, let reason = reason(object),
+                seen.insert(ObjectIdentifier(object)).inserted
+            else {
                 return
             }
             objects.append((object, reason))
@@ -46,8 +48,10 @@ struct TouchedObjects {
     }
 
     /// Objects that were saved.
-    init(_ saved: [ContiguousArray<NSManagedObject>], _ query: ResultsQuery, _ contents: ResultsContents, _ context: NSManagedObjectContext)
-    {
+    init(
+        _ saved: [ContiguousArray<NSManagedObject>], _ query: ResultsQuery, _ contents: ResultsContents,
+        _ context: NSManagedObjectContext
+    ) {
         self.query = query
         self.contents = contents
         self.context = context
@@ -59,7 +63,9 @@ struct TouchedObjects {
 
     /// Reads the rows of faults at once. What cannot be read is read, or reported, when used.
     func readRows() {
-        let faults = objects.map(\.object).filter { $0.flags.contains(.fault) && $0.committedRow == nil && $0.storeNumber >= 0 }
+        let faults = objects.map(\.object).filter {
+            $0.flags.contains(.fault) && $0.committedRow == nil && $0.storeNumber >= 0
+        }
         if faults.count < 2 { return }
         for (number, group) in Dictionary(grouping: faults, by: { Int($0.storeNumber) }) {
             guard let rows = context.rows(ofStore: number) else { continue }
@@ -76,7 +82,8 @@ struct TouchedObjects {
             if !read.rows.isEmpty { _ = context.objects(of: read, store: number, asFaults: true) }
             // If that fails, each is read when used, which records the failure.
             guard !missing.isEmpty,
-                let found = try? rows.readRows(missing, of: query.resolved.layout.model.layouts[group[0].layout.rootIndex])
+                let found = try? rows.readRows(
+                    missing, of: query.resolved.layout.model.layouts[group[0].layout.rootIndex])
             else { continue }
             _ = context.objects(of: found, store: number, asFaults: true)
         }

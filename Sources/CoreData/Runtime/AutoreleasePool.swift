@@ -6,6 +6,8 @@
 /// ```swift
 /// try autoreleasepool { try context.save() }
 /// ```
-public func autoreleasepool<Result, Failure: Error>(invoking body: () throws(Failure) -> Result) throws(Failure) -> Result {
+public func autoreleasepool<Result, Failure: Error>(invoking body: () throws(Failure) -> Result) throws(Failure)
+    -> Result
+{
     try body()
 }

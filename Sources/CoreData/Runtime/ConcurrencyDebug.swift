@@ -10,7 +10,8 @@ enum ConcurrencyDebug {
     static let isOn: Bool = {
         if let value = ProcessInfo.processInfo.environment["OPENCOREDATA_CONCURRENCY_DEBUG"] { return isYes(value) }
         let arguments = CommandLine.arguments
-        guard let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"), index + 1 < arguments.count else {
+        guard let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"), index + 1 < arguments.count
+        else {
             return false
         }
         return isYes(arguments[index + 1])

@@ -41,7 +41,8 @@ struct OpenedFiles {
     /// - Throws: an error that names the file when it was removed or replaced.
     func requireUnchanged(storeAt path: String) throws {
         for file in files {
-            let name = file.path == path ? "The file of the store at \(path)" : "The file \(file.path) of the store at \(path)"
+            let name =
+                file.path == path ? "The file of the store at \(path)" : "The file \(file.path) of the store at \(path)"
             let change: String
             switch FileIdentity.find(file.path) {
             case .success(file.identity): continue
@@ -49,12 +50,15 @@ struct OpenedFiles {
             case .failure(let failure) where failure.isNoFile: change = "was removed"
             case .failure(let failure):
                 throw failure.error(
-                    "\(name) cannot be looked at, so that nothing was saved", path: file.path, otherwise: .persistentStoreSave)
+                    "\(name) cannot be looked at, so that nothing was saved", path: file.path,
+                    otherwise: .persistentStoreSave)
             }
             throw CoreDataErrors.make(
                 .persistentStoreSave,
                 "\(name) \(change) while the store was open: nothing was saved, as it would have been lost.",
-                recovery: "Remove the store from its coordinator and add it again, and save then. Stores are removed and replaced with "
+                recovery:
+                    "Remove the store from its coordinator and add it again, and save then. Stores are removed and "
+                    + "replaced with "
                     + "destroyPersistentStore and replacePersistentStore, which need not close them.",
                 userInfo: [NSFilePathErrorKey: file.path])
         }

@@ -15,7 +15,8 @@ final class SQLiteBackend: SQLBackend {
     let rowCaches: [RowCache]
 
     init(
-        pool: SQLiteConnectionPool, mapping: SQLMapping, columns: [String: [String]], tracksHistory: Bool, rowCaches: [RowCache]
+        pool: SQLiteConnectionPool, mapping: SQLMapping, columns: [String: [String]], tracksHistory: Bool,
+        rowCaches: [RowCache]
     ) {
         self.pool = pool
         self.mapping = mapping
@@ -30,7 +31,8 @@ final class SQLiteBackend: SQLBackend {
     /// A connection with an open read transaction keeps the state.
     func pinned() throws -> SQLiteBackend {
         SQLiteBackend(
-            pool: try SQLiteConnectionPool(pinning: pool), mapping: mapping, columns: columns, tracksHistory: tracksHistory,
+            pool: try SQLiteConnectionPool(pinning: pool), mapping: mapping, columns: columns,
+            tracksHistory: tracksHistory,
             rowCaches: rowCaches.map { _ in RowCache() })
     }
 
@@ -46,7 +48,8 @@ final class SQLiteBackend: SQLBackend {
 
     func makeSelectPlan(_ entity: SQLEntity, includesSubentities: Bool) -> SelectPlan<RowDecoder> {
         let selected = SelectColumns(
-            entity, includesSubentities: includesSubentities, in: mapping, present: columns[entity.table.name].map(Set.init))
+            entity, includesSubentities: includesSubentities, in: mapping,
+            present: columns[entity.table.name].map(Set.init))
         return SelectPlan(selected, mapping: mapping) { entity in
             RowDecoder(entity: entity, mapping: mapping, externalFiles: externalFiles, columnIndex: selected.positions)
         }

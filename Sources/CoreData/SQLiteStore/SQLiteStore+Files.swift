@@ -10,7 +10,8 @@ extension SQLiteStore {
         let attributes = try? FileManager.default.attributesOfItem(atPath: url.resolvingSymlinksInPath().path)
         if attributes?[.size] as? Int == 0 {
             throw CoreDataErrors.make(
-                .fileReadCorruptFile, "There is no store at \(url.path): the file is empty.", userInfo: [NSFilePathErrorKey: url.path])
+                .fileReadCorruptFile, "There is no store at \(url.path): the file is empty.",
+                userInfo: [NSFilePathErrorKey: url.path])
         }
     }
 
@@ -96,8 +97,10 @@ extension SQLiteStore {
         } else if errno != EEXIST {
             throw CoreDataErrors.make(
                 .persistentStoreOperation,
-                "The store \(url.path) cannot be destroyed: there is none, and no file can be made there (\(String(cString: strerror(errno)))).",
-                recovery: "Look whether the folder exists and may be written to.", userInfo: [NSFilePathErrorKey: url.path])
+                "The store \(url.path) cannot be destroyed: there is none, and no file can be made there "
+                    + "(\(String(cString: strerror(errno)))).",
+                recovery: "Look whether the folder exists and may be written to.",
+                userInfo: [NSFilePathErrorKey: url.path])
         }
     }
 
@@ -118,7 +121,9 @@ extension SQLiteStore {
     ///   destroyed.
     private static func requireStoreOrNothing(_ connection: SQLiteConnection) throws {
         let known = "name IN ('Z_METADATA', 'Z_PRIMARYKEY')"
-        let (all, ours) = ("SELECT count(*) FROM sqlite_master", "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND \(known)")
+        let (all, ours) = (
+            "SELECT count(*) FROM sqlite_master", "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND \(known)"
+        )
         if try connection.integer(all) ?? 0 > 0, try connection.integer(ours) == 0 { throw notAStore(connection) }
     }
 
@@ -205,7 +210,8 @@ extension SQLiteStore {
             try SQLiteConnectionPool.setJournalMode(mode, of: to, waiting: configuration.timeout)
         }
         // A WAL fixes the page size. Only a connection with exclusive access can end it.
-        let keepsLog = try wanted.lowercased() == "wal" && to.integer("PRAGMA page_size") == from.integer("PRAGMA page_size")
+        let keepsLog =
+            try wanted.lowercased() == "wal" && to.integer("PRAGMA page_size") == from.integer("PRAGMA page_size")
         if try !keepsLog && to.text("PRAGMA journal_mode")?.lowercased() == "wal" { try setJournalMode("DELETE") }
         let files = ExternalFiles(storeURL: url)
         let former = try ExternalFileNames.inRows(of: to)
@@ -254,7 +260,8 @@ extension SQLiteStore {
 
     private static func noFile(_ url: URL) -> NSError {
         CoreDataErrors.make(
-            .persistentStoreOperation, "The store at \(url.path) lives in memory: there is no file that could be replaced.",
+            .persistentStoreOperation,
+            "The store at \(url.path) lives in memory: there is no file that could be replaced.",
             recovery: "Add a store of the source's type at the source's URL instead.",
             userInfo: [NSFilePathErrorKey: url.path])
     }
@@ -280,7 +287,8 @@ extension SQLiteStore {
     private static func notAStore(_ connection: SQLiteConnection) -> NSError {
         CoreDataErrors.make(
             .fileReadCorruptFile,
-            "The SQLite database at \(connection.path) is no Core Data store: it has neither Z_METADATA nor Z_PRIMARYKEY.",
+            "The SQLite database at \(connection.path) is no Core Data store: it has neither Z_METADATA nor "
+                + "Z_PRIMARYKEY.",
             userInfo: ["NSFilePath": connection.path])
     }
 }

@@ -107,7 +107,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if isReadOnly, !Self.isInMemory(url), !FileManager.default.fileExists(atPath: url.path) {
             throw CoreDataErrors.make(
                 .fileReadNoSuchFile, "There is no store at \(url.path), and none is made where it is to be read only.",
-                recovery: "Open it without NSReadOnlyPersistentStoreOption to make it.", userInfo: [NSFilePathErrorKey: url.path])
+                recovery: "Open it without NSReadOnlyPersistentStoreOption to make it.",
+                userInfo: [NSFilePathErrorKey: url.path])
         }
         do {
             let foundJournal = !Self.isInMemory(url) && Self.hasJournal(url)
@@ -133,18 +134,22 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         let tables = try connection.integer("SELECT count(*) FROM sqlite_master") ?? 0
         guard tables == 0 else {
             // Without metadata, the tables show whether it is a store.
-            if try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_PRIMARYKEY'") != nil {
+            if try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_PRIMARYKEY'")
+                != nil
+            {
                 return [NSStoreTypeKey: NSSQLiteStoreType]
             }
             throw CoreDataErrors.make(
                 .fileReadCorruptFile,
-                "The SQLite database at \(connection.path) is no Core Data store: it has tables, but neither Z_METADATA nor "
+                "The SQLite database at \(connection.path) is no Core Data store: it has tables, but neither "
+                    + "Z_METADATA nor "
                     + "Z_PRIMARYKEY. Choose another file.", userInfo: ["NSFilePath": connection.path])
         }
         guard !isReadOnly else {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
-                "The file at \(connection.path) is empty, and NSReadOnlyPersistentStoreOption forbids making a store in it."
+                "The file at \(connection.path) is empty, and NSReadOnlyPersistentStoreOption forbids making a store "
+                    + "in it."
             )
         }
         let (model, held) = try heldEntities(of: place)
@@ -194,7 +199,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
             let mapping = try self.makeMapping(entities: held.entities, numbers: schema.entityNumbers)
             mapping.adjust(to: schema.columns)
             pool.schemaWatch.begin(
-                versions: Self.flag(self.options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions, mapping: mapping)
+                versions: Self.flag(self.options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions,
+                mapping: mapping)
             try pool.schemaWatch.check(connection)
             var missing = mapping.missing(from: schema.columns)
             if schema.columns["Z_PRIMARYKEY"] == nil { missing.insert("Z_PRIMARYKEY", at: 0) }
@@ -209,7 +215,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                         + "It was made with another model or is damaged; migrate it or restore it from a copy.",
                     userInfo: ["NSFilePath": connection.path])
             }
-            let recordsHistory = wantsHistory || continuesHistory && !self.isReadOnly && Self.hasHistoryTables(schema.columns)
+            let recordsHistory =
+                wantsHistory || continuesHistory && !self.isReadOnly && Self.hasHistoryTables(schema.columns)
             if !recordsHistory, !self.isReadOnly, try Self.hasHistory(connection, columns: schema.columns) {
                 self.isReadOnly = true
                 self.opening.withLock { $0.wouldLeaveGap = true }
@@ -241,7 +248,9 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                 try connection.execute("VACUUM")
             }
             if !self.isReadOnly {
-                isSwept = pool.supersededFiles?.sweep(connection, timeout: pool.configuration.timeout, hasReason: foundJournal) ?? true
+                isSwept =
+                    pool.supersededFiles?.sweep(
+                        connection, timeout: pool.configuration.timeout, hasReason: foundJournal) ?? true
             }
             return SQLiteBackend(
                 pool: pool, mapping: mapping, columns: columns, tracksHistory: recordsHistory,
@@ -315,14 +324,17 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     override class func ownURL() -> URL? { nil }
 
-    override class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? { try cachedModel(at: url) }
+    override class func modelInStore(at url: URL, options: [AnyHashable: Any]?) throws -> NSManagedObjectModel? {
+        try cachedModel(at: url)
+    }
 
     override class func destroyStore(ofType type: String, at url: URL, options: [AnyHashable: Any]?) throws {
         try destroy(at: url, options: options)
     }
 
     override class func replaceStore(
-        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL,
+        sourceOptions: [AnyHashable: Any]?
     ) throws {
         try replace(at: url, destinationOptions: options, withStoreAt: source, sourceOptions: sourceOptions)
     }
@@ -342,7 +354,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         guard let metadata = metadataChanges.write(over: current) else { return }
         try StoreMetadata.write(metadata, to: connection)
         // Readers of the hashes assume that the model stored beside them has these hashes.
-        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata),
+            hashes != current.flatMap(StoreMetadataHashes.hashes),
             let model = modelLayout?.model
         else { return }
         try StoreMetadata.replaceModel(model, in: connection)

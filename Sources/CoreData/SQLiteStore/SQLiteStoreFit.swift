@@ -36,7 +36,9 @@ struct SQLiteStoreFit {
             }
             for column in table.declarations {
                 let type = column.type.declaration
-                guard let found = declared[column.name], let group = Group(found), group != Group(type) else { continue }
+                guard let found = declared[column.name], let group = Group(found), group != Group(type) else {
+                    continue
+                }
                 problems.append("\(table.name).\(column.name) as \(type) (it is \(found))")
             }
         }

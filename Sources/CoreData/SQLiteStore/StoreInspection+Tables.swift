@@ -58,7 +58,8 @@ extension StoreInspection {
     ///   - configuration: the configuration whose entities the store holds; nil for all.
     /// - Throws: an error that names a property without a column.
     package static func tables(
-        of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int], configuration: String? = nil
+        of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int],
+        configuration: String? = nil
     ) throws -> (entities: [EntityTable], joins: [JoinTable]) {
         let names = Set((model.heldEntities(forConfigurationName: configuration)?.entities ?? []).compactMap(\.name))
         let mapping = try SQLMapping(layouts: model.layout(), SQLiteDialect(), CoreDataNaming(), numbers: numbers) {
@@ -72,7 +73,8 @@ extension StoreInspection {
         }
         let joins = mapping.joinTables.map { join in
             JoinTable(
-                name: join.name, entity: join.firstRelationship.owningEntity?.name ?? "", relationship: join.firstRelationship.name,
+                name: join.name, entity: join.firstRelationship.owningEntity?.name ?? "",
+                relationship: join.firstRelationship.name,
                 columns: join.columnNames)
         }
         return (entities, joins)
@@ -87,7 +89,8 @@ extension StoreInspection {
 
     private static func cell(_ column: SQLColumn, of table: SQLTable, in mapping: SQLMapping) -> Cell {
         Cell(
-            column: column.name, entity: column.property.owningEntity?.name ?? table.root.name, property: column.propertyName,
+            column: column.name, entity: column.property.owningEntity?.name ?? table.root.name,
+            property: column.propertyName,
             content: content(of: column, in: mapping))
     }
 

@@ -23,7 +23,8 @@ package enum StoreMetadata {
                     metadata = try PropertyListReader.dictionary(from: data)
                 } catch {
                     Warnings.sayOnce(about: "metadata of \(connection.path)") {
-                        "The metadata of the store at \(connection.path) cannot be read, and count as none: \(error.localizedDescription)"
+                        "The metadata of the store at \(connection.path) cannot be read, and count as none: "
+                            + "\(error.localizedDescription)"
                     }
                 }
             }
@@ -60,7 +61,9 @@ package enum StoreMetadata {
 
     /// Replaces the stored model. Does nothing in a store without a table for it.
     static func replaceModel(_ model: NSManagedObjectModel, in connection: SQLiteConnection) throws {
-        guard try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'") != nil else { return }
+        guard
+            try connection.integer("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'Z_MODELCACHE'") != nil
+        else { return }
         try writeModel(model, to: connection)
     }
 

@@ -138,8 +138,11 @@ extension RowDeletion {
         let message = "Constraint trigger violation: Batch delete failed due to \(reason)"
         return CoreDataErrors.make(
             .persistentStoreSaveConflicts,
-            "\(message). It leads to \(layouts[row.layoutIndex].name) p\(row.key), which stays. The store is as it was.",
-            recovery: "Delete the destinations with the objects, delete the objects in a context, or make the inverse relationship "
+            "\(message). It leads to \(layouts[row.layoutIndex].name) p\(row.key), which stays. The store is as "
+                + "it was.",
+            recovery:
+                "Delete the destinations with the objects, delete the objects in a context, or make the inverse "
+                + "relationship "
                 + "optional.", userInfo: ["error": message])
     }
 }

@@ -55,7 +55,8 @@ extension NSExpression {
             guard let elements = aggregateElements else { return self }
             return try Self.lookingAtValues(elements, value).map { NSExpression(forAggregate: $0) }
         case .conditional:
-            guard let condition = try predicate.lookingAtValues(value), let first = try self.true.lookingAtValues(value),
+            guard let condition = try predicate.lookingAtValues(value),
+                let first = try self.true.lookingAtValues(value),
                 let second = try self.false.lookingAtValues(value)
             else { return nil }
             return NSExpression(forConditional: condition, trueExpression: first, falseExpression: second)

@@ -52,8 +52,9 @@ package final class RequestCancellation: Sendable {
     /// Outside a cancellable block, only runs the statement.
     ///
     /// - Throws: `CancellationError`, or what the statement throws.
-    package static func run<Result>(ending end: @autoclosure () -> @Sendable () -> Void, _ statement: () throws -> Result) throws -> Result
-    {
+    package static func run<Result>(
+        ending end: @autoclosure () -> @Sendable () -> Void, _ statement: () throws -> Result
+    ) throws -> Result {
         guard let current else { return try statement() }
         let end = end()
         let mayBegin = current.state.withLock { state in

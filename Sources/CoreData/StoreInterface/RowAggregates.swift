@@ -85,7 +85,9 @@ extension NSExpression {
         case .keyPath:
             let path = keyPath.pathNames
             if operand !== self, operand.expressionType == .subquery { return path == ["@count"] ? .sum : nil }
-            guard path.first?.hasPrefix("@") == false, let name = path.first(where: { $0.hasPrefix("@") }) else { return nil }
+            guard path.first?.hasPrefix("@") == false, let name = path.first(where: { $0.hasPrefix("@") }) else {
+                return nil
+            }
             return Self.rowFunctions[name].flatMap(RowAggregate.Function.init)?.ofGroup
         case .function:
             guard RowAggregate(self, of: entity) == nil, methodTarget == nil, arguments?.count == 1 else { return nil }

@@ -3,7 +3,8 @@
 /// It is the one interface between the object graph and the layers below it.
 ///
 /// A store is a row source. Row snapshots, row references and typed values cross it, and objects
-/// only within an `origin`, which custom stores and parent contexts look into. Calls come from any thread, many at once; a source serialises what it must.
+/// only within an `origin`, which custom stores and parent contexts look into. Calls come from any
+/// thread, many at once; a source serialises what it must.
 package protocol RowSource: AnyObject, Sendable {
     /// The cache of the committed rows of a table that are in use; nil where none are kept.
     func rowCache(of entity: EntityLayout) -> RowCache?
@@ -36,7 +37,9 @@ package protocol RowSource: AnyObject, Sendable {
     /// Reads rows again like `readRows(_:of:)`, up to about `bytes` bytes, but at least one row.
     ///
     /// - Returns: the rows, and the keys that are still to be read.
-    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64])
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (
+        rows: FetchedRows, rest: [Int64]
+    )
 
     /// Returns the rows related to one row through a to-many relationship.
     ///
@@ -104,7 +107,9 @@ package protocol RowSource: AnyObject, Sendable {
 }
 
 extension RowSource {
-    package func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? { rowCache(of: entity)?.snapshot(for: key) }
+    package func cachedRow(_ key: Int64, of entity: EntityLayout) -> Snapshot? {
+        rowCache(of: entity)?.snapshot(for: key)
+    }
 
     package var needsObjects: Bool { false }
 
@@ -120,7 +125,9 @@ extension RowSource {
 
     package func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
 
-    package func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+    package func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (
+        rows: FetchedRows, rest: [Int64]
+    ) {
         (try readRows(keys, of: entity), [])
     }
 

@@ -19,7 +19,8 @@ package struct RowChange {
     var changedToMany: [Int] = []
 
     package init(
-        layout: EntityLayout, key: Int64, base: Snapshot?, values: RowValues?, touchesVersionOnly: Bool = false, changedToMany: [Int] = []
+        layout: EntityLayout, key: Int64, base: Snapshot?, values: RowValues?, touchesVersionOnly: Bool = false,
+        changedToMany: [Int] = []
     ) {
         self.layout = layout
         self.key = key

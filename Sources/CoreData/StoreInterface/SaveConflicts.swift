@@ -39,7 +39,8 @@ package struct SaveConflicts: Error, @unchecked Sendable {
         let updates: [Int]
 
         package init(
-            constraint: [String], values: [StoredValue], layout: EntityLayout, existing: Snapshot?, inserts: [Int], updates: [Int]
+            constraint: [String], values: [StoredValue], layout: EntityLayout, existing: Snapshot?, inserts: [Int],
+            updates: [Int]
         ) {
             self.constraint = constraint
             self.values = values

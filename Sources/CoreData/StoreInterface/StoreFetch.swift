@@ -51,17 +51,23 @@ package struct StoreFetch {
         /// Whether one result may represent several rows of the entity.
         func joinRows(of entity: EntityLayout) -> Bool {
             isDistinct || !groupBy.isEmpty
-                || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: entity) == true }
+                || properties.contains {
+                    ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: entity) == true
+                }
         }
 
         /// Returns the name of a column: that of its description, or its key path.
-        static func name(of property: Any) -> String? { (property as? NSPropertyDescription)?.name ?? property as? String }
+        static func name(of property: Any) -> String? {
+            (property as? NSPropertyDescription)?.name ?? property as? String
+        }
 
         /// Whether rows are grouped by a column, so that all rows of a group have its value.
         func groups(by property: Any) -> Bool {
             let names = groupBy.compactMap(Self.name)
             if let name = Self.name(of: property), names.contains(name) { return true }
-            guard let expression = (property as? NSExpressionDescription)?.expression, expression.expressionType == .keyPath else {
+            guard let expression = (property as? NSExpressionDescription)?.expression,
+                expression.expressionType == .keyPath
+            else {
                 return false
             }
             return names.contains(expression.keyPath)

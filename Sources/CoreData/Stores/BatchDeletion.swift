@@ -122,13 +122,16 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     private func foundRows(_ entity: SQLEntity) throws -> [RowReference] {
         let references: [RowReference]
         switch deletion.rows {
-        case .keys(let keys, _): references = try batch.references(statements.references(of: entity), list(keys), only: nil)
+        case .keys(let keys, _):
+            references = try batch.references(statements.references(of: entity), list(keys), only: nil)
         case .fetched(var fetch):
             fetch.shape = .references
             let statement = try batch.generator.fetch(fetch, entity) {
                 SelectColumns(entity, includesSubentities: true, in: self.mapping)
             }.statement(mapping.dialect)
-            if fetch.isOfOneEntity { return try batch.references(statement.sql, statement.arguments, only: entity.layout) }
+            if fetch.isOfOneEntity {
+                return try batch.references(statement.sql, statement.arguments, only: entity.layout)
+            }
             references = try batch.references(statement.sql, statement.arguments, only: nil)
         }
         return references.filter { layouts[$0.layoutIndex].isKind(of: entity.layout) }
@@ -140,7 +143,8 @@ package final class BatchDeletion<Batch: DeletingBatch> {
         guard batch.meetsOthers, !found.isEmpty else { return found }
         let locked = try batch.lock(found)
         // A row that another process changed in the meantime may no longer match the predicate.
-        guard case .fetched(let fetch) = deletion.rows, fetch.predicate != nil, fetch.limit <= 0, fetch.offset <= 0 else { return locked }
+        guard case .fetched(let fetch) = deletion.rows, fetch.predicate != nil, fetch.limit <= 0, fetch.offset <= 0
+        else { return locked }
         let mine = Set(locked)
         return try foundRows(entity).filter(mine.contains)
     }
@@ -149,7 +153,9 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     // Sorted, the order in which the rows are stored.
     private func list(_ keys: some Sequence<Int64>) -> [SQLArgument] { [mapping.dialect.keyList(keys.sorted())] }
 
-    private func isDoomed(_ reference: RowReference) -> Bool { doomed[reference.layoutIndex]?.contains(reference.key) ?? false }
+    private func isDoomed(_ reference: RowReference) -> Bool {
+        doomed[reference.layoutIndex]?.contains(reference.key) ?? false
+    }
 
     /// - Returns: the rows that were not in `doomed` before.
     @discardableResult
@@ -188,7 +194,9 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     private func destinations(
         of keys: some Sequence<Int64>, through property: PropertySlot, of layout: EntityLayout
     ) throws -> [RowReference] {
-        guard property.destinationIndex >= 0, let destination = mapping.entities[property.destinationIndex] else { return [] }
+        guard property.destinationIndex >= 0, let destination = mapping.entities[property.destinationIndex] else {
+            return []
+        }
         let owner = try mapping.requiredEntity(layout)
         let sql: String
         switch owner.toMany[property.index] {
@@ -213,8 +221,11 @@ package final class BatchDeletion<Batch: DeletingBatch> {
             for slot in layout.relationshipSlots {
                 let property = layout.slots[slot]
                 if property.isTransient { continue }
-                guard property.kind == .toOne, [.nullifyDeleteRule, .noActionDeleteRule].contains(property.deleteRule) else { return false }
-                if property.inverseSlot >= 0, !property.inverseIsToMany || deletion.requiresInverse(of: property) { return false }
+                guard property.kind == .toOne, [.nullifyDeleteRule, .noActionDeleteRule].contains(property.deleteRule)
+                else { return false }
+                if property.inverseSlot >= 0, !property.inverseIsToMany || deletion.requiresInverse(of: property) {
+                    return false
+                }
             }
         }
         return true
@@ -234,7 +245,9 @@ package final class BatchDeletion<Batch: DeletingBatch> {
             switch property.deleteRule {
             case .denyDeleteRule: try requireNoDestination(of: keys, through: property, of: layout)
             case .nullifyDeleteRule:
-                if deletion.requiresInverse(of: property) { try requireNoDestination(of: keys, through: property, of: layout) }
+                if deletion.requiresInverse(of: property) {
+                    try requireNoDestination(of: keys, through: property, of: layout)
+                }
                 try nullify(property, of: layout, keys)
             case .noActionDeleteRule, .cascadeDeleteRule: break
             @unknown default: break
@@ -250,7 +263,8 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     private func requireNoDestination(
         of keys: Set<Int64>, through property: PropertySlot, of layout: EntityLayout
     ) throws {
-        guard let kept = try destinations(of: keys, through: property, of: layout).first(where: { !isDoomed($0) }) else { return }
+        guard let kept = try destinations(of: keys, through: property, of: layout).first(where: { !isDoomed($0) })
+        else { return }
         throw RowDeletion.refusal(of: property, layout, keeping: kept, layouts)
     }
 
@@ -262,7 +276,8 @@ package final class BatchDeletion<Batch: DeletingBatch> {
             try release(column, destination, property, layout, keys)
         case .join: break
         case nil:
-            guard property.inverseSlot >= 0, !property.inverseIsToMany, let destination = mapping.entities[property.destinationIndex],
+            guard property.inverseSlot >= 0, !property.inverseIsToMany,
+                let destination = mapping.entities[property.destinationIndex],
                 let column = destination.columns[property.inverseSlot]
             else { return }
             try release(column, destination, property, layout, keys)
@@ -270,7 +285,8 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     }
 
     private func release(
-        _ column: SQLColumn, _ destination: SQLEntity, _ property: PropertySlot, _ owner: EntityLayout, _ keys: Set<Int64>
+        _ column: SQLColumn, _ destination: SQLEntity, _ property: PropertySlot, _ owner: EntityLayout,
+        _ keys: Set<Int64>
     ) throws {
         if batch.meetsOthers { try batch.lockRows(holding: column, of: destination, list(keys)) }
         let sql = statements.release(column, of: destination, returnsReferences: wantsConsequences)
@@ -286,11 +302,15 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     private func deletePairs(
         _ join: SQLJoinTable, isFirst: Bool, _ property: PropertySlot, _ owner: EntityLayout, _ keys: Set<Int64>
     ) throws {
-        if wantsConsequences, property.destinationIndex >= 0, let destination = mapping.entities[property.destinationIndex] {
-            let touched = try batch.references(statements.destinations(join, isFirst: isFirst, destination), list(keys), only: nil)
+        if wantsConsequences, property.destinationIndex >= 0,
+            let destination = mapping.entities[property.destinationIndex]
+        {
+            let touched = try batch.references(
+                statements.destinations(join, isFirst: isFirst, destination), list(keys), only: nil)
             noteUpdated(touched, destination.layout, property.inverseSlot >= 0 ? property.inverseSlot : nil)
         }
-        let columns = [join.ownerColumn(isFirst: isFirst)] + (join.isReflexive ? [join.destinationColumn(isFirst: isFirst)] : [])
+        let columns =
+            [join.ownerColumn(isFirst: isFirst)] + (join.isReflexive ? [join.destinationColumn(isFirst: isFirst)] : [])
         for column in columns {
             try batch.run(statements.deletePairs(join, ofKeysIn: column), list(keys))
             try batch.requireNoRow(of: join.name, holding: column, list(keys), property, owner)

@@ -44,7 +44,9 @@ package final class MetadataChanges: Sendable {
         state.withLock { state in
             let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
             let changed = keys.filter { !SameValues.areSame(state.held[$0], state.stored[$0]) }
-            return Unwritten(values: state.held.filter { changed.contains($0.key) }, removed: changed.filter { state.held[$0] == nil })
+            return Unwritten(
+                values: state.held.filter { changed.contains($0.key) },
+                removed: changed.filter { state.held[$0] == nil })
         }
     }
 
@@ -74,10 +76,14 @@ package final class MetadataChanges: Sendable {
             // Metadata without a UUID have lost their other entries too.
             guard let present = current.value, present[NSStoreUUIDKey] != nil else { return Unchecked(state.held) }
             var merged = present
-            for key in Set(state.held.keys).union(state.stored.keys) where !SameValues.areSame(state.held[key], state.stored[key]) {
+            for key in Set(state.held.keys).union(state.stored.keys)
+            where !SameValues.areSame(state.held[key], state.stored[key]) {
                 // Another process changed the store meanwhile; its own entries describe the new
                 // state.
-                if NSPersistentStore.ownMetadataKeys.contains(key), !SameValues.areSame(present[key], state.stored[key]) { continue }
+                if NSPersistentStore.ownMetadataKeys.contains(key), !SameValues.areSame(present[key], state.stored[key])
+                {
+                    continue
+                }
                 merged[key] = state.held[key]
             }
             return Unchecked(SameValues.areSame(merged, present) ? nil : merged)

@@ -16,7 +16,8 @@ final class MovedRows: Sendable {
     let objectIDs: [NSManagedObjectID]
 
     init(
-        from former: NSPersistentStore, to store: NSPersistentStore, _ references: [FormerKey: RowReference], objectIDs: [NSManagedObjectID]
+        from former: NSPersistentStore, to store: NSPersistentStore, _ references: [FormerKey: RowReference],
+        objectIDs: [NSManagedObjectID]
     ) {
         self.former = former
         self.store = store

@@ -108,7 +108,8 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         let text =
             switch identity {
             case .permanent(let token, _, let key):
-                "x-coredata://\(token.uuid)/\(escapedEntityName)/\(token.store?.uriText(forKey: key, of: layout) ?? "p\(key)")"
+                "x-coredata://\(token.uuid)/\(escapedEntityName)/"
+                    + (token.store?.uriText(forKey: key, of: layout) ?? "p\(key)")
             case .temporary(let space, let serial): "x-coredata:///\(escapedEntityName)/t\(space.uuidString)\(serial)"
             }
         // Entity names are letters, digits and underscores, or escaped above, so the text is always
@@ -121,12 +122,15 @@ public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
         // Most names have nothing to escape.
         let isPlain = name.utf8.allSatisfy { byte in
             switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                true
             default: byte == UInt8(ascii: "_")
             }
         }
         if isPlain { return name }
-        return name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "_"))) ?? name
+        return name.addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(CharacterSet(charactersIn: "_")))
+            ?? name
     }
 
     public override func isEqual(_ object: Any?) -> Bool {
@@ -164,7 +168,8 @@ extension NSManagedObjectID: RowIdentity {
         else { return nil }
         if store.namesRowsByKey { return RowReference(key: key, layoutIndex: layout.index) }
         // Each store of such a class assigns its own keys.
-        guard let text = token.store?.referenceText(forKey: key, of: self.layout), let key = store.key(forReferenceText: text, of: layout)
+        guard let text = token.store?.referenceText(forKey: key, of: self.layout),
+            let key = store.key(forReferenceText: text, of: layout)
         else { return nil }
         return RowReference(key: key, layoutIndex: layout.index)
     }

@@ -8,7 +8,8 @@ extension NSManagedObjectModel {
         versionIdentifiers.sorted { "\($0)" < "\($1)" }.map { identifier in
             switch identifier.base {
             case let value as any BinaryInteger: NSNumber(value: Int64(clamping: value))
-            case let value where value is String || value is NSNumber || value is Double || value is Date || value is Data: value
+            case let value
+            where value is String || value is NSNumber || value is Double || value is Date || value is Data: value
             default: "\(identifier)"
             }
         }

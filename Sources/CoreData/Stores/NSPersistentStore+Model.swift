@@ -12,7 +12,8 @@ extension NSPersistentStore {
         }
         let configuration = configurationName == Self.defaultConfigurationName ? nil : configurationName
         guard let held = model.heldEntities(forConfigurationName: configuration) else {
-            throw CoreDataErrors.unknownConfiguration(configurationName, among: model.configurations, type: type, url: url)
+            throw CoreDataErrors.unknownConfiguration(
+                configurationName, among: model.configurations, type: type, url: url)
         }
         return (model, held)
     }
@@ -27,10 +28,13 @@ extension NSPersistentStore {
     ///
     /// - Parameter name: the name of the store in errors.
     package func makeMapping(
-        of entities: [NSEntityDescription], _ dialect: any SQLDialect, _ naming: any TableNaming, numbers: [String: Int],
+        of entities: [NSEntityDescription], _ dialect: any SQLDialect, _ naming: any TableNaming,
+        numbers: [String: Int],
         store name: String
     ) throws -> SQLMapping {
         let names = Set(entities.compactMap(\.name))
-        return try SQLMapping(layouts: requiredLayout(of: name), dialect, naming, numbers: numbers) { names.contains($0.name) }
+        return try SQLMapping(layouts: requiredLayout(of: name), dialect, naming, numbers: numbers) {
+            names.contains($0.name)
+        }
     }
 }

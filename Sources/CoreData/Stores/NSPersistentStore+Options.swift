@@ -36,7 +36,8 @@ extension NSPersistentStore {
         guard let size = options?[NSPersistentStoreConnectionPoolMaxSizeKey] else { return nil }
         guard let number = (size as? NSNumber)?.intValue ?? (size as? Int), number > 0 else {
             throw CoreDataErrors.make(
-                .persistentStoreOpen, "NSPersistentStoreConnectionPoolMaxSizeKey must be a number of at least 1, not \(size).")
+                .persistentStoreOpen,
+                "NSPersistentStoreConnectionPoolMaxSizeKey must be a number of at least 1, not \(size).")
         }
         return number
     }

@@ -9,7 +9,8 @@ import Synchronization
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistentstore>
 ///
 /// ```swift
-/// for store in coordinator.persistentStores { print(store.type, store.identifier ?? "", store.url?.path ?? "") }
+/// for store in coordinator.persistentStores { print(store.type, store.identifier ?? "",
+/// store.url?.path ?? "") }
 /// ```
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     // Sendable: mutable state lies behind the mutex; subclasses guard their own.
@@ -188,12 +189,15 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The metadata of the store at a URL, for types that need options to reach it.
     class func metadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
-        try (self as? any ServerStore.Type)?.storedMetadata(at: url, options: options) ?? metadataForPersistentStore(with: url)
+        try (self as? any ServerStore.Type)?.storedMetadata(at: url, options: options)
+            ?? metadataForPersistentStore(with: url)
     }
 
     /// Replaces the metadata of the store at a URL, for types that need options to reach it.
     class func setMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
-        if let onServer = self as? any ServerStore.Type { return try onServer.replaceStoredMetadata(metadata, at: url, options: options) }
+        if let onServer = self as? any ServerStore.Type {
+            return try onServer.replaceStoredMetadata(metadata, at: url, options: options)
+        }
         try setMetadata(metadata, forPersistentStoreAt: url)
     }
 
@@ -208,7 +212,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Copies the store at one URL over the one at another. Neither may be open.
     class func replaceStore(
-        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+        ofType type: String, at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL,
+        sourceOptions: [AnyHashable: Any]?
     ) throws {
         if let onServer = self as? any ServerStore.Type {
             return try onServer.replace(at: url, options: options, withStoreAt: source, sourceOptions: sourceOptions)
@@ -232,7 +237,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         if let serverStore { return try serverStore.migrateStore(migration) }
         throw CoreDataErrors.make(
             .migration,
-            "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot be migrated: "
+            "The store \(StoreName.text(type: type, url: url)) was made with another version of the model and cannot "
+                + "be migrated: "
                 + "stores of this type cannot be.",
             recovery: "Open it with the version of the model that it was made with, and copy its objects.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
@@ -287,8 +293,11 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     func answer(_ request: AnyObject, for context: AnyObject) throws -> Any {
         throw CoreDataErrors.make(
             .persistentStoreUnsupportedRequestType,
-            "The store \(StoreName.text(type: type, url: url)) does not support requests of the class \(Swift.type(of: request)).",
-            recovery: "Change the objects in a context and save it, or name the stores that can in the request's affectedStores.",
+            "The store \(StoreName.text(type: type, url: url)) does not support requests of the class "
+                + "\(Swift.type(of: request)).",
+            recovery:
+                "Change the objects in a context and save it, or name the stores that can in the request's "
+                + "affectedStores.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
@@ -342,7 +351,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         let uuid = identifier ?? ""
         return state.withLock { state in
             if let token = state.token, token.uuid == uuid, token.number == state.number { return token }
-            let made = StoreToken(reference, uuid: uuid, number: state.number, coordinatorSerial: state.coordinatorSerial)
+            let made = StoreToken(
+                reference, uuid: uuid, number: state.number, coordinatorSerial: state.coordinatorSerial)
             state.token = made
             return made
         }

@@ -21,7 +21,8 @@ package protocol ServerStore: NSPersistentStore, SnapshotStore {
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws
 
     /// Copies the store at one URL over the one at another.
-    static func replace(at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?) throws
+    static func replace(
+        at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?) throws
 
     // MARK: The open store
 

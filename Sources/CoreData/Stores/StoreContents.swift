@@ -33,6 +33,7 @@ package struct StoreContents: Sendable {
         CoreDataErrors.make(
             .persistentStoreIncompatibleVersionHash,
             "\(store) \(change) by somebody else while it was open here: it is neither read nor written any more.",
-            recovery: "Remove it from the coordinator. Add it again with the version of the model that it has now.", userInfo: userInfo)
+            recovery: "Remove it from the coordinator. Add it again with the version of the model that it has now.",
+            userInfo: userInfo)
     }
 }

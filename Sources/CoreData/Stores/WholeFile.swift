@@ -46,10 +46,13 @@ struct WholeFile {
         do { _ = try storeClass.metadataForPersistentStore(with: url) } catch {
             throw CoreDataErrors.make(
                 .persistentStoreOperation,
-                "The file \(url.path) cannot be \(act): it is no store of the type '\(type)', as \(storeClass) cannot read its "
+                "The file \(url.path) cannot be \(act): it is no store of the type '\(type)', as \(storeClass) "
+                    + "cannot read its "
                     + "metadata (\(error.localizedDescription)).",
                 recovery: "Remove the file yourself if nobody needs it.",
-                userInfo: StoreOpeningErrors.userInfo(type: type, url: url).merging([NSUnderlyingErrorKey: error]) { $1 })
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url).merging([NSUnderlyingErrorKey: error]) {
+                    $1
+                })
         }
     }
 }

@@ -21,7 +21,8 @@ struct ArchivableValue {
             switch self {
             case .notArchivable(let type): "it holds a \(type), which no archive can keep"
             case .tooDeep: "it holds itself, or is nested more than \(ArchivableValue.depthLimit) levels deep"
-            case .tooManyShared: "it holds the same collections again and again, which makes an archive of millions of values"
+            case .tooManyShared:
+                "it holds the same collections again and again, which makes an archive of millions of values"
             }
         }
     }

@@ -10,7 +10,9 @@ enum DecimalArchive {
     static func data(from value: Any) -> Data? {
         guard let value = propertyList(value) else { return nil }
         return try? ObjectArchiveWriter.data { writer in
-            guard let root = writer.plainValue(value) else { throw ModelReadingError.damagedArchive("The value is no property list.") }
+            guard let root = writer.plainValue(value) else {
+                throw ModelReadingError.damagedArchive("The value is no property list.")
+            }
             return root
         }
     }

@@ -13,7 +13,8 @@ enum Transformation {
                 throw CoreDataErrors.make(
                     .managedObjectValidation,
                     "The value transformer \(name) of \(place) is not registered.",
-                    recovery: "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
+                    recovery:
+                        "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used.")
             }
             let encoded = transformer.encode(value)
             if let bytes = encoded as? Data { return bytes }
@@ -22,7 +23,8 @@ enum Transformation {
             let reason = isArchivable ? nil : TransformableArchive.problem(with: value)
             throw CoreDataErrors.make(
                 .managedObjectValidation,
-                "The value transformer \(name) of \(place) gave \(encoded.map { "a \(type(of: $0)) and " } ?? "")no data for a "
+                "The value transformer \(name) of \(place) gave \(encoded.map { "a \(type(of: $0)) and " } ?? "")no "
+                    + "data for a "
                     + "\(type(of: value))\(reason.map { ": " + $0 } ?? "").")
         }
         guard let bytes = TransformableArchive.data(from: value) else {
@@ -49,7 +51,8 @@ enum Transformation {
         guard let transformer = ValueTransformers.transformer(named: name) else {
             let place = place(of: attribute)
             Warnings.sayOnce(about: "transformer of \(place)") {
-                "The value transformer \(name) of \(place) is not registered: its values read as nil, and the store keeps their bytes. "
+                "The value transformer \(name) of \(place) is not registered: its values read as nil, and the store "
+                    + "keeps their bytes. "
                     + "Register it with ValueTransformer.setValueTransformer(_:forName:) before the store is used."
             }
             return nil
@@ -76,7 +79,8 @@ enum Transformation {
         Warnings.sayOnce(about: "archive of \(place)") {
             "A stored value of \(place) reads as nil, and the store keeps its bytes: its archive \(error.problem)."
                 + (error.isForbidden
-                    ? " A class is allowed by a subclass of NSSecureUnarchiveFromDataTransformer that lists it among allowedTopLevelClasses."
+                    ? " A class is allowed by a subclass of NSSecureUnarchiveFromDataTransformer that lists it among "
+                        + "allowedTopLevelClasses."
                     : "")
         }
     }
@@ -137,7 +141,8 @@ enum TransformableArchive {
 /// Value transformers by name, as a pair of functions.
 enum ValueTransformers {
     static let allowedClasses: [AnyClass] = [
-        NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self, NSUUID.self,
+        NSArray.self, NSDictionary.self, NSString.self, NSNumber.self, NSDate.self, NSData.self, NSURL.self,
+        NSUUID.self,
         NSSet.self, NSOrderedSet.self, NSNull.self, NSDecimalNumber.self, NSAttributedString.self,
     ]
 

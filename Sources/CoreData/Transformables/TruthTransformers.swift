@@ -4,7 +4,9 @@ final class NegateBooleanTransformer: ValueTransformer, @unchecked Sendable {
     // Sendable: no state.
     override class func transformedValueClass() -> AnyClass { NSNumber.self }
 
-    override func transformedValue(_ value: Any?) -> Any? { NSNumber(value: !((value as? NSNumber)?.boolValue ?? false)) }
+    override func transformedValue(_ value: Any?) -> Any? {
+        NSNumber(value: !((value as? NSNumber)?.boolValue ?? false))
+    }
 
     override func reverseTransformedValue(_ value: Any?) -> Any? { transformedValue(value) }
 }

@@ -25,7 +25,9 @@ final class ValueDecoder: NSCoder {
     override var allowedClasses: [AnyClass]? { classes }
     override var decodingFailurePolicy: NSCoder.DecodingFailurePolicy { .setErrorAndReturn }
     override var error: (any Error)? {
-        unarchiver.failure.map { CocoaError(.coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive \($0.problem)."]) }
+        unarchiver.failure.map {
+            CocoaError(.coderReadCorrupt, userInfo: [NSDebugDescriptionErrorKey: "The archive \($0.problem)."])
+        }
     }
     override func failWithError(_ error: any Error) { unarchiver.fail(error) }
     override func version(forClassName className: String) -> Int { 0 }
@@ -36,7 +38,9 @@ final class ValueDecoder: NSCoder {
     }
 
     private func wrong(_ key: String) {
-        unarchiver.fail(UnarchivingError.damaged("the '\(key.prefix(200))' of a \(object.className) is of another kind than it should be"))
+        unarchiver.fail(
+            UnarchivingError.damaged(
+                "the '\(key.prefix(200))' of a \(object.className) is of another kind than it should be"))
     }
 
     override func containsValue(forKey key: String) -> Bool { entry(key) != nil }
@@ -138,12 +142,16 @@ final class ValueDecoder: NSCoder {
 
     /// Values of C types without keys occur in archives older than keyed ones: they read as zero.
     override func decodeValue(ofObjCType type: UnsafePointer<Int8>, at data: UnsafeMutableRawPointer) {
-        unarchiver.fail(UnarchivingError(problem: "is decoded by a \(object.className) as one without keys, which it is not"))
+        unarchiver.fail(
+            UnarchivingError(problem: "is decoded by a \(object.className) as one without keys, which it is not"))
         // Safe: the caller passes memory for a value of the type; the sizes are those of C on
         // 64-bit machines.
         let sizes: [UInt8: Int] = [
-            0x63: 1, 0x43: 1, 0x42: 1, 0x73: 2, 0x53: 2, 0x69: 4, 0x49: 4, 0x66: 4, 0x71: 8, 0x51: 8, 0x6c: 8, 0x4c: 8, 0x64: 8, 0x40: 8,
+            0x63: 1, 0x43: 1, 0x42: 1, 0x73: 2, 0x53: 2, 0x69: 4, 0x49: 4, 0x66: 4, 0x71: 8, 0x51: 8, 0x6c: 8, 0x4c: 8,
+            0x64: 8, 0x40: 8,
         ]
-        if let size = sizes[UInt8(bitPattern: type.pointee)] { data.initializeMemory(as: UInt8.self, repeating: 0, count: size) }
+        if let size = sizes[UInt8(bitPattern: type.pointee)] {
+            data.initializeMemory(as: UInt8.self, repeating: 0, count: size)
+        }
     }
 }

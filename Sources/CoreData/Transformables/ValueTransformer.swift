@@ -73,9 +73,11 @@ open class ValueTransformer: NSObject, @unchecked Sendable {
         if let transformer = registered.withLock({ $0[name.rawValue] }) { return transformer }
         let made: ValueTransformer?
         switch name.rawValue {
-        case "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData", "NSUnarchiveFromData",
+        case "NSSecureUnarchiveFromData", "NSSecureUnarchiveFromDataTransformer", "NSKeyedUnarchiveFromData",
+            "NSUnarchiveFromData",
             // The names of the constants, which also occur in models.
-            "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromDataTransformerName", "NSUnarchiveFromDataTransformerName":
+            "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromDataTransformerName",
+            "NSUnarchiveFromDataTransformerName":
             made = NSSecureUnarchiveFromDataTransformer()
         case "NSNegateBoolean": made = NegateBooleanTransformer()
         case "NSIsNil": made = IsNilTransformer()

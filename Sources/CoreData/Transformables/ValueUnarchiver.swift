@@ -85,7 +85,8 @@ final class ValueUnarchiver {
         guard let object = try archive.object(number) else { return nil }
         let type: AnyClass = try allowedClass(object.className, classes)
         switch states[number] {
-        case .open?: throw UnarchivingError.damaged("its object \(number), of the class '\(object.className)', contains itself")
+        case .open?:
+            throw UnarchivingError.damaged("its object \(number), of the class '\(object.className)', contains itself")
         case .made(let value, let count)?:
             try add(count)
             return value
@@ -107,7 +108,9 @@ final class ValueUnarchiver {
 
     private func add(_ more: Int) throws {
         count += more
-        guard count <= countLimit else { throw UnarchivingError.damaged("its objects refer to each other far too often") }
+        guard count <= countLimit else {
+            throw UnarchivingError.damaged("its objects refer to each other far too often")
+        }
     }
 
     // MARK: Classes
@@ -118,7 +121,9 @@ final class ValueUnarchiver {
             return chosen
         }
         if let standard = Self.standardClasses[name] {
-            guard Self.leafClasses.contains(name) || isAllowed(standard, classes) else { throw UnarchivingError.forbidden(name) }
+            guard Self.leafClasses.contains(name) || isAllowed(standard, classes) else {
+                throw UnarchivingError.forbidden(name)
+            }
             return standard
         }
         if let found = self.classes[name], isAllowed(found, classes) { return found }
@@ -135,21 +140,26 @@ final class ValueUnarchiver {
     }
 
     /// The names of classes that every archive may contain.
-    private static let leafClasses: Set<String> = ["NSString", "NSMutableString", "NSNumber", "NSDate", "NSData", "NSMutableData"]
+    private static let leafClasses: Set<String> = [
+        "NSString", "NSMutableString", "NSNumber", "NSDate", "NSData", "NSMutableData",
+    ]
 
     private static let standardClasses: [String: AnyClass] = [
         "NSString": NSString.self, "NSMutableString": NSMutableString.self, "NSNumber": NSNumber.self,
-        "NSDecimalNumber": NSDecimalNumber.self, "NSDecimalNumberPlaceholder": NSDecimalNumber.self, "NSDate": NSDate.self,
+        "NSDecimalNumber": NSDecimalNumber.self, "NSDecimalNumberPlaceholder": NSDecimalNumber.self,
+        "NSDate": NSDate.self,
         "NSData": NSData.self, "NSMutableData": NSMutableData.self, "NSURL": NSURL.self, "NSUUID": NSUUID.self,
         "NSNull": NSNull.self, "NSArray": NSArray.self, "NSMutableArray": NSMutableArray.self, "NSSet": NSSet.self,
-        "NSMutableSet": NSMutableSet.self, "NSOrderedSet": NSOrderedSet.self, "NSMutableOrderedSet": NSMutableOrderedSet.self,
+        "NSMutableSet": NSMutableSet.self, "NSOrderedSet": NSOrderedSet.self,
+        "NSMutableOrderedSet": NSMutableOrderedSet.self,
         "NSDictionary": NSDictionary.self, "NSMutableDictionary": NSMutableDictionary.self,
         "NSAttributedString": NSAttributedString.self, "NSMutableAttributedString": NSMutableAttributedString.self,
     ]
 
     // MARK: Objects
 
-    private func make(_ object: ObjectArchive.Object, _ type: AnyClass, _ classes: [AnyClass], depth: Int) throws -> Any {
+    private func make(_ object: ObjectArchive.Object, _ type: AnyClass, _ classes: [AnyClass], depth: Int) throws -> Any
+    {
         if Self.standardClasses[object.className] == type {
             guard let value = try standardValue(object, classes, depth: depth) else {
                 throw UnarchivingError.damaged("its object \(object.number) is no \(object.className)")
@@ -174,7 +184,8 @@ final class ValueUnarchiver {
         case "NSMutableOrderedSet": return NSMutableOrderedSet(array: try members(of: object, classes, depth: depth))
         case "NSDictionary": return try dictionary(of: object, classes, depth: depth).copy()
         case "NSMutableDictionary": return try dictionary(of: object, classes, depth: depth)
-        case "NSAttributedString": return NSAttributedString(attributedString: try attributedString(object, classes, depth: depth))
+        case "NSAttributedString":
+            return NSAttributedString(attributedString: try attributedString(object, classes, depth: depth))
         case "NSMutableAttributedString": return try attributedString(object, classes, depth: depth)
         default: return try leaf(object, classes, depth: depth)
         }
@@ -197,7 +208,9 @@ final class ValueUnarchiver {
                 .compactMap { self.archive.entry($0, of: object)?.number }.first
         case "NSURL":
             guard let text = try archive.text("NS.relative", of: object) else { return nil }
-            let base = try archive.reference("NS.base", of: object).flatMap { try value($0, [NSURL.self], depth: depth) as? NSURL }
+            let base = try archive.reference("NS.base", of: object).flatMap {
+                try value($0, [NSURL.self], depth: depth) as? NSURL
+            }
             return NSURL(string: text, relativeTo: base as URL?)
         case "NSUUID":
             guard let bytes = try archive.data("NS.uuidbytes", of: object), bytes.count == 16 else { return nil }
@@ -236,7 +249,9 @@ struct UnarchivingError: Error, Sendable {
     var isForbidden = false
 
     static func forbidden(_ className: String) -> UnarchivingError {
-        UnarchivingError(problem: "holds an object of the class '\(className.prefix(200))', which it may not hold", isForbidden: true)
+        UnarchivingError(
+            problem: "holds an object of the class '\(className.prefix(200))', which it may not hold", isForbidden: true
+        )
     }
 
     static func damaged(_ detail: String) -> UnarchivingError {

@@ -1,6 +1,7 @@
 import Foundation
 
-/// Records how to undo changes, and undoes them: Foundation's class of Apple's systems, which Linux lacks.
+/// Records how to undo changes, and undoes them: Foundation's class of Apple's systems, which Linux
+/// lacks.
 ///
 /// ```swift
 /// func rename(_ item: Item, to name: String) {
@@ -10,16 +11,18 @@ import Foundation
 /// }
 /// ```
 ///
-/// Actions that are registered while undoing can be redone. Actions belong to groups, which nest; undo works on a group of the top level.
-/// With `groupsByEvent` the first action opens such a group. On the main thread it is closed when the main queue takes its next turn, or by
-/// `undo()` or `endUndoGrouping()`; on other threads, which have no events, by these two alone.
+/// Actions that are registered while undoing can be redone. Actions belong to groups, which nest;
+/// undo works on a group of the top level. With `groupsByEvent` the first action opens such a
+/// group. On the main thread it is closed when the main queue takes its next turn, or by `undo()`
+/// or `endUndoGrouping()`; on other threads, which have no events, by these two alone.
 ///
-/// A manager may be used on any thread or queue, by one at a time: the caller ensures that, as with the queue of a managed object context.
-/// (On a Mac the class is isolated to the main actor in recent versions; here it is not.) Incorrect use, such as ending a group that was
-/// not begun, stops the program with a message where a Mac raises an exception.
+/// A manager may be used on any thread or queue, by one at a time: the caller ensures that, as with
+/// the queue of a managed object context. (On a Mac the class is isolated to the main actor in
+/// recent versions; here it is not.) Incorrect use, such as ending a group that was not begun,
+/// stops the program with a message where a Mac raises an exception.
 ///
-/// `prepare(withInvocationTarget:)` and `registerUndo(withTarget:selector:object:)` are missing: there are no invocations and no selectors
-/// to call without the Objective-C runtime.
+/// `prepare(withInvocationTarget:)` and `registerUndo(withTarget:selector:object:)` are missing:
+/// there are no invocations and no selectors to call without the Objective-C runtime.
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/undomanager>
 open class UndoManager: NSObject {
@@ -83,14 +86,17 @@ open class UndoManager: NSObject {
     /// ```
     open var groupsByEvent = true
 
-    /// How many groups of the top level are kept; the oldest are removed first. The default, 0, keeps all.
+    /// How many groups of the top level are kept; the oldest are removed first. The default, 0,
+    /// keeps all.
     ///
     /// ```swift
     /// undoManager.levelsOfUndo = 50
     /// ```
     open var levelsOfUndo = 0 {
         didSet {
-            precondition(levelsOfUndo >= 0, "The undo manager cannot keep \(levelsOfUndo) levels: levelsOfUndo is 0 (all) or more.")
+            precondition(
+                levelsOfUndo >= 0,
+                "The undo manager cannot keep \(levelsOfUndo) levels: levelsOfUndo is 0 (all) or more.")
             undoStack.removeOldest(keeping: levelsOfUndo)
             redoStack.removeOldest(keeping: levelsOfUndo)
         }
@@ -116,9 +122,12 @@ open class UndoManager: NSObject {
     /// ```
     ///
     /// - Parameters:
-    ///   - target: The argument of the handler. The manager does not retain it; once it is gone, the action does nothing.
+    ///   - target: The argument of the handler. The manager does not retain it; once it is gone,
+    ///     the action does nothing.
     ///   - handler: Undoes the change. The manager retains it: it should not capture the target.
-    open func registerUndo<TargetType: AnyObject>(withTarget target: TargetType, handler: @escaping (TargetType) -> Void) {
+    open func registerUndo<TargetType: AnyObject>(
+        withTarget target: TargetType, handler: @escaping (TargetType) -> Void
+    ) {
         register(
             UndoAction(target: ObjectIdentifier(target)) { [weak target] in
                 if let target { handler(target) }
@@ -137,9 +146,11 @@ open class UndoManager: NSObject {
     /// ```
     open func disableUndoRegistration() { disabledCount += 1 }
 
-    /// Ends the effect of the last `disableUndoRegistration()`. Stops the program if registration is enabled.
+    /// Ends the effect of the last `disableUndoRegistration()`. Stops the program if registration
+    /// is enabled.
     open func enableUndoRegistration() {
-        precondition(disabledCount > 0, "enableUndoRegistration() was called without a disableUndoRegistration() before it.")
+        precondition(
+            disabledCount > 0, "enableUndoRegistration() was called without a disableUndoRegistration() before it.")
         disabledCount -= 1
     }
 
@@ -185,19 +196,23 @@ open class UndoManager: NSObject {
         post(.NSUndoManagerCheckpoint)
         precondition(
             groupingLevel <= 1,
-            "undo() was called while \(groupingLevel) undo groups are open: end all but one, or call undoNestedGroup().")
+            "undo() was called while \(groupingLevel) undo groups are open: end all but one, or call undoNestedGroup()."
+        )
         if groupingLevel == 1 { endUndoGrouping() }
         undoNestedGroup()
     }
 
-    /// Undoes the group that was closed last, even one within an open group. The actions that redo it become one group.
+    /// Undoes the group that was closed last, even one within an open group. The actions that redo
+    /// it become one group.
     ///
-    /// Does nothing if there is none. Stops the program if the open group has actions after that group.
+    /// Does nothing if there is none. Stops the program if the open group has actions after that
+    /// group.
     open func undoNestedGroup() {
         requireRest("undoNestedGroup()")
         post(.NSUndoManagerCheckpoint)
         if let open = undoStack.open.last, case .action = open.entries.last {
-            preconditionFailure("undoNestedGroup() was called while the open undo group has actions of its own: end it first.")
+            preconditionFailure(
+                "undoNestedGroup() was called while the open undo group has actions of its own: end it first.")
         }
         guard let group = undoStack.popClosedGroup() else { return }
         post(.NSUndoManagerWillUndoChange)
@@ -248,11 +263,12 @@ open class UndoManager: NSObject {
 
     // MARK: Names
 
-    /// Names the group that `undo()` undoes, or `redo()` redoes: the open groups, or the last one if none is open.
+    /// Names the group that `undo()` undoes, or `redo()` redoes: the open groups, or the last one
+    /// if none is open.
     ///
-    /// With `groupsByEvent` the name applies to the actions that the present event registers, before or after the call: the unregistered
-    /// changes of contexts are registered first, and the name of an event that registers nothing is forgotten. An empty name removes the
-    /// name.
+    /// With `groupsByEvent` the name applies to the actions that the present event registers,
+    /// before or after the call: the unregistered changes of contexts are registered first, and the
+    /// name of an event that registers nothing is forgotten. An empty name removes the name.
     ///
     /// ```swift
     /// item.name = "Nut"
@@ -274,10 +290,14 @@ open class UndoManager: NSObject {
     open var redoMenuItemTitle: String { redoMenuTitle(forUndoActionName: redoActionName) }
 
     /// `Undo` and a name. Override it for other languages.
-    open func undoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Undo" : "Undo \(actionName)" }
+    open func undoMenuTitle(forUndoActionName actionName: String) -> String {
+        actionName.isEmpty ? "Undo" : "Undo \(actionName)"
+    }
 
     /// `Redo` and a name. Override it for other languages.
-    open func redoMenuTitle(forUndoActionName actionName: String) -> String { actionName.isEmpty ? "Redo" : "Redo \(actionName)" }
+    open func redoMenuTitle(forUndoActionName actionName: String) -> String {
+        actionName.isEmpty ? "Redo" : "Redo \(actionName)"
+    }
 
     /// Sets a value that is stored with the action's name; nil removes it.
     open func setActionUserInfoValue(_ info: Any?, forKey key: UserInfoKey) { mark { $0.userInfo[key] = info } }
@@ -290,9 +310,12 @@ open class UndoManager: NSObject {
 
     // MARK: Discardable actions
 
-    /// Sets whether the action that was registered last may be lost, as a change of a view's scroll position may.
+    /// Sets whether the action that was registered last may be lost, as a change of a view's scroll
+    /// position may.
     open func setActionIsDiscardable(_ discardable: Bool) {
-        if isUndoRegistrationEnabled { (recording.open.last ?? recording.groups.last)?.markLastAction(isDiscardable: discardable) }
+        if isUndoRegistrationEnabled {
+            (recording.open.last ?? recording.groups.last)?.markLastAction(isDiscardable: discardable)
+        }
     }
 
     /// Whether all actions of the group that is undone next are discardable.
@@ -321,7 +344,9 @@ open class UndoManager: NSObject {
         if opensGroupsByEvent { openEventGroup() }
         guard let group = recording.open.last else {
             preconditionFailure(
-                "An undo action was registered while no undo group is open and groupsByEvent is false: call beginUndoGrouping() first.")
+                "An undo action was registered while no undo group is open and groupsByEvent is false: call "
+                    + "beginUndoGrouping() first."
+            )
         }
         if !isUndoing, !isRedoing { redoStack.removeAll() }
         group.entries.append(.action(action))
@@ -358,7 +383,8 @@ open class UndoManager: NSObject {
         precondition(groupingLevel > 0, "endUndoGrouping() was called while no undo group is open.")
         post(.NSUndoManagerCheckpoint)
         let stack = recording
-        let userInfo = stack.open.last?.isDiscardable == true ? [NSUndoManagerGroupIsDiscardableKey: NSNumber(value: true)] : nil
+        let userInfo =
+            stack.open.last?.isDiscardable == true ? [NSUndoManagerGroupIsDiscardableKey: NSNumber(value: true)] : nil
         post(.NSUndoManagerWillCloseUndoGroup, userInfo)
         // An observer may have removed all actions, and the groups with them.
         guard !stack.open.isEmpty else { return }
@@ -371,7 +397,8 @@ open class UndoManager: NSObject {
         }
     }
 
-    /// Performs the actions of a group within a new group on the other stack, which adopts the name.
+    /// Performs the actions of a group within a new group on the other stack, which adopts the
+    /// name.
     private func perform(_ group: UndoGroup) {
         let stack = recording
         openGroup(isOfEvent: false)

@@ -16,7 +16,8 @@ extension NSNotification.Name {
 
     /// Posted before a group is closed. The userInfo of a discardable group contains
     /// `NSUndoManagerGroupIsDiscardableKey`.
-    public static let NSUndoManagerWillCloseUndoGroup = NSNotification.Name("NSUndoManagerWillCloseUndoGroupNotification")
+    public static let NSUndoManagerWillCloseUndoGroup = NSNotification.Name(
+        "NSUndoManagerWillCloseUndoGroupNotification")
 
     /// Posted after a group was closed. The userInfo of a discardable group contains
     /// `NSUndoManagerGroupIsDiscardableKey`.

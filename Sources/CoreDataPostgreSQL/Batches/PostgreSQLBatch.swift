@@ -34,7 +34,9 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
 
     private func finish(_ author: ChangeAuthor) throws {
         // A batch that has changed nothing is no transaction of the store.
-        guard outcome.hasChanges || store.hasChangedMetadata else { return connection.isInTransaction ? connection.rollBack() : () }
+        guard outcome.hasChanges || store.hasChangedMetadata else {
+            return connection.isInTransaction ? connection.rollBack() : ()
+        }
         let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
         try commit(conclude(last, commitsApart: backend.comparesRowsBeforeCommit, witness: nil))
     }
@@ -79,9 +81,12 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
     private func lockRows(of fetch: StoreFetch, _ entity: SQLEntity) throws {
         var fetch = fetch
         fetch.shape = .references
-        let found = try generator.fetch(fetch, entity) { SelectColumns(entity, includesSubentities: true, in: self.mapping) }
+        let found = try generator.fetch(fetch, entity) {
+            SelectColumns(entity, includesSubentities: true, in: self.mapping)
+        }
         let text =
-            "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) IN (SELECT f.k FROM ("
+            "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) IN "
+            + "(SELECT f.k FROM ("
             + found
             + ") AS f (n, k)) ORDER BY 1 FOR NO KEY UPDATE"
         let statement = text.statement(mapping.dialect)
@@ -116,7 +121,8 @@ extension PostgreSQLBatch: DeletingBatch {
         for (root, keys) in keys.sorted(by: { $0.key < $1.key }) {
             let entity = try backend.entity(mapping.layouts.layouts[root])
             let select =
-                "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1) "
+                "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = "
+                + "ANY($1) "
                 + "ORDER BY \(statements.key(entity)) FOR UPDATE"
             try execute(WireStatement(select, WireArguments(keys: keys), isKept: true)) {
                 locked[root, default: []].insert($0.int64(0))
@@ -148,10 +154,14 @@ extension PostgreSQLBatch: DeletingBatch {
     ) throws {
         guard backend.mayExcludeRows(of: table) else { return }
         let question = try store.statement(
-            "SELECT count(*) FROM \(statements.identifier(table)) WHERE \(statements.identifier(column)) = ANY($1)", keys)
+            "SELECT count(*) FROM \(statements.identifier(table)) WHERE \(statements.identifier(column)) = ANY($1)",
+            keys)
         let links = PostgreSQLExpectedLinks(
-            place: 0, count: nil, question: question, owner: LinkOwner(relationship: property.name, entity: owner.name), table: table)
-        if let wrong = try connection.integer(question), wrong > 0 { throw links.failure(wrong: wrong, store: store.url) }
+            place: 0, count: nil, question: question, owner: LinkOwner(relationship: property.name, entity: owner.name),
+            table: table)
+        if let wrong = try connection.integer(question), wrong > 0 {
+            throw links.failure(wrong: wrong, store: store.url)
+        }
     }
 
     func inTurn(_ layoutIndexes: some Collection<Int>) -> [Int] {
@@ -182,7 +192,8 @@ extension PostgreSQLStore: BatchRows {
             let isLast = attempt == PostgreSQLInsertion.mostAttempts
             do {
                 return try PostgreSQLBatch.run(
-                    self, insertion.author, violation: { batch, error in try rows.explanation(of: error, batch, isLast: isLast) },
+                    self, insertion.author,
+                    violation: { batch, error in try rows.explanation(of: error, batch, isLast: isLast) },
                     { batch in try rows.write(batch, locksTable: isLast) })
             } catch is PostgreSQLInsertion.Overtaken {}
         }

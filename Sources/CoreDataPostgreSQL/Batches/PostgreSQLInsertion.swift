@@ -54,7 +54,9 @@ final class PostgreSQLInsertion {
         uniques = backend.mapping.constraints(of: layout).map { [layout] constraint in
             Unique(
                 constraint: constraint,
-                targets: constraint.names.compactMap { name in writer.plan.targets.first { layout.slotByPath[name] == $0.slot } },
+                targets: constraint.names.compactMap { name in
+                    writer.plan.targets.first { layout.slotByPath[name] == $0.slot }
+                },
                 isMeant: meant.map { $0 == constraint.names } ?? true)
         }
         if let names = insertion.constraint, !uniques.contains(where: \.isMeant) {
@@ -70,7 +72,9 @@ final class PostgreSQLInsertion {
         while try insertion.nextRow(values) {
             if keepsMasks { masks.append(values.mask) }
             do { try insertion.required?.requireAll(in: values) } catch { refusals[count] = error }
-            for target in writer.plan.targets where !values.has(target.slot) { values[target.slot] = defaults[target.slot] }
+            for target in writer.plan.targets where !values.has(target.slot) {
+                values[target.slot] = defaults[target.slot]
+            }
             _ = writer.insert(RowChange(layout: layout, key: 0, base: nil, values: values))
             values.removeAll()
         }
@@ -82,7 +86,9 @@ final class PostgreSQLInsertion {
 
     func takeKeys() throws {
         guard store.keysAreConsecutive else {
-            for (row, key) in zip(writer.inserted, try store.obtainKeys(count, for: layout, origin: store)) { row.setKey(key) }
+            for (row, key) in zip(writer.inserted, try store.obtainKeys(count, for: layout, origin: store)) {
+                row.setKey(key)
+            }
             return
         }
         let first = try store.reserveKeys(count, for: layout)
@@ -117,7 +123,8 @@ final class PostgreSQLInsertion {
     func write(_ batch: PostgreSQLBatch, locksTable: Bool) throws -> BatchOutcome {
         var outcome = BatchOutcome()
         if locksTable {
-            batch.waiting.append(WireStatement("LOCK TABLE \(batch.statements.table(entity)) IN SHARE ROW EXCLUSIVE MODE"))
+            batch.waiting.append(
+                WireStatement("LOCK TABLE \(batch.statements.table(entity)) IN SHARE ROW EXCLUSIVE MODE"))
         }
         if insertion.rule == .refuse || uniques.isEmpty {
             try insert(writer.inserted, batch)
@@ -169,7 +176,9 @@ final class PostgreSQLInsertion {
         }
     }
 
-    private func updateRows(_ plan: PostgreSQLInsertionPlan, _ changes: PostgreSQLRowWriter, _ batch: PostgreSQLBatch) throws {
+    private func updateRows(_ plan: PostgreSQLInsertionPlan, _ changes: PostgreSQLRowWriter, _ batch: PostgreSQLBatch)
+        throws
+    {
         var groups: [(mask: SlotMask, rows: ContiguousArray<RowPointer>)] = []
         for changed in plan.changed {
             let row = changes.insert(change(changed.row.key, changed.change.values, version: changed.change.version))
@@ -184,7 +193,9 @@ final class PostgreSQLInsertion {
             let parts = changes.parts(group.rows, changed: group.mask, mostRows: Self.chunk)
             for (place, part) in parts.enumerated() {
                 if place > 0 { try batch.send() }
-                batch.waiting.append(try changes.updateStatement(part, changed: group.mask)) { changes.expectedUpdates(part, place: $0) }
+                batch.waiting.append(try changes.updateStatement(part, changed: group.mask)) {
+                    changes.expectedUpdates(part, place: $0)
+                }
             }
         }
     }
@@ -202,7 +213,8 @@ final class PostgreSQLInsertion {
                 let indexes = complete[start..<min(start + Self.chunk, complete.count)]
                 try batch.execute(lookup(unique, indexes, locks: locks)) { row in
                     owners[Int(row.int64(0))] = PostgreSQLInsertionPlan.Owner(
-                        key: row.int64(1), version: row.int64(2), layoutIndex: backend.mapping.layoutIndex(forNumber: row.int64(3)))
+                        key: row.int64(1), version: row.int64(2),
+                        layoutIndex: backend.mapping.layoutIndex(forNumber: row.int64(3)))
                 }
             }
             return owners
@@ -211,8 +223,12 @@ final class PostgreSQLInsertion {
 
     /// Returns the rows that have unique values, by key; none where the written values are all that
     /// the constraints check.
-    private func rows(of owners: [[Int: PostgreSQLInsertionPlan.Owner]], _ batch: PostgreSQLBatch) throws -> [Int64: Snapshot] {
-        guard insertion.rule == .updateGivenValues, uniques.contains(where: { $0.targets.count > 1 }) else { return [:] }
+    private func rows(of owners: [[Int: PostgreSQLInsertionPlan.Owner]], _ batch: PostgreSQLBatch) throws -> [Int64:
+        Snapshot]
+    {
+        guard insertion.rule == .updateGivenValues, uniques.contains(where: { $0.targets.count > 1 }) else {
+            return [:]
+        }
         let keys = Set(owners.flatMap { $0.values.map(\.key) }).sorted()
         let select = backend.selectPlan(entity, includesSubentities: false)
         var found: [Int64: Snapshot] = [:]
@@ -220,7 +236,9 @@ final class PostgreSQLInsertion {
             let part = keys[start..<min(start + Self.chunk, keys.count)]
             var collector = PostgreSQLRowCollector(select, expectedRows: part.count)
             let arguments = WireArguments(keys: part)
-            try batch.execute(WireStatement(select.columns.statement(for: .list), arguments, isKept: true)) { collector.append($0) }
+            try batch.execute(WireStatement(select.columns.statement(for: .list), arguments, isKept: true)) {
+                collector.append($0)
+            }
             let rows = collector.finishUnpublished()
             // Rows are read by address: their pages must live until each has its own reference.
             defer { withExtendedLifetime(rows) {} }
@@ -242,7 +260,8 @@ final class PostgreSQLInsertion {
     private var turn: WireStatement {
         let arguments = WireArguments(text: "." + entity.table.name)
         return WireStatement(
-            "SELECT pg_advisory_xact_lock(hashtextextended('OpenCoreData ' || current_schema() || $1, 0))::text", arguments, isKept: true)
+            "SELECT pg_advisory_xact_lock(hashtextextended('OpenCoreData ' || current_schema() || $1, 0))::text",
+            arguments, isKept: true)
     }
 
     private func lookup(_ unique: Unique, _ indexes: ArraySlice<Int>, locks: Bool) throws -> WireStatement {
@@ -251,15 +270,18 @@ final class PostgreSQLInsertion {
         for target in unique.targets {
             var failure: (any Error)?
             arguments.appendArray(of: target.type, count: indexes.count) { bytes in
-                do { for index in indexes { try writer.appendField(writer.inserted[index], target, to: &bytes) } } catch { failure = error }
+                do { for index in indexes { try writer.appendField(writer.inserted[index], target, to: &bytes) } } catch
+                { failure = error }
             }
             if let failure { throw failure }
         }
-        let join = PostgreSQLWritePlan.joinOwners(of: unique.targets.map(\.name), unique.targets.map(\.type), first: 1, dialect)
+        let join = PostgreSQLWritePlan.joinOwners(
+            of: unique.targets.map(\.name), unique.targets.map(\.type), first: 1, dialect)
         let columns = [entity.table.keyColumn, entity.table.versionColumn].map { "t." + dialect.identifier($0) }
         let number = entity.table.entityColumn.map { "t." + dialect.identifier($0) } ?? String(entity.number)
         return WireStatement(
-            "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) t \(join) ORDER BY 2"
+            "SELECT d.n, \(columns.joined(separator: ", ")), \(number) FROM \(dialect.identifier(entity.table.name)) "
+                + "t \(join) ORDER BY 2"
                 + (locks ? " FOR NO KEY UPDATE OF t" : ""), arguments, isKept: true)
     }
 

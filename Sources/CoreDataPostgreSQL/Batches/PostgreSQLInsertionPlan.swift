@@ -93,7 +93,9 @@ final class PostgreSQLInsertionPlan {
     private func change(_ place: Place, by index: Int, _ keys: [[UInt8]?], meeting number: Int) throws {
         for (other, unique) in insertion.uniques.enumerated()
         where other != number && unique.targets.contains(where: { insertion.replaces($0.slot, by: index) }) {
-            if let owner = self.place(of: index, other, keys[other]), owner != place { throw failure(other, index, owner) }
+            if let owner = self.place(of: index, other, keys[other]), owner != place {
+                throw failure(other, index, owner)
+            }
         }
         let values: RowValues
         var row: Snapshot?
@@ -145,7 +147,9 @@ final class PostgreSQLInsertionPlan {
             if value.isNull { return nil }
             let start = bytes.beginValue()
             // A value that cannot be written was refused with its row.
-            do throws(WireValue.Refusal) { try WireValue.append(value, as: target.type, to: &bytes) } catch { return nil }
+            do throws(WireValue.Refusal) { try WireValue.append(value, as: target.type, to: &bytes) } catch {
+                return nil
+            }
             bytes.endValue(start)
         }
         return bytes.bytes

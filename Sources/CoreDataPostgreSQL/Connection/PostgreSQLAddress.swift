@@ -34,7 +34,8 @@ struct PostgreSQLAddress: Sendable {
         }
         guard StoreModule.serverURLs.covers(url) else {
             throw refuse(
-                "a PostgreSQL store needs a URL with the scheme postgresql.", "Write postgresql://user@host/database?ocd.schema=name.")
+                "a PostgreSQL store needs a URL with the scheme postgresql.",
+                "Write postgresql://user@host/database?ocd.schema=name.")
         }
         var own: [String: String] = [:]
         var text = url.absoluteString
@@ -56,7 +57,9 @@ struct PostgreSQLAddress: Sendable {
         case nil: connection = text
         case let info as String where !info.isEmpty: connection = info
         case let other?:
-            throw refuse("the option \(NSPostgreSQLConnectionInfoKey) is no text, but \(type(of: other)).", "Give a connection string.")
+            throw refuse(
+                "the option \(NSPostgreSQLConnectionInfoKey) is no text, but \(type(of: other)).",
+                "Give a connection string.")
         }
         schema = own.removeValue(forKey: "schema") ?? Self.standardSchema
         directConnection = own.removeValue(forKey: "direct")
@@ -77,7 +80,8 @@ struct PostgreSQLAddress: Sendable {
         }
         guard !schema.isEmpty, schema.utf8.count <= 63, !schema.contains("\0"), !schema.hasPrefix("pg_") else {
             throw refuse(
-                "'\(schema)' cannot be the name of its schema.", "Choose a name of 1 to 63 bytes that does not begin with 'pg_'.")
+                "'\(schema)' cannot be the name of its schema.",
+                "Choose a name of 1 to 63 bytes that does not begin with 'pg_'.")
         }
     }
 }

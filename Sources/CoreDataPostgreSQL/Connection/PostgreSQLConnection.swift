@@ -121,7 +121,8 @@ final class PostgreSQLConnection {
 
     /// Returns the statements that begin a transaction.
     private func beginning() -> [WireStatement] {
-        isPooled ? [WireStatement(Self.begin)] + settings.list(isLocal: true).map { WireStatement($0) } : Self.beginAsSet
+        isPooled
+            ? [WireStatement(Self.begin)] + settings.list(isLocal: true).map { WireStatement($0) } : Self.beginAsSet
     }
 
     /// Returns the first number of a result; nil for none.
@@ -166,7 +167,9 @@ final class PostgreSQLConnection {
     ///   back for a caller that does not.
     /// - Returns: the number of rows that each statement wrote or returned.
     @discardableResult
-    func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws -> [Int] {
+    func commit(with statements: [WireStatement] = [], rows: (Int, WireRow) throws -> Void = { _, _ in }) throws
+        -> [Int]
+    {
         let opening = isInTransaction ? [] : beginning()
         isInTransaction = true
         let counts = try wire.executeAll(opening + statements + [Self.commit]) { index, row in
@@ -224,7 +227,8 @@ struct PostgreSQLSettings: Sendable {
     /// Reads the last three properties, in their order.
     static let found =
         "(SELECT count(*) FROM pg_catalog.pg_settings WHERE name = 'jit' AND setting = 'on' AND source = 'default'), "
-        + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS integer) < 1"
+        + "current_setting('standard_conforming_strings') = 'off', CAST(current_setting('extra_float_digits') AS "
+        + "integer) < 1"
 
     /// The shortest and the longest timeout that the server accepts, in seconds.
     static let shortestTimeout = 0.001
@@ -256,7 +260,8 @@ struct PostgreSQLSettings: Sendable {
         let kind = isExternal ? ["\(set) TimeZone TO 'UTC'"] : ["\(set) \(PostgreSQLFunctions.writerSetting) TO 'on'"]
         let isolation = isLocal ? [] : ["SET default_transaction_isolation TO 'read committed'"]
         let values =
-            (escapesTexts ? ["\(set) standard_conforming_strings TO on"] : []) + (roundsNumbers ? ["\(set) extra_float_digits TO 1"] : [])
+            (escapesTexts ? ["\(set) standard_conforming_strings TO on"] : [])
+            + (roundsNumbers ? ["\(set) extra_float_digits TO 1"] : [])
         return isolation + values + kind + [
             "\(set) search_path TO \(PostgreSQLDialect().identifier(schema))\(isExternal ? ", public" : ""), pg_temp",
             "\(set) statement_timeout TO \(Int((statementTimeout * 1000).rounded(.up)))",

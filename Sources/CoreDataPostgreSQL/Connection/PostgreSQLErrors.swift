@@ -55,13 +55,15 @@ extension WireError {
         var text = "The store \(StoreName.path(store)): PostgreSQL says: \(message)"
         if let shownDetail { text += " (\(shownDetail))" }
         if let sqlState { text += " [SQLSTATE \(sqlState)]" }
-        return CoreDataErrors.make(kind, text, recovery: [hint, recovery].compactMap { $0 }.joined(separator: " "), userInfo: userInfo)
+        return CoreDataErrors.make(
+            kind, text, recovery: [hint, recovery].compactMap { $0 }.joined(separator: " "), userInfo: userInfo)
     }
 
     /// The fields of the server's error, for the user info of errors. `Errors.md` names the keys.
     var reported: [String: Any] {
         let parts = [
-            "SQLSTATE": sqlState, "statement": statement, "schema": schema, "table": table, "column": column, "constraint": constraint,
+            "SQLSTATE": sqlState, "statement": statement, "schema": schema, "table": table, "column": column,
+            "constraint": constraint,
             "detail": shownDetail,
         ]
         return parts.compactMapValues { $0 }
@@ -78,30 +80,47 @@ extension WireError {
         if isSilence {
             return (
                 .persistentStoreTimeout,
-                "The server is gone, or the network between drops what it says. Try again, or wait longer with NSPersistentStoreTimeoutOption."
+                "The server is gone, or the network between drops what it says. Try again, or wait longer with "
+                    + "NSPersistentStoreTimeoutOption."
             )
         }
         // The client library's message about a connection that was not made. Other messages may end
         // with a remark on TLS too.
-        if sqlState == nil, message.hasPrefix("connection to server"), message.contains("SSL") || message.contains("certificate") {
-            return (code, "Look whether the server speaks TLS, and whether its certificate is what sslmode and sslrootcert ask for.")
+        if sqlState == nil, message.hasPrefix("connection to server"),
+            message.contains("SSL") || message.contains("certificate")
+        {
+            return (
+                code,
+                "Look whether the server speaks TLS, and whether its certificate is what sslmode and sslrootcert "
+                    + "ask for."
+            )
         }
         // These codes also apply to a connection that the server ended or refused: its reason comes
         // first.
         switch sqlState {
         case "55P03"?:
             return (
-                .persistentStoreTimeout, "Another program holds the rows. Try again, or wait longer with NSPersistentStoreTimeoutOption."
+                .persistentStoreTimeout,
+                "Another program holds the rows. Try again, or wait longer with NSPersistentStoreTimeoutOption."
             )
         case "57014"?:
-            return (.persistentStoreTimeout, "The statement was cancelled, or ran longer than NSPersistentStoreTimeoutOption allows.")
-        case "42501"?: return (.fileWriteNoPermission, "Grant the role what it needs, or connect as the owner of the schema.")
+            return (
+                .persistentStoreTimeout,
+                "The statement was cancelled, or ran longer than NSPersistentStoreTimeoutOption allows."
+            )
+        case "42501"?:
+            return (.fileWriteNoPermission, "Grant the role what it needs, or connect as the owner of the schema.")
         case "25006"?: return (.fileWriteNoPermission, "The server takes no changes: it is a standby, or read-only.")
         case "53100"?: return (.fileWriteOutOfSpace, "The server's disk is full.")
         case "28000"?, "28P01"?: return (code, "Look at the user's name and password, and at the server's pg_hba.conf.")
         case "3D000"?: return (code, "Create the database, or name another one in the URL.")
-        case "53300"?: return (code, "The server has no connection left: lower NSPersistentStoreConnectionPoolMaxSizeKey, or use a pooler.")
-        case _ where isConnectionLost && !isOfConnecting: return (code, "The connection to the server was lost. Try again.")
+        case "53300"?:
+            return (
+                code,
+                "The server has no connection left: lower NSPersistentStoreConnectionPoolMaxSizeKey, or use a pooler."
+            )
+        case _ where isConnectionLost && !isOfConnecting:
+            return (code, "The connection to the server was lost. Try again.")
         case nil: return (code, "Look whether the server runs at this address.")
         default: return (code, remedy)
         }
@@ -111,15 +130,19 @@ extension WireError {
     private var remedy: String {
         switch sqlState {
         case Self.undefinedTable?, Self.undefinedColumn?, "3F000"?:
-            "Another program has changed the store's tables: give back what is missing, or open the store with another model."
+            "Another program has changed the store's tables: give back what is missing, or open the store with "
+                + "another model."
         case Self.checkViolation?:
             "A CHECK that the model does not know refuses a value: change the value, or the constraint."
         case Self.notNullViolation?: "Give the attribute a value, or let the column have none."
         case Self.foreignKeyViolation?:
-            "A row that is led to is missing, or one to be deleted is required by others: fetch or refresh the objects, and save again."
+            "A row that is led to is missing, or one to be deleted is required by others: fetch or refresh the "
+                + "objects, and save again."
         case Self.uniqueViolation?: "Another row has these values: change them, or set a merge policy."
-        case let state? where state.hasPrefix("22"): "A value does not fit what is done with it: change the request, or the value."
-        case let state? where state.hasPrefix("23"): "A constraint of the table refuses the rows: change them, or the constraint."
+        case let state? where state.hasPrefix("22"):
+            "A value does not fit what is done with it: change the request, or the value."
+        case let state? where state.hasPrefix("23"):
+            "A constraint of the table refuses the rows: change them, or the constraint."
         case let state? where state.hasPrefix("53"): "The server has not enough of what it needs. Look at its log."
         default: "Look at the statement, which is in the error's userInfo, and at the server's log."
         }

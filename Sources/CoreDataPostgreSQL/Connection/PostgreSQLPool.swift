@@ -48,7 +48,8 @@ final class PostgreSQLPool: @unchecked Sendable {
     ///
     /// - Parameter repeats: whether the block may be run once more, with another connection, when
     ///   an idle connection turns out to be lost. The block must not have changed anything.
-    func withConnection<Result>(repeats: Bool = false, _ body: (PostgreSQLConnection) throws -> Result) throws -> Result {
+    func withConnection<Result>(repeats: Bool = false, _ body: (PostgreSQLConnection) throws -> Result) throws -> Result
+    {
         do {
             return try withWire(repeats: repeats, body)
         } catch let error as WireError {
@@ -112,7 +113,8 @@ final class PostgreSQLPool: @unchecked Sendable {
                 condition.unlock()
                 throw CoreDataErrors.make(
                     .persistentStoreTimeout,
-                    "The store \(StoreName.path(url)) has \(configuration.maximumConnections) connections, all of them busy for "
+                    "The store \(StoreName.path(url)) has \(configuration.maximumConnections) connections, all of "
+                        + "them busy for "
                         + "\(configuration.timeout) seconds.",
                     recovery: "Raise NSPersistentStoreConnectionPoolMaxSizeKey, or NSPersistentStoreTimeoutOption.",
                     userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url))
@@ -166,7 +168,9 @@ final class PostgreSQLPool: @unchecked Sendable {
                 return connection
             } catch let error as WireError {
                 let isWorthWaiting = condition.withLock { wasConnected && !isClosed }
-                guard isWorthWaiting, error.isUnreachable, Date(timeIntervalSinceNow: pause) < deadline else { throw error }
+                guard isWorthWaiting, error.isUnreachable, Date(timeIntervalSinceNow: pause) < deadline else {
+                    throw error
+                }
                 Thread.sleep(forTimeInterval: pause)
                 pause = min(pause * 2, Self.longestPause)
             }

@@ -16,5 +16,7 @@ struct PostgreSQLProfile: Sendable {
 
     /// Returns the profile of a server by the text of its `version()`; PostgreSQL's for an unknown
     /// server.
-    static func ofServer(version: String) -> PostgreSQLProfile { all.first { version.contains($0.mark) } ?? .postgreSQL }
+    static func ofServer(version: String) -> PostgreSQLProfile {
+        all.first { version.contains($0.mark) } ?? .postgreSQL
+    }
 }

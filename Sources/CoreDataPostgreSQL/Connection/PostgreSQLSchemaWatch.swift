@@ -83,7 +83,9 @@ final class PostgreSQLSchemaWatch: Sendable {
                 if let change = contents.change(metadata, numbers: numbers) {
                     throw StoreContents.refusal(
                         "The store \(StoreName.path(url))", change,
-                        userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url).merging(["metadata": metadata]) {
+                        userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url).merging([
+                            "metadata": metadata
+                        ]) {
                             $1
                         })
                 }

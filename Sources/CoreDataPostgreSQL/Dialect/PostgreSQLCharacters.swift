@@ -11,12 +11,16 @@ enum PostgreSQLCharacters {
         if let simple = simpleMembers(of: set, ignoresCase) { return simple }
         if let known = sets.withLock({ $0[key] }) { return known }
         // Each match is limited to 500 characters, because each character takes memory.
-        guard let expression = try? NSRegularExpression(pattern: "(?:\(set)){1,500}", options: ignoresCase ? .caseInsensitive : []) else {
+        guard
+            let expression = try? NSRegularExpression(
+                pattern: "(?:\(set)){1,500}", options: ignoresCase ? .caseInsensitive : [])
+        else {
             throw SQLRefusal(reason: "'\(set)' is no set of characters")
         }
         var ranges: [ClosedRange<UInt32>] = []
         let all = allCharacters
-        expression.enumerateMatches(in: all.text, options: [], range: NSRange(location: 0, length: all.units)) { result, _, _ in
+        expression.enumerateMatches(in: all.text, options: [], range: NSRange(location: 0, length: all.units)) {
+            result, _, _ in
             guard let range = result?.range, range.length > 0 else { return }
             let first = Self.scalar(at: range.location)
             let last = Self.scalar(at: range.location + range.length - 1)

@@ -32,7 +32,9 @@ extension PostgreSQLDialect {
 
     /// Returns the largest number of bits that a whole number takes, without its sign.
     private func bits(of term: SQLTerm) -> Int {
-        if case .integer(let value)? = term.constant?.value { return Int64.bitWidth - value.magnitude.leadingZeroBitCount }
+        if case .integer(let value)? = term.constant?.value {
+            return Int64.bitWidth - value.magnitude.leadingZeroBitCount
+        }
         switch term.kind {
         case .boolean?: return 1
         case .int16? where term.isColumn: return 15
@@ -180,7 +182,9 @@ extension PostgreSQLDialect {
                 integer = Int64(text)
                 // Decimals with a fraction are compared as the floating-point numbers nearest to
                 // them.
-                double = integer.map { $0.magnitude <= 1 << 53 ? Double($0) : nil } ?? (number.exponent < 0 ? Double(text) : nil)
+                double =
+                    integer.map { $0.magnitude <= 1 << 53 ? Double($0) : nil }
+                    ?? (number.exponent < 0 ? Double(text) : nil)
                 decimal = number
             default: return nil
             }
@@ -198,10 +202,13 @@ extension PostgreSQLDialect {
         func cast(_ text: SQLText, _ type: String) -> SQLText { "CAST(" + text + " AS \(type))" }
         switch (form(left), form(right)) {
         case (.other, _), (_, .other): return nil
-        case (.integer, .integer), (.boolean, .boolean), (.double, .double), (.decimal, .decimal), (.date, .date): return nil
+        case (.integer, .integer), (.boolean, .boolean), (.double, .double), (.decimal, .decimal), (.date, .date):
+            return nil
         case (.integer, .decimal), (.decimal, .integer): return nil
         case (.date, _), (.seconds, _), (_, .date), (_, .seconds):
-            func number(_ term: SQLTerm) -> SQLTerm { term.kind == .date ? SQLTerm(text: seconds(term), kind: .double) : term }
+            func number(_ term: SQLTerm) -> SQLTerm {
+                term.kind == .date ? SQLTerm(text: seconds(term), kind: .double) : term
+            }
             let (first, second) = (number(left), number(right))
             return compare(first, operation, second) ?? first.text + symbol + second.text
         case (.boolean, .integer), (.boolean, .decimal): return cast(left.text, "integer") + symbol + right.text
@@ -210,15 +217,18 @@ extension PostgreSQLDialect {
         case (.integer, .double), (.double, .integer):
             if bits(of: form(left) == .integer ? left : right) <= 53 { return double(left) + symbol + double(right) }
             if !hasFunctions {
-                return form(left) == .integer ? plainly(left, symbol, right) : plainly(right, operation.mirrored?.symbol ?? symbol, left)
+                return form(left) == .integer
+                    ? plainly(left, symbol, right) : plainly(right, operation.mirrored?.symbol ?? symbol, left)
             }
             return computed(left) + symbol + computed(right)
         case (.decimal, .double) where !hasFunctions: return plainly(left, symbol, right)
         case (.double, .decimal) where !hasFunctions: return plainly(right, operation.mirrored?.symbol ?? symbol, left)
         case (.decimal, .double):
-            return "(" + bounds(left, operation, right) + "ocd_compare(" + left.text + ", " + right.text + ")\(symbol)0)"
+            return "(" + bounds(left, operation, right) + "ocd_compare(" + left.text + ", " + right.text
+                + ")\(symbol)0)"
         case (.double, .decimal):
-            return "(" + bounds(right, operation.mirrored ?? operation, left) + "0\(symbol)ocd_compare(" + right.text + ", " + left.text
+            return "(" + bounds(right, operation.mirrored ?? operation, left) + "0\(symbol)ocd_compare(" + right.text
+                + ", " + left.text
                 + "))"
         case (.computed, _), (_, .computed):
             let kinds = [left.kind, right.kind]
@@ -244,7 +254,9 @@ extension PostgreSQLDialect {
 
     func exact(_ first: SQLTerm, _ second: SQLTerm, _ kind: ValueKind?) -> (SQLText, SQLText)? {
         guard let kind else { return nil }
-        func null(_ term: SQLTerm, _ form: (SQLTerm) -> SQLText) -> SQLText { term.isNull ? SQLText("NULL") : form(term) }
+        func null(_ term: SQLTerm, _ form: (SQLTerm) -> SQLText) -> SQLText {
+            term.isNull ? SQLText("NULL") : form(term)
+        }
         if kind == .date {
             if first.exact == nil && second.exact == nil { return nil }
             return (null(first, seconds), null(second, seconds))
@@ -270,14 +282,17 @@ extension PostgreSQLDialect {
         }
         let symbol = operation.symbol
         let forms = (form(left), form(right))
-        if left.isNull || right.isNull { return SQLTerm(text: SQLText("CAST(NULL AS double precision)"), kind: .double) }
+        if left.isNull || right.isNull {
+            return SQLTerm(text: SQLText("CAST(NULL AS double precision)"), kind: .double)
+        }
         if forms.0.isWhole, forms.1.isWhole, let bits = bits(of: left, operation, right) {
             let divisor = operation == .divide ? "NULLIF(" + integer(right) + ", 0)" : integer(right)
             return SQLTerm(text: "(" + integer(left) + " \(symbol) " + divisor + ")", kind: kind, bits: bits)
         }
         let isDecimal = left.kind == .decimal || right.kind == .decimal
         if !isDecimal, forms.0 == .double || forms.1 == .double {
-            return SQLTerm(text: "ocd_calculate('\(symbol)', " + double(left) + ", " + double(right) + ")", kind: .double)
+            return SQLTerm(
+                text: "ocd_calculate('\(symbol)', " + double(left) + ", " + double(right) + ")", kind: .double)
         }
         return term("ocd_calculate('\(symbol)', " + computed(left) + ", " + computed(right) + ")", kind)
     }
@@ -296,7 +311,9 @@ extension PostgreSQLDialect {
     }
 
     /// Returns a date plus or minus seconds, or a date minus a date.
-    private func timeArithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind) -> SQLTerm? {
+    private func timeArithmetic(_ left: SQLTerm, _ operation: SQLArithmetic, _ right: SQLTerm, _ kind: ValueKind)
+        -> SQLTerm?
+    {
         guard operation == .add || operation == .subtract else { return nil }
         func number(_ term: SQLTerm) -> SQLText { form(term).isTime ? seconds(term) : double(term) }
         let result: SQLText = "ocd_calculate('\(operation.symbol)', " + number(left) + ", " + number(right) + ")"
@@ -311,9 +328,12 @@ extension PostgreSQLDialect {
         func native(_ text: SQLText) -> SQLTerm { SQLTerm(text: text, kind: kind) }
         switch name {
         case "length:", "lowercase:", "uppercase:", "canonical:":
-            guard let text = value.kind == nil ? value.text : value.kind.flatMap({ text(of: value, $0) }) else { return nil }
+            guard let text = value.kind == nil ? value.text : value.kind.flatMap({ text(of: value, $0) }) else {
+                return nil
+            }
             if name == "length:" { return native("ocd_length(" + text + ")") }
-            let change: SQLTextChange = name == "lowercase:" ? .lowercase : name == "uppercase:" ? .uppercase : .canonical
+            let change: SQLTextChange =
+                name == "lowercase:" ? .lowercase : name == "uppercase:" ? .uppercase : .canonical
             if let refusal = refusal(of: change) { throw SQLRefusal(reason: refusal) }
             return native(self.text(text, change))
         case "abs:":
@@ -337,7 +357,8 @@ extension PostgreSQLDialect {
     }
 
     private static let operations: [String: SQLArithmetic] = [
-        "add:to:": .add, "from:subtract:": .subtract, "multiply:by:": .multiply, "divide:by:": .divide, "modulus:by:": .modulus,
+        "add:to:": .add, "from:subtract:": .subtract, "multiply:by:": .multiply, "divide:by:": .divide,
+        "modulus:by:": .modulus,
         "bitwiseand:with:": .and, "bitwiseor:with:": .or, "leftshift:by:": .shiftLeft, "rightshift:by:": .shiftRight,
     ]
 
@@ -349,7 +370,8 @@ extension PostgreSQLDialect {
         let own = form(value)
         let number = own == .boolean ? "CAST(" + value.text + " AS integer)" : value.text
         switch aggregate {
-        case .sum where own.isWhole || own == .computed && value.kind?.isInteger == true: return "CAST(SUM(" + number + ") AS bigint)"
+        case .sum where own.isWhole || own == .computed && value.kind?.isInteger == true:
+            return "CAST(SUM(" + number + ") AS bigint)"
         case .sum where own == .decimal: return "SUM(" + number + ")"
         case .sum: return "SUM(CAST(" + number + " AS double precision))"
         case .average where value.kind == .decimal: return "ocd_plain(" + average(ofDecimal: value) + ")"

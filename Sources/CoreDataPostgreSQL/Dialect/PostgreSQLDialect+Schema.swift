@@ -116,14 +116,16 @@ extension PostgreSQLDialect {
     func createTable(_ table: SQLTable) -> [String] {
         let columns = columns(of: table)
         let all =
-            ["\(identifier(table.naming.key)) int8 PRIMARY KEY"] + columns.map(definition) + columns.compactMap { $0.check.map(addCheck) }
+            ["\(identifier(table.naming.key)) int8 PRIMARY KEY"] + columns.map(definition)
+            + columns.compactMap { $0.check.map(addCheck) }
         return ["CREATE TABLE \(identifier(table.name)) (\(all.joined(separator: ", ")))"]
     }
 
     func createTable(_ join: SQLJoinTable) -> [String] {
         let columns = columns(of: join).map { definition($0) + ", " }.joined()
         return [
-            "CREATE TABLE \(identifier(join.name)) (\(columns)PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))))"
+            "CREATE TABLE \(identifier(join.name)) (\(columns)PRIMARY KEY (\(identifier(join.firstColumn)), "
+                + "\(identifier(join.secondColumn))))"
         ]
     }
 
@@ -135,7 +137,9 @@ extension PostgreSQLDialect {
                 + "UNIQUE (\(columns)) DEFERRABLE INITIALLY IMMEDIATE"
         }
         let elements = index.elements.map { indexed($0, findsParts: index.findsParts) }.joined(separator: ", ")
-        return "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) \(index.findsParts ? "USING gin " : "")(\(elements))"
+        return
+            "CREATE INDEX \(identifier(index.name)) ON \(identifier(index.table)) "
+            + "\(index.findsParts ? "USING gin " : "")(\(elements))"
             + (index.condition.map { " WHERE " + $0 } ?? "")
     }
 
@@ -162,7 +166,9 @@ extension PostgreSQLDialect {
 
     /// The setting of a transaction that lists the keys of rows whose derived values its triggers
     /// have changed.
-    static func touchedRows(_ table: String) -> String { "ocd.touched_" + String(SnakeCaseNaming.hash(table), radix: 16) }
+    static func touchedRows(_ table: String) -> String {
+        "ocd.touched_" + String(SnakeCaseNaming.hash(table), radix: 16)
+    }
 
     /// Returns the possible names of a derived attribute's triggers, and of their functions.
     static func triggerNames(_ derivation: SQLDerivation) -> [String] {
@@ -195,7 +201,8 @@ extension PostgreSQLDialect {
             return [
                 "\(create) FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql AS $$ #variable_conflict use_column "
                     + "DECLARE ocd$ignored text; ocd$keys int8[]; BEGIN \(body) END $$",
-                "\(create) TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) EXECUTE FUNCTION \(function)()",
+                "\(create) TRIGGER \(function) \(event.replacingOccurrences(of: "%", with: identifier(table))) "
+                    + "EXECUTE FUNCTION \(function)()",
             ]
         }
         let owners = writer.qualified(derivation.table) + " AS d"
@@ -209,22 +216,30 @@ extension PostgreSQLDialect {
         let assignment = "NEW.\(column) := \(derivation.value(of: kind, row: "NEW"));"
         let own = trigger(
             "own", "BEFORE INSERT OR UPDATE ON % FOR EACH ROW", derivation.entity.table.name,
-            (isOwn.isEmpty ? assignment : "IF \(isOwn.joined(separator: " AND ")) THEN \(assignment) END IF;") + " RETURN NEW;")
+            (isOwn.isEmpty ? assignment : "IF \(isOwn.joined(separator: " AND ")) THEN \(assignment) END IF;")
+                + " RETURN NEW;")
         // Only rows whose change affects a derived value cause an update, and no rows cause none:
         // attributes may be derived from each other's rows in a circle.
         //
         // Owners that count are locked first. After a wait for another transaction, only a
         // statement that begins afterwards counts the rows that the other transaction has
         // committed.
-        func touched(_ table: String, _ key: String, by foreign: String, of columns: [String], locks: Bool = true) -> [String] {
+        func touched(_ table: String, _ key: String, by foreign: String, of columns: [String], locks: Bool = true)
+            -> [String]
+        {
             let list = ([foreign] + columns.filter { $0 != foreign }).map(identifier).joined(separator: ", ")
             func body(_ rows: String) -> String {
                 let setting = "'\(Self.touchedRows(derivation.entity.table.name))'"
                 let conditions =
-                    ["d.\(identifier(key)) = ANY(ocd$keys)", "d.\(column) IS DISTINCT FROM \(derivation.value(of: kind, row: "d"))"]
+                    [
+                        "d.\(identifier(key)) = ANY(ocd$keys)",
+                        "d.\(column) IS DISTINCT FROM \(derivation.value(of: kind, row: "d"))",
+                    ]
                     + [derivation.members(row: "d")].compactMap { $0 }
                 let lock = "PERFORM 1 FROM \(owners) WHERE \(conditions[0]) ORDER BY d.\(id) FOR NO KEY UPDATE; "
-                return "ocd$keys := ARRAY(SELECT DISTINCT \(identifier(foreign)) FROM \(rows) WHERE \(identifier(foreign)) IS NOT NULL); "
+                return
+                    "ocd$keys := ARRAY(SELECT DISTINCT \(identifier(foreign)) FROM \(rows) WHERE "
+                    + "\(identifier(foreign)) IS NOT NULL); "
                     + "IF cardinality(ocd$keys) = 0 THEN RETURN NULL; END IF; " + (locks ? lock : "")
                     + "WITH touched AS (UPDATE \(owners) SET \(column) = d.\(column) "
                     + "WHERE \(conditions.joined(separator: " AND ")) RETURNING d.\(id)) "
@@ -232,22 +247,32 @@ extension PostgreSQLDialect {
                     + "string_agg(\(id)::text, ',')), true) FROM touched INTO ocd$ignored; RETURN NULL;"
             }
             let (former, now) = ("SELECT \(list) FROM ocd_former", "SELECT \(list) FROM ocd_now")
-            return trigger("insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS ocd_now FOR EACH STATEMENT", table, body("ocd_now"))
+            return trigger(
+                "insert", "AFTER INSERT ON % REFERENCING NEW TABLE AS ocd_now FOR EACH STATEMENT", table,
+                body("ocd_now"))
                 + trigger(
-                    "update", "AFTER UPDATE ON % REFERENCING OLD TABLE AS ocd_former NEW TABLE AS ocd_now FOR EACH STATEMENT", table,
+                    "update",
+                    "AFTER UPDATE ON % REFERENCING OLD TABLE AS ocd_former NEW TABLE AS ocd_now FOR EACH STATEMENT",
+                    table,
                     body("((\(now) EXCEPT \(former)) UNION ALL (\(former) EXCEPT \(now))) AS changed"))
-                + trigger("delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS ocd_former FOR EACH STATEMENT", table, body("ocd_former"))
+                + trigger(
+                    "delete", "AFTER DELETE ON % REFERENCING OLD TABLE AS ocd_former FOR EACH STATEMENT", table,
+                    body("ocd_former"))
         }
         let key = derivation.mapping.naming.key
         switch kind {
         case .now, .value(nil, _, _, _): return own
         case .value(let relationship?, let column, let source, _):
             return own + touched(source.table.name, relationship.name, by: key, of: [column.name], locks: false)
-        case .count(let column, let destination): return own + touched(destination.table.name, key, by: column.name, of: [key])
+        case .count(let column, let destination):
+            return own + touched(destination.table.name, key, by: column.name, of: [key])
         case .sum(let summed, let column, let destination):
             return own + touched(destination.table.name, key, by: column.name, of: [key, summed.name])
         case .joinCount(let join, let isFirst):
-            return own + touched(join.name, key, by: join.ownerColumn(isFirst: isFirst), of: [join.destinationColumn(isFirst: isFirst)])
+            return own
+                + touched(
+                    join.name, key, by: join.ownerColumn(isFirst: isFirst),
+                    of: [join.destinationColumn(isFirst: isFirst)])
         }
     }
 

@@ -25,7 +25,8 @@ extension PostgreSQLDialect {
 
     func ordered(_ term: SQLTerm) -> SQLText {
         // The type of a column in an external table may have an order of its own.
-        ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri) ? computed("CAST(" + term.text + " AS text)") : term.text
+        ordersColumnsByLanguage && (term.kind == .string || term.kind == .uri)
+            ? computed("CAST(" + term.text + " AS text)") : term.text
     }
 
     // MARK: Changes
@@ -49,7 +50,8 @@ extension PostgreSQLDialect {
     // MARK: Comparisons
 
     func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm,
+        _ pattern: SQLTerm
     ) throws(SQLRefusal) -> SQLText {
         let folds = options.folding != 0
         if folds && !hasICU { throw SQLRefusal(reason: foldingRefusal) }
@@ -77,7 +79,8 @@ extension PostgreSQLDialect {
         case .contains: return contains(value, part, isSearched: isSearched)
         case .like where !hasFunctions:
             guard case .string(let constant)? = pattern.constant?.value else {
-                throw SQLRefusal(reason: "the pattern has to be a constant where the schema has none of this library's functions")
+                throw SQLRefusal(
+                    reason: "the pattern has to be a constant where the schema has none of this library's functions")
             }
             return value + " LIKE " + SQLText(value: .string(Self.wildcards(constant)), kind: .string)
         case .like: return value + " LIKE ocd_wildcards(" + part + ")"
@@ -94,12 +97,16 @@ extension PostgreSQLDialect {
         hasSuffix(text.text, suffix, isSearched: isSearched(text))
     }
 
-    func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText { contains(text.text, part, isSearched: isSearched(text)) }
+    func contains(_ text: SQLTerm, _ part: SQLText) -> SQLText {
+        contains(text.text, part, isSearched: isSearched(text))
+    }
 
     // MARK: Indexes
 
     /// Whether an index may hold the parts of the unfolded texts.
-    private func isSearched(_ text: SQLTerm) -> Bool { text.indexOptions.map { $0.findsParts && $0.foldings.isEmpty } ?? false }
+    private func isSearched(_ text: SQLTerm) -> Bool {
+        text.indexOptions.map { $0.findsParts && $0.foldings.isEmpty } ?? false
+    }
 
     private func hasSuffix(_ text: SQLText, _ suffix: SQLText, isSearched: Bool) -> SQLText {
         if isSearched { return text + " LIKE '%' || " + escaped(suffix) }
@@ -125,15 +132,18 @@ extension PostgreSQLDialect {
     /// The part with which both certainly begin therefore ends before the constant's last marks.
     private func beginning(_ text: SQLTerm, _ options: NSComparisonPredicate.Options, _ pattern: SQLTerm) -> SQLText {
         guard let stem = pattern.derived(.stem) else {
-            return "starts_with(" + composed(text.text, options) + ", " + composed(pattern.forThisStatement.text, options) + ")"
+            return "starts_with(" + composed(text.text, options) + ", "
+                + composed(pattern.forThisStatement.text, options) + ")"
         }
         let (value, start) = (folded(text.text, options), folded(stem, options))
         // The least text after them: its last code point is the next one, and surrogates are
         // skipped.
         let end =
-            "left(" + start + ", -1) || CASE ascii(right(" + start + ", 1)) WHEN 55295 THEN chr(57344) ELSE chr(ascii(right(" + start
+            "left(" + start + ", -1) || CASE ascii(right(" + start
+            + ", 1)) WHEN 55295 THEN chr(57344) ELSE chr(ascii(right(" + start
             + ", 1)) + 1) END"
-        return "(" + value + " >= " + start + " AND " + value + " < " + end + " AND starts_with(" + composed(text.text, options) + ", "
+        return "(" + value + " >= " + start + " AND " + value + " < " + end + " AND starts_with("
+            + composed(text.text, options) + ", "
             + composed(pattern.text, options) + "))"
     }
 
@@ -155,7 +165,9 @@ extension PostgreSQLDialect {
 
 extension NSComparisonPredicate.Options {
     /// The differences that are ignored.
-    fileprivate var ignored: Self { contains(.normalized) ? [] : intersection([.caseInsensitive, .diacriticInsensitive]) }
+    fileprivate var ignored: Self {
+        contains(.normalized) ? [] : intersection([.caseInsensitive, .diacriticInsensitive])
+    }
 
     /// The same in SQL: 1 for case, 2 for diacritics.
     fileprivate var folding: UInt { ignored.rawValue }

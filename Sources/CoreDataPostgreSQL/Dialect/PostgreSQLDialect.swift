@@ -48,7 +48,9 @@ struct PostgreSQLDialect: SQLDialect {
     func isNotTrue(_ condition: SQLText) -> SQLText { "((" + condition + ") IS NOT TRUE)" }
     func isSame(_ left: SQLText, _ right: SQLText) -> SQLText { left + " IS NOT DISTINCT FROM " + right }
     func isDifferent(_ left: SQLText, _ right: SQLText) -> SQLText { left + " IS DISTINCT FROM " + right }
-    func anyValue(of values: [SQLText]) -> SQLText { "NULLIF(num_nonnulls(" + SQLText.joined(values, by: ", ") + "), 0)" }
+    func anyValue(of values: [SQLText]) -> SQLText {
+        "NULLIF(num_nonnulls(" + SQLText.joined(values, by: ", ") + "), 0)"
+    }
     func value(_ value: SQLText, orElse standard: SQLText) -> SQLText { "COALESCE(" + value + ", " + standard + ")" }
 
     // MARK: Constants
@@ -117,7 +119,9 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func keyList(_ keys: some Sequence<Int64>) -> SQLArgument { SQLArgument(elements: keys.map(StoredValue.integer), kind: .int64) }
+    func keyList(_ keys: some Sequence<Int64>) -> SQLArgument {
+        SQLArgument(elements: keys.map(StoredValue.integer), kind: .int64)
+    }
 
     // MARK: Rows
 
@@ -149,11 +153,14 @@ struct PostgreSQLDialect: SQLDialect {
     func rowNumber(key: String) -> String { identifier(key) }
     func value(_ value: String, ofRowWithLeast other: String) -> String { "(array_agg(\(value) ORDER BY \(other)))[1]" }
 
-    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int)
+        -> [String]
+    {
         let (table, owner, key) = (identifier(table), identifier(owner), identifier(key))
         return [
             "UPDATE \(table) SET \(identifier(position)) = p.place FROM (SELECT \(owner) AS owner, \(key) AS member, "
-                + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) AS place FROM \(table) "
+                + "\(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY \(key)) AS place FROM "
+                + "\(table) "
                 + "WHERE \(owner) IS NOT NULL) p WHERE \(table).\(owner) = p.owner AND \(table).\(key) = p.member"
         ]
     }

@@ -69,9 +69,10 @@ extension PostgreSQLFunctions {
 
     /// Composed symbols that keep their strokes and accents.
     private static let symbols =
-        "\u{1fcd}\u{1fce}\u{1fcf}\u{1fdd}\u{1fde}\u{1fdf}\u{219a}\u{219b}\u{21ae}\u{21cd}\u{21ce}\u{21cf}\u{2204}\u{2209}\u{220c}\u{2224}"
-        + "\u{2226}\u{2241}\u{2244}\u{2247}\u{2249}\u{2262}\u{226d}\u{2270}\u{2271}\u{2274}\u{2275}\u{2278}\u{2279}\u{2280}\u{2281}\u{2284}"
-        + "\u{2285}\u{2288}\u{2289}\u{22ac}\u{22ad}\u{22ae}\u{22af}\u{22e0}\u{22e1}\u{22e2}\u{22e3}\u{22ea}\u{22eb}\u{22ec}\u{22ed}\u{2adc}"
+        "\u{1fcd}\u{1fce}\u{1fcf}\u{1fdd}\u{1fde}\u{1fdf}\u{219a}\u{219b}\u{21ae}\u{21cd}\u{21ce}\u{21cf}"
+        + "\u{2204}\u{2209}\u{220c}\u{2224}\u{2226}\u{2241}\u{2244}\u{2247}\u{2249}\u{2262}\u{226d}\u{2270}"
+        + "\u{2271}\u{2274}\u{2275}\u{2278}\u{2279}\u{2280}\u{2281}\u{2284}\u{2285}\u{2288}\u{2289}\u{22ac}"
+        + "\u{22ad}\u{22ae}\u{22af}\u{22e0}\u{22e1}\u{22e2}\u{22e3}\u{22ea}\u{22eb}\u{22ec}\u{22ed}\u{2adc}"
 
     /// Code points that replace the symbols while texts are decomposed. There are as many as
     /// symbols. They are no characters, and so in no text.
@@ -93,8 +94,10 @@ extension PostgreSQLFunctions {
     /// Decomposes the letters that lose their marks, and removes the marks.
     private static var decomposedWithoutMarks: String {
         """
-        SELECT string_agg(CASE WHEN c ~ '[\(letters)]' AND c !~ '[\(symbols)]' THEN normalize(c, NFD) ELSE c END, '' ORDER BY i)
-            INTO t FROM (SELECT c COLLATE "C" AS c, i FROM unnest(string_to_array(t, NULL)) WITH ORDINALITY AS u (c, i)) AS parts;
+        SELECT string_agg(CASE WHEN c ~ '[\(letters)]' AND c !~ '[\(symbols)]' THEN normalize(c, NFD) ELSE c END, '' \
+        ORDER BY i)
+            INTO t FROM (SELECT c COLLATE "C" AS c, i FROM unnest(string_to_array(t, NULL)) WITH ORDINALITY AS u (c, \
+        i)) AS parts;
         \(withoutMarks)
         """
     }
@@ -109,9 +112,12 @@ extension PostgreSQLFunctions {
     /// Letters that fold to several letters.
     private static let unfoldedLetters: [(String, String)] =
         [
-            ("\u{df}", "ss"), ("\u{149}", "\u{2bc}n"), ("\u{587}", "\u{565}\u{582}"), ("\u{1e9a}", "a\u{2be}"), ("\u{1e9b}", "s\u{307}"),
-            ("\u{fb00}", "ff"), ("\u{fb01}", "fi"), ("\u{fb02}", "fl"), ("\u{fb03}", "ffi"), ("\u{fb04}", "ffl"), ("\u{fb05}", "st"),
-            ("\u{fb06}", "st"), ("\u{fb13}", "\u{574}\u{576}"), ("\u{fb14}", "\u{574}\u{565}"), ("\u{fb15}", "\u{574}\u{56b}"),
+            ("\u{df}", "ss"), ("\u{149}", "\u{2bc}n"), ("\u{587}", "\u{565}\u{582}"), ("\u{1e9a}", "a\u{2be}"),
+            ("\u{1e9b}", "s\u{307}"),
+            ("\u{fb00}", "ff"), ("\u{fb01}", "fi"), ("\u{fb02}", "fl"), ("\u{fb03}", "ffi"), ("\u{fb04}", "ffl"),
+            ("\u{fb05}", "st"),
+            ("\u{fb06}", "st"), ("\u{fb13}", "\u{574}\u{576}"), ("\u{fb14}", "\u{574}\u{565}"),
+            ("\u{fb15}", "\u{574}\u{56b}"),
             ("\u{fb16}", "\u{57e}\u{576}"), ("\u{fb17}", "\u{574}\u{56d}"),
         ] + greekLetters
 
@@ -124,10 +130,12 @@ extension PostgreSQLFunctions {
         }
         let rows: [(UInt32, UInt32)] = [(0x1f80, 0x1f00), (0x1f90, 0x1f20), (0x1fa0, 0x1f60)]
         let others: [(UInt32, UInt32)] = [
-            (0x1fb2, 0x1f70), (0x1fb3, 0x3b1), (0x1fb4, 0x3ac), (0x1fb7, 0x1fb6), (0x1fc2, 0x1f74), (0x1fc3, 0x3b7), (0x1fc4, 0x3ae),
+            (0x1fb2, 0x1f70), (0x1fb3, 0x3b1), (0x1fb4, 0x3ac), (0x1fb7, 0x1fb6), (0x1fc2, 0x1f74), (0x1fc3, 0x3b7),
+            (0x1fc4, 0x3ae),
             (0x1fc7, 0x1fc6), (0x1ff2, 0x1f7c), (0x1ff3, 0x3c9), (0x1ff4, 0x3ce), (0x1ff7, 0x1ff6),
         ]
-        return rows.flatMap { row in (0..<8).compactMap { pair(row.0 + $0, row.1 + $0) } } + others.compactMap { pair($0.0, $0.1) }
+        return rows.flatMap { row in (0..<8).compactMap { pair(row.0 + $0, row.1 + $0) } }
+            + others.compactMap { pair($0.0, $0.1) }
     }
 
     /// Folds case as Unicode does, which is more than lower case.

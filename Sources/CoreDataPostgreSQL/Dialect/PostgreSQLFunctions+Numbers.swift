@@ -72,13 +72,15 @@ extension PostgreSQLFunctions {
                     x numeric;
                     y double precision;
                 BEGIN
-                    IF t COLLATE "C" !~ '^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$' OR length(t) > 2000 THEN RETURN NULL; END IF;
+                    IF t COLLATE "C" !~ '^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$' OR length(t) > 2000 \#
+                THEN RETURN NULL; END IF;
                     IF t COLLATE "C" ~ '^[+-]?[0-9]+$' THEN
                         x := CAST(t AS numeric);
                         IF x BETWEEN -9223372036854775808 AND 9223372036854775807 THEN RETURN x; END IF;
                     END IF;
                     IF t COLLATE "C" ~ '[eE][+-]?0*[0-9]{5}' THEN
-                        IF t COLLATE "C" !~ '^[^eE]*[1-9]' OR t COLLATE "C" ~ '[eE]-' THEN RETURN round(0.0, 1000); END IF;
+                        IF t COLLATE "C" !~ '^[^eE]*[1-9]' OR t COLLATE "C" ~ '[eE]-' THEN RETURN round(0.0, 1000); \#
+                END IF;
                         RETURN NULL;
                     END IF;
                     x := CAST(t AS numeric);
@@ -94,11 +96,15 @@ extension PostgreSQLFunctions {
             // A computed number in the form that texts of predicates have.
             expression(
                 "ocd_text(x numeric)", "text",
-                "CASE WHEN scale(x) < 1000 THEN CAST(trim_scale(x) AS text) ELSE ocd_text(CAST(x AS double precision)) END"),
+                "CASE WHEN scale(x) < 1000 THEN CAST(trim_scale(x) AS text) ELSE ocd_text(CAST(x AS double "
+                    + "precision)) END"
+            ),
             // Seconds since 2001 as a time; NULL outside the range of times.
             expression(
                 "ocd_date(seconds double precision)", "timestamp with time zone",
-                "CASE WHEN seconds > -210000000000 AND seconds < 9223000000000 THEN to_timestamp(seconds + 978307200) END"),
+                "CASE WHEN seconds > -210000000000 AND seconds < 9223000000000 THEN to_timestamp(seconds + "
+                    + "978307200) END"
+            ),
         ]
     }
 
@@ -125,10 +131,12 @@ extension PostgreSQLFunctions {
                         WHEN '*' THEN
                             IF a <> 0 AND b <> 0 AND abs(a) < 'Infinity' AND abs(b) < 'Infinity' THEN
                                 IF abs(a) > 1e150 OR abs(b) > 1e150 THEN
-                                    IF abs(a) > 1 AND abs(b) > 1 AND abs((a * power(float8 '2', -540)) * (b * power(float8 '2', -500))) >= power(float8 '2', -16)
+                                    IF abs(a) > 1 AND abs(b) > 1 AND abs((a * power(float8 '2', -540)) * (b * \
+                power(float8 '2', -500))) >= power(float8 '2', -16)
                                     THEN RETURN sign(a) * sign(b) * CAST('Infinity' AS double precision); END IF;
                                 ELSIF abs(a) < 1e-150 OR abs(b) < 1e-150 THEN
-                                    IF abs(a) < 1 AND abs(b) < 1 AND abs((a * power(float8 '2', 540)) * (b * power(float8 '2', 500))) <= power(float8 '2', -35)
+                                    IF abs(a) < 1 AND abs(b) < 1 AND abs((a * power(float8 '2', 540)) * (b * \
+                power(float8 '2', 500))) <= power(float8 '2', -35)
                                     THEN RETURN 0; END IF;
                                 END IF;
                             END IF;
@@ -167,7 +175,8 @@ extension PostgreSQLFunctions {
                         END IF;
                         x := trunc(x, scale(x) - place);
                     END IF;
-                    IF abs(x) >= 1e128 AND length(CAST(x AS text)) - length(rtrim(CAST(x AS text), '0')) > 127 THEN RETURN NULL; END IF;
+                    IF abs(x) >= 1e128 AND length(CAST(x AS text)) - length(rtrim(CAST(x AS text), '0')) > 127 THEN \
+                RETURN NULL; END IF;
                     RETURN CASE WHEN scale(x) > 128 THEN trunc(x, 128) ELSE x END;
                 END
                 """),
@@ -184,34 +193,42 @@ extension PostgreSQLFunctions {
                 BEGIN
                     IF operation = '/' AND b = 0 THEN RETURN NULL; END IF;
                     IF first = 0 AND second = 0 THEN
-                        result := CASE operation WHEN '+' THEN a + b WHEN '-' THEN a - b WHEN '*' THEN a * b ELSE div(a, b) END;
+                        result := CASE operation WHEN '+' THEN a + b WHEN '-' THEN a - b WHEN '*' THEN a * b ELSE \
+                div(a, b) END;
                         IF result BETWEEN \(least) AND \(most) THEN RETURN result; END IF;
                     ELSIF first BETWEEN 1 AND 999 OR second BETWEEN 1 AND 999 THEN
                         -- A floating-point number counts as the decimal that it is written as, if there is one.
-                        IF first = 1000 AND abs(a) < 'Infinity' THEN x := trim_scale(CAST(CAST(CAST(a AS double precision) AS text) AS numeric)); END IF;
-                        IF second = 1000 AND abs(b) < 'Infinity' THEN y := trim_scale(CAST(CAST(CAST(b AS double precision) AS text) AS numeric)); END IF;
+                        IF first = 1000 AND abs(a) < 'Infinity' THEN x := trim_scale(CAST(CAST(CAST(a AS double \
+                precision) AS text) AS numeric)); END IF;
+                        IF second = 1000 AND abs(b) < 'Infinity' THEN y := trim_scale(CAST(CAST(CAST(b AS double \
+                precision) AS text) AS numeric)); END IF;
                         x := trim_scale(x);
                         y := trim_scale(y);
-                        IF abs(x) < 1e144 AND abs(y) < 1e144 AND scale(x) <= 128 AND scale(y) <= 128 AND scale(x) + scale(y) < 100 THEN
+                        IF abs(x) < 1e144 AND abs(y) < 1e144 AND scale(x) <= 128 AND scale(y) <= 128 AND scale(x) + \
+                scale(y) < 100 THEN
                             CASE operation
                                 WHEN '+' THEN result := x + y;
                                 WHEN '-' THEN result := x - y;
                                 WHEN '*' THEN result := x * y;
                                 ELSE
-                                    -- As many digits as the operands' digits give behind 38 zeros, whatever their zeros at the end.
+                                    -- As many digits as the operands' digits give behind 38 zeros, whatever their \
+                zeros at the end.
                                     first := CASE WHEN scale(x) > 0 THEN scale(x)
                                         ELSE length(rtrim(CAST(x AS text), '0')) - length(CAST(x AS text)) END;
                                     second := CASE WHEN scale(y) > 0 THEN scale(y)
                                         ELSE length(rtrim(CAST(y AS text), '0')) - length(CAST(y AS text)) END;
-                                    zeros := CASE WHEN abs(y) * CAST('1e' || second AS numeric) >= 1e37 THEN 76 ELSE 38 END;
+                                    zeros := CASE WHEN abs(y) * CAST('1e' || second AS numeric) >= 1e37 THEN 76 ELSE \
+                38 END;
                                     result := sign(x) * sign(y) * CAST('1e' || second - first - zeros AS numeric)
-                                        * div(abs(x) * CAST('1e' || first + zeros AS numeric), abs(y) * CAST('1e' || second AS numeric));
+                                        * div(abs(x) * CAST('1e' || first + zeros AS numeric), abs(y) * CAST('1e' || \
+                second AS numeric));
                             END CASE;
                             result := ocd_fit(result);
                             IF result IS NOT NULL THEN RETURN round(result, greatest(scale(result), 1)); END IF;
                         END IF;
                     END IF;
-                    RETURN ocd_double(ocd_calculate(operation, CAST(a AS double precision), CAST(b AS double precision)));
+                    RETURN ocd_double(ocd_calculate(operation, CAST(a AS double precision), CAST(b AS double \
+                precision)));
                 END
                 """),
             // A shift to the left by 64 bits or more gives 0; one to the right leaves the sign. A
@@ -227,7 +244,8 @@ extension PostgreSQLFunctions {
                     END IF;
                     IF places >= 64 THEN RETURN 0; END IF;
                     IF places <= -64 THEN RETURN CASE WHEN number < 0 THEN -1 ELSE 0 END; END IF;
-                    RETURN CASE WHEN places >= 0 THEN number << CAST(places AS integer) ELSE number >> CAST(-places AS integer) END;
+                    RETURN CASE WHEN places >= 0 THEN number << CAST(places AS integer) ELSE number >> CAST(-places \
+                AS integer) END;
                 END
                 """),
         ]
@@ -244,7 +262,8 @@ extension PostgreSQLFunctions {
                 """
                 BEGIN
                     IF a <> trunc(a) OR a NOT BETWEEN \(least) AND \(most) THEN
-                        RETURN CASE WHEN CAST(a AS double precision) < b THEN -1 WHEN CAST(a AS double precision) = b THEN 0 ELSE 1 END;
+                        RETURN CASE WHEN CAST(a AS double precision) < b THEN -1 WHEN CAST(a AS double precision) = b \
+                THEN 0 ELSE 1 END;
                     END IF;
                     IF abs(b) = 'Infinity' THEN RETURN CASE WHEN b > 0 THEN -1 ELSE 1 END; END IF;
                     RETURN CAST(sign(a - ocd_double(b)) AS integer);
@@ -268,11 +287,13 @@ extension PostgreSQLFunctions {
             // them.
             expression(
                 "ocd_below(x double precision)", "numeric",
-                "CAST(CAST(x AS text) AS numeric) - CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"
+                "CAST(CAST(x AS text) AS numeric) - CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS "
+                    + "numeric)) * 1e-15 ELSE 0 END"
             ),
             expression(
                 "ocd_above(x double precision)", "numeric",
-                "CAST(CAST(x AS text) AS numeric) + CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS numeric)) * 1e-15 ELSE 0 END"
+                "CAST(CAST(x AS text) AS numeric) + CASE WHEN abs(x) < 'Infinity' THEN abs(CAST(CAST(x AS text) AS "
+                    + "numeric)) * 1e-15 ELSE 0 END"
             ),
         ]
     }
@@ -290,7 +311,9 @@ extension PostgreSQLFunctions {
                 "CASE WHEN x > 0 THEN log(x) WHEN x = 0 THEN CAST('-Infinity' AS float8) END"),
             expression(
                 "ocd_exp(x double precision)", "double precision",
-                "CASE WHEN x > 709.782712893383973 THEN CAST('Infinity' AS float8) WHEN x < -745.1332191019411 THEN 0 ELSE exp(x) END"),
+                "CASE WHEN x > 709.782712893383973 THEN CAST('Infinity' AS float8) WHEN x < -745.1332191019411 THEN "
+                    + "0 ELSE exp(x) END"
+            ),
             function(
                 "ocd_power(a numeric, b numeric)", "numeric",
                 """
@@ -301,14 +324,16 @@ extension PostgreSQLFunctions {
                 BEGIN
                     IF x = 0 AND y < 0 THEN RETURN CAST('Infinity' AS numeric); END IF;
                     IF x < 0 AND x > '-Infinity' AND abs(y) < 'Infinity' AND y <> trunc(y) THEN RETURN NULL; END IF;
-                    IF x <> 0 AND abs(x) < 'Infinity' AND abs(y) < 'Infinity' AND y * ln(abs(x)) > 709.7827128933839 THEN
+                    IF x <> 0 AND abs(x) < 'Infinity' AND abs(y) < 'Infinity' AND y * ln(abs(x)) > 709.7827128933839 \
+                THEN
                         result := CASE WHEN x < 0 AND y / 2 <> trunc(y / 2) THEN '-Infinity' ELSE 'Infinity' END;
                     ELSIF x <> 0 AND abs(x) < 'Infinity' AND abs(y) < 'Infinity' AND y * ln(abs(x)) < -745.13 THEN
                         result := 0;
                     ELSE
                         result := power(x, y);
                     END IF;
-                    IF scale(a) = 0 AND scale(b) = 0 AND b >= 0 AND abs(result) < 9007199254740992 THEN RETURN CAST(result AS bigint); END IF;
+                    IF scale(a) = 0 AND scale(b) = 0 AND b >= 0 AND abs(result) < 9007199254740992 THEN RETURN \
+                CAST(result AS bigint); END IF;
                     RETURN ocd_double(result);
                 END
                 """),

@@ -37,15 +37,19 @@ extension PostgreSQLFunctions {
             PERFORM set_config('ocd.told', own, true); \
             PERFORM 1 FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE; \
             INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at) \
-            SELECT \(PostgreSQLTransactions.lastNumber) + 1, gen_random_uuid(), clock_timestamp() FROM \(PostgreSQLHousekeeping.storeTable) s \
+            SELECT \(PostgreSQLTransactions.lastNumber) + 1, gen_random_uuid(), clock_timestamp() FROM \
+            \(PostgreSQLHousekeeping.storeTable) s \
             RETURNING number INTO last; \
             PERFORM pg_notify(\(PostgreSQLTransactions.channel), last::text || ' others'); RETURN NULL;
             """),
         writingFunction("\(raisingVersion)()", "trigger", "", "NEW.version := NEW.version + 1; RETURN NEW;"),
     ]
 
-    private static func writingFunction(_ signature: String, _ result: String, _ variables: String, _ body: String) -> String {
-        "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT AS $$ "
+    private static func writingFunction(_ signature: String, _ result: String, _ variables: String, _ body: String)
+        -> String
+    {
+        "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE plpgsql SECURITY DEFINER SET search_path "
+            + "FROM CURRENT AS $$ "
             + "DECLARE \(variables) BEGIN \(body) END $$"
     }
 
@@ -58,7 +62,8 @@ extension PostgreSQLFunctions {
     ///
     /// It is deferred to the commit for each row, and the first call notifies for all rows.
     static func tellingTrigger(_ table: String) -> String {
-        "CREATE CONSTRAINT TRIGGER \(telling) AFTER INSERT OR UPDATE OR DELETE ON \(table) DEFERRABLE INITIALLY DEFERRED "
+        "CREATE CONSTRAINT TRIGGER \(telling) AFTER INSERT OR UPDATE OR DELETE ON \(table) DEFERRABLE INITIALLY "
+            + "DEFERRED "
             + "FOR EACH ROW WHEN (\(isOthers)) EXECUTE FUNCTION \(telling)()"
     }
 

@@ -29,17 +29,20 @@ enum PostgreSQLFunctions {
     static let versionName = "ocd_functions"
 
     private static let versionStatement =
-        "CREATE OR REPLACE FUNCTION \(versionName)() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE SET search_path FROM CURRENT "
+        "CREATE OR REPLACE FUNCTION \(versionName)() RETURNS integer LANGUAGE sql IMMUTABLE PARALLEL SAFE SET "
+        + "search_path FROM CURRENT "
         + "AS 'SELECT \(version)'"
 
     /// Returns a function that gives NULL for NULL, and the same result for the same arguments.
     static func function(_ signature: String, _ result: String, _ body: String) -> String {
-        "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$\n\(body)\n$$"
+        "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE "
+            + "AS $$\n\(body)\n$$"
     }
 
     /// Returns such a function with a single expression, which the planner may inline.
     static func expression(_ signature: String, _ result: String, _ expression: String) -> String {
-        "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN \(expression)"
+        "CREATE OR REPLACE FUNCTION \(signature) RETURNS \(result) LANGUAGE sql IMMUTABLE PARALLEL SAFE RETURN "
+            + "\(expression)"
     }
 
     /// The function that folds texts.
@@ -67,7 +70,8 @@ enum PostgreSQLFunctions {
     /// as equal.
     static var collations: [String] {
         localizedOrders.map { name, locale, isDeterministic in
-            "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = \(isDeterministic))"
+            "CREATE COLLATION IF NOT EXISTS \(name) (provider = icu, locale = '\(locale)', deterministic = "
+                + "\(isDeterministic))"
         }
     }
 }

@@ -33,7 +33,9 @@ struct PostgreSQLPattern {
         self.flags = flags
     }
 
-    private func refusal(_ part: String) -> SQLRefusal { SQLRefusal(reason: "PostgreSQL has nothing like \(part) in a regular expression") }
+    private func refusal(_ part: String) -> SQLRefusal {
+        SQLRefusal(reason: "PostgreSQL has nothing like \(part) in a regular expression")
+    }
 
     private mutating func take(_ scalar: Unicode.Scalar) -> Bool {
         guard rest.first == scalar else { return false }
@@ -97,7 +99,9 @@ struct PostgreSQLPattern {
             rest.removeFirst()
             bounds = ""
             while let digit = rest.first, digit != "}" {
-                guard digit == "," || digit.properties.numericType == .decimal && digit.isASCII else { throw refusal("these bounds") }
+                guard digit == "," || digit.properties.numericType == .decimal && digit.isASCII else {
+                    throw refusal("these bounds")
+                }
                 bounds.unicodeScalars.append(digit)
                 rest.removeFirst()
             }
@@ -228,7 +232,9 @@ struct PostgreSQLPattern {
     private mutating func escapedScalar() throws(SQLRefusal) -> Unicode.Scalar {
         guard let next = rest.popFirst() else { throw refusal("an open escape") }
         func scalar(_ digits: String, _ radix: Int = 16) throws(SQLRefusal) -> Unicode.Scalar {
-            guard let scalar = UInt32(digits, radix: radix).flatMap(Unicode.Scalar.init) else { throw refusal("this escape") }
+            guard let scalar = UInt32(digits, radix: radix).flatMap(Unicode.Scalar.init) else {
+                throw refusal("this escape")
+            }
             return scalar
         }
         switch next {
@@ -254,7 +260,9 @@ struct PostgreSQLPattern {
         case "u": return try scalar(takeDigits(4, radix: 16))
         case "U": return try scalar(takeDigits(8, radix: 16))
         default:
-            if next.isASCII, next.properties.isAlphabetic || next.properties.numericType != nil { throw refusal("'\\\(next)'") }
+            if next.isASCII, next.properties.isAlphabetic || next.properties.numericType != nil {
+                throw refusal("'\\\(next)'")
+            }
             return next
         }
     }
@@ -287,11 +295,14 @@ struct PostgreSQLPattern {
         return try characters(scalar.isASCII ? "[\(scalar)]" : Self.icuEscaped(scalar))
     }
 
-    private static func folded(_ scalar: Unicode.Scalar) -> String { String(scalar).folding(options: .caseInsensitive, locale: nil) }
+    private static func folded(_ scalar: Unicode.Scalar) -> String {
+        String(scalar).folding(options: .caseInsensitive, locale: nil)
+    }
 
     /// Letters that equal several letters where case is ignored.
     private static let ligatures: [(letters: String, ligatures: String)] = [
-        ("ss", "\u{df}\u{1e9e}"), ("ff", "\u{fb00}"), ("fi", "\u{fb01}"), ("fl", "\u{fb02}"), ("ffi", "\u{fb03}"), ("ffl", "\u{fb04}"),
+        ("ss", "\u{df}\u{1e9e}"), ("ff", "\u{fb00}"), ("fi", "\u{fb01}"), ("fl", "\u{fb02}"), ("ffi", "\u{fb03}"),
+        ("ffl", "\u{fb04}"),
         ("st", "\u{fb05}\u{fb06}"),
     ]
 
@@ -331,11 +342,15 @@ struct PostgreSQLPattern {
     private static let nothing = #"(?:\Z.)"#
 
     private static func escaped(_ scalar: Unicode.Scalar) -> String {
-        if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil { return String(scalar) }
+        if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil {
+            return String(scalar)
+        }
         return #"\U"# + padded(scalar.value)
     }
 
-    private static func icuEscaped(_ scalar: Unicode.Scalar) -> String { #"\x{"# + String(scalar.value, radix: 16) + "}" }
+    private static func icuEscaped(_ scalar: Unicode.Scalar) -> String {
+        #"\x{"# + String(scalar.value, radix: 16) + "}"
+    }
 
     private static func padded(_ value: UInt32) -> String {
         let digits = String(value, radix: 16, uppercase: true)
@@ -367,7 +382,8 @@ struct PostgreSQLPattern {
         if ranges.isEmpty { return Self.nothing }
         let parts = ranges.map { range in
             range.count == 1
-                ? #"\U"# + Self.padded(range.lowerBound) : #"\U"# + Self.padded(range.lowerBound) + #"-\U"# + Self.padded(range.upperBound)
+                ? #"\U"# + Self.padded(range.lowerBound)
+                : #"\U"# + Self.padded(range.lowerBound) + #"-\U"# + Self.padded(range.upperBound)
         }
         return "[" + parts.joined() + "]"
     }

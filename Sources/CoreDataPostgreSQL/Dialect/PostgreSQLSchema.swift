@@ -17,13 +17,16 @@ struct PostgreSQLSchema {
     /// Makes the tables, and the schema if it does not exist.
     func createTables(_ connection: PostgreSQLConnection) throws {
         // A role that may use a schema need not be allowed to make one.
-        if try !Self.exists(schema, connection) { try connection.wire.run("CREATE SCHEMA \(dialect.identifier(schema))") }
+        if try !Self.exists(schema, connection) {
+            try connection.wire.run("CREATE SCHEMA \(dialect.identifier(schema))")
+        }
         try run(tables(), connection)
     }
 
     private static func exists(_ schema: String, _ connection: PostgreSQLConnection) throws -> Bool {
         let arguments = WireArguments(text: schema)
-        return try connection.integer(WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
+        return try connection.integer(
+            WireStatement("SELECT 1 FROM pg_catalog.pg_namespace WHERE nspname = $1", arguments)) != nil
     }
 
     func run(_ statements: [String], _ connection: PostgreSQLConnection) throws {
@@ -49,14 +52,17 @@ struct PostgreSQLSchema {
     /// Returns the statements that are run after the rows are there: for indexes, foreign keys,
     /// defaults, functions and triggers.
     func afterRows() throws -> [String] {
-        try SQLSchema(mapping: mapping).indexes().map(\.statement) + foreignKeys().map(\.addition) + defaults() + triggers()
+        try SQLSchema(mapping: mapping).indexes().map(\.statement) + foreignKeys().map(\.addition) + defaults()
+            + triggers()
     }
 
     /// Returns the statements that make the triggers of derived attributes.
     ///
     /// - Parameter replacing: whether to replace older triggers.
     func triggers(replacing: Bool = false) throws -> [String] {
-        try SQLSchema(mapping: mapping).derivations().flatMap { try dialect.triggers($0, in: schema, replacing: replacing) }
+        try SQLSchema(mapping: mapping).derivations().flatMap {
+            try dialect.triggers($0, in: schema, replacing: replacing)
+        }
     }
 
     /// Writes the entities' numbers.
@@ -74,7 +80,9 @@ struct PostgreSQLSchema {
             row.append(key: parent == 0 ? lastKeys[entity.number] ?? 0 : 0)
             try connection.execute(
                 WireStatement(
-                    "INSERT INTO \(PostgreSQLHousekeeping.entityTable) (number, name, parent, last_key) VALUES ($1, $2, $3, $4)", row))
+                    "INSERT INTO \(PostgreSQLHousekeeping.entityTable) (number, name, parent, last_key) VALUES ($1, "
+                        + "$2, $3, $4)",
+                    row))
         }
     }
 
@@ -86,7 +94,8 @@ struct PostgreSQLSchema {
         mapping.tables.compactMap { table in
             let name = dialect.identifier(table.name)
             // The entity is given by its name, because migrations give it other numbers.
-            guard let root = mapping.entity(table.root), let entity = dialect.literal(.string(root.layout.name), .string),
+            guard let root = mapping.entity(table.root),
+                let entity = dialect.literal(.string(root.layout.name), .string),
                 let relation = dialect.literal(.string(name), .string)
             else { return nil }
             let key = "\(PostgreSQLFunctions.nextKey)(\(entity), \(relation)::regclass)"
@@ -117,7 +126,9 @@ struct PostgreSQLSchema {
         mapping.tables.flatMap { table in
             table.columns.compactMap { column in
                 guard column.kind == .toOne, let destination = destination(of: column) else { return nil }
-                return foreignKey(table.name, column.name, to: destination, dialect.requirement(of: column, in: table), action: "SET NULL")
+                return foreignKey(
+                    table.name, column.name, to: destination, dialect.requirement(of: column, in: table),
+                    action: "SET NULL")
             }
         }
             + mapping.joinTables.flatMap { join in
@@ -138,7 +149,8 @@ struct PostgreSQLSchema {
     /// - Parameter action: the action on a row when its destination is deleted and the row does not
     ///   require one.
     private func foreignKey(
-        _ table: String, _ column: String, to destination: SQLTable, _ requirement: PostgreSQLDialect.Requirement, action: String
+        _ table: String, _ column: String, to destination: SQLTable, _ requirement: PostgreSQLDialect.Requirement,
+        action: String
     ) -> ForeignKey {
         let name = dialect.identifier(SnakeCaseNaming.limited("\(table)_\(column)_fkey"))
         let quoted = dialect.identifier(column)

@@ -54,7 +54,9 @@ struct SnakeCaseNaming: TableNaming {
     private static func name(_ parts: String...) -> String { limited(parts.joined(separator: "_")) }
 
     /// Returns the name of a foreign key column without its ending `_id`.
-    private static func stem(_ column: String) -> String { column.hasSuffix("_id") ? String(column.dropLast(3)) : column }
+    private static func stem(_ column: String) -> String {
+        column.hasSuffix("_id") ? String(column.dropLast(3)) : column
+    }
 
     /// Returns the name of the table for a hierarchy, from the name of its root entity.
     static func table(named root: String) -> String { limited(words(root)) }
@@ -64,18 +66,24 @@ struct SnakeCaseNaming: TableNaming {
         Self.limited(Self.words(property.name), to: Self.longestName - 3) + (property.kind == .toOne ? "_id" : "")
     }
     func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String {
-        Self.limited(Self.words(owner.layout.name) + "_" + Self.words(relationship.name), to: Self.longestName - 3) + "_id"
+        Self.limited(Self.words(owner.layout.name) + "_" + Self.words(relationship.name), to: Self.longestName - 3)
+            + "_id"
     }
-    func entityColumn(ofKey column: String, to destinationNumber: Int) -> String { Self.name(Self.stem(column), "entity") }
+    func entityColumn(ofKey column: String, to destinationNumber: Int) -> String {
+        Self.name(Self.stem(column), "entity")
+    }
     func positionColumn(ofKey column: String) -> String { Self.name(Self.stem(column), "pos") }
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String {
         Self.name(Self.words(owner.layout.name), Self.words(relationship.name))
     }
     /// Returns `item_id` beside `tag_id`. Where both sides are of one entity, the name is that of
     /// the relationship that refers back to the side.
-    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
+    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity)
+        -> String
+    {
         let isOfOneEntity = relationship.destinationEntity === relationship.owningEntity
-        return Self.limited(Self.words(isOfOneEntity ? inverse.name : owner.layout.name), to: Self.longestName - 3) + "_id"
+        return Self.limited(Self.words(isOfOneEntity ? inverse.name : owner.layout.name), to: Self.longestName - 3)
+            + "_id"
     }
     var numbersJoinColumns: Bool { false }
     func reflexiveColumns(_ column: String) -> (owner: String, destination: String) { ("owner_id", column) }
@@ -91,5 +99,7 @@ struct SnakeCaseNaming: TableNaming {
         (tables + PostgreSQLHousekeeping.all).map { $0 + "_pkey" } + PostgreSQLHousekeeping.uniqueIndexes
     }
     /// The functions of triggers have this name too, with a word added.
-    func trigger(_ attribute: PropertySlot, of table: String) -> String { Self.limited("\(table)_\(Self.words(attribute.name))", to: 50) }
+    func trigger(_ attribute: PropertySlot, of table: String) -> String {
+        Self.limited("\(table)_\(Self.words(attribute.name))", to: 50)
+    }
 }

@@ -41,7 +41,9 @@ struct ExternalNaming: TableNaming {
         (userInfo?[word] as? String).flatMap { $0.isEmpty ? nil : $0 }
     }
 
-    private func name(_ word: String, _ property: NSPropertyDescription) -> String? { Self.text(word, property.userInfo) }
+    private func name(_ word: String, _ property: NSPropertyDescription) -> String? {
+        Self.text(word, property.userInfo)
+    }
 
     // MARK: Columns of every table
 
@@ -68,7 +70,9 @@ struct ExternalNaming: TableNaming {
     // MARK: Entities and properties
 
     func table(_ root: EntityLayout) -> String { Self.text(Word.table, root.entity.userInfo) ?? standard.table(root) }
-    func column(_ property: PropertySlot) -> String { name(Word.column, property.property) ?? standard.column(property) }
+    func column(_ property: PropertySlot) -> String {
+        name(Word.column, property.property) ?? standard.column(property)
+    }
     func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String {
         name(Word.column, relationship.property) ?? standard.hiddenKey(relationship, of: owner)
     }
@@ -90,11 +94,15 @@ struct ExternalNaming: TableNaming {
             ?? standard.joinTable(relationship, of: owner)
     }
     /// Returns the column that the inverse names, because the inverse refers back to the owner.
-    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
+    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity)
+        -> String
+    {
         name(Word.column, inverse) ?? standard.joinColumn(relationship, inverse: inverse, of: owner)
     }
     var numbersJoinColumns: Bool { false }
-    func reflexiveColumns(_ column: String) -> (owner: String, destination: String) { standard.reflexiveColumns(column) }
+    func reflexiveColumns(_ column: String) -> (owner: String, destination: String) {
+        standard.reflexiveColumns(column)
+    }
     func positionColumn(ofJoinColumn column: String) -> String { standard.positionColumn(ofJoinColumn: column) }
     func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
         name(Word.position, relationship) ?? standard.positionColumn(ofJoinColumn: column)
@@ -107,5 +115,7 @@ struct ExternalNaming: TableNaming {
     func entityIndex(_ table: String) -> String { standard.entityIndex(table) }
     func joinIndex(_ table: String, _ column: String) -> String { standard.joinIndex(table, column) }
     func index(_ name: String, of entity: String) -> String { standard.index(name, of: entity) }
-    func uniqueIndex(_ constraint: [String], of entity: String) -> String { standard.uniqueIndex(constraint, of: entity) }
+    func uniqueIndex(_ constraint: [String], of entity: String) -> String {
+        standard.uniqueIndex(constraint, of: entity)
+    }
 }

@@ -39,10 +39,13 @@ struct ExternalOrder {
                     let destination = layouts[slot.destinationIndex].rootIndex
                     guard roots.contains(destination), let column = entity.columns[slot.index] else { continue }
                     order.add(destination, for: root, isRequired: !slot.isOptional)
-                    if slot.isOptional { optional.append(Optional(root: root, destination: destination, column: column)) }
+                    if slot.isOptional {
+                        optional.append(Optional(root: root, destination: destination, column: column))
+                    }
                 }
             }
-            for key in mapping.hiddenKeys where key.destination.layout.rootIndex == root && roots.contains(key.owner.layout.rootIndex) {
+            for key in mapping.hiddenKeys
+            where key.destination.layout.rootIndex == root && roots.contains(key.owner.layout.rootIndex) {
                 order.add(key.owner.layout.rootIndex, for: root, isRequired: false)
             }
         }

@@ -10,7 +10,8 @@ struct ExternalTableChecks {
     private(set) var problems: [String] = []
 
     init(
-        _ mapping: SQLMapping, _ catalog: PostgreSQLCatalog, naming: ExternalNaming, _ connection: PostgreSQLConnection, schema: String
+        _ mapping: SQLMapping, _ catalog: PostgreSQLCatalog, naming: ExternalNaming, _ connection: PostgreSQLConnection,
+        schema: String
     ) throws {
         self.mapping = mapping
         self.catalog = catalog
@@ -19,14 +20,18 @@ struct ExternalTableChecks {
         for join in mapping.joinTables { check(join, naming) }
     }
 
-    private static func uniqueColumns(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String: [Set<String>]] {
+    private static func uniqueColumns(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String: [Set<
+        String
+    >]] {
         var columns: [String: [Int64: Set<String>]] = [:]
         try connection.execute(
             WireStatement(
                 """
                 SELECT c.relname::text, i.indexrelid::int8, a.attname::text FROM pg_catalog.pg_index i \
-                JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]) \
+                JOIN pg_catalog.pg_class c ON c.oid = i.indrelid JOIN pg_catalog.pg_namespace n ON n.oid = \
+                c.relnamespace \
+                JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = \
+                ANY((i.indkey::int2[])[0:i.indnkeyatts - 1]) \
                 WHERE n.nspname = $1 AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
                 """, WireArguments(text: schema))
         ) { row in
@@ -49,12 +54,17 @@ struct ExternalTableChecks {
             return
         }
         requireInteger(table.keyColumn, of: name, "keys of '\(table.root.name)'")
-        if let number = table.entityColumn { requireInteger(number, of: name, "entity numbers of '\(table.root.name)'") }
+        if let number = table.entityColumn {
+            requireInteger(number, of: name, "entity numbers of '\(table.root.name)'")
+        }
         if table.versionColumn != ExternalNaming.transactionColumn {
-            if table.writesVersions { requireInteger(table.versionColumn, of: name, "versions of '\(table.root.name)'") }
+            if table.writesVersions {
+                requireInteger(table.versionColumn, of: name, "versions of '\(table.root.name)'")
+            }
         } else if !catalog.isTable(name) {
             problems.append(
-                "'\(name)' is no table, and its rows have no versions: name a column of them by \(ExternalNaming.Word.version) in the user info of "
+                "'\(name)' is no table, and its rows have no versions: name a column of them by "
+                    + "\(ExternalNaming.Word.version) in the user info of "
                     + "'\(table.root.name)'")
         }
         checkColumns(of: table)
@@ -65,9 +75,12 @@ struct ExternalTableChecks {
     /// in a view.
     private mutating func checkUniqueness(of table: SQLTable) {
         let known = unique[table.name] ?? []
-        if let key = catalog.column(table.keyColumn, of: table.name), !key.isRequired || !known.contains([table.keyColumn]) {
+        if let key = catalog.column(table.keyColumn, of: table.name),
+            !key.isRequired || !known.contains([table.keyColumn])
+        {
             problems.append(
-                "the column \(place(table.keyColumn, table.name)) is no key of its own: it has to be NOT NULL and UNIQUE, or the primary key"
+                "the column \(place(table.keyColumn, table.name)) is no key of its own: it has to be NOT NULL and "
+                    + "UNIQUE, or the primary key"
             )
         }
         for entity in table.family {
@@ -76,7 +89,8 @@ struct ExternalTableChecks {
                     !known.contains(where: { $0.isSubset(of: columns) })
                 else { continue }
                 problems.append(
-                    "the table '\(table.name)' has no constraint by which \(columns.map { "'\($0)'" }.joined(separator: ", ")) is unique, as "
+                    "the table '\(table.name)' has no constraint by which "
+                        + "\(columns.map { "'\($0)'" }.joined(separator: ", ")) is unique, as "
                         + "\(names.joined(separator: ", ")) of '\(entity.layout.name)' is")
             }
         }
@@ -86,10 +100,14 @@ struct ExternalTableChecks {
         // The mapping would add a number to a name that is taken, which the model does not ask for.
         var owners = [table.keyColumn: "the keys"]
         for (column, role) in [
-            (table.writesVersions ? table.versionColumn : nil, "the versions"), (table.entityColumn, "the entity numbers"),
+            (table.writesVersions ? table.versionColumn : nil, "the versions"),
+            (table.entityColumn, "the entity numbers"),
         ] {
             guard let column, let owner = owners.updateValue(role, forKey: column) else { continue }
-            problems.append("\(role) of '\(table.root.name)' have the column \(place(column, table.name)), which is that of \(owner)")
+            problems.append(
+                "\(role) of '\(table.root.name)' have the column \(place(column, table.name)), which is that of "
+                    + "\(owner)"
+            )
         }
         for declaration in table.declarations {
             let column = declaration.column
@@ -111,7 +129,8 @@ struct ExternalTableChecks {
                 }
             guard !isFit else { continue }
             problems.append(
-                "the column \(place(wanted, table.name)) is of the type \(present.typeName), which does not keep every value of \(property), "
+                "the column \(place(wanted, table.name)) is of the type \(present.typeName), which does not keep "
+                    + "every value of \(property), "
                     + "\(Self.word(for: column.kind, declaration.role))")
         }
     }
@@ -131,7 +150,10 @@ struct ExternalTableChecks {
             return
         }
         guard !Self.integers.contains(present.type) else { return }
-        problems.append("the column \(place(column, table)) of the \(what) is of the type \(present.typeName), and has to be an integer")
+        problems.append(
+            "the column \(place(column, table)) of the \(what) is of the type \(present.typeName), and has to be an "
+                + "integer"
+        )
     }
 
     private mutating func check(_ join: SQLJoinTable, _ naming: ExternalNaming) {
@@ -205,14 +227,18 @@ extension PostgreSQLStore {
         var numbers: [String: Int] = [:]
         var owners: [Int: String] = [:]
         let roots = Set(layouts.layouts.filter { names.contains($0.name) }.map(\.rootIndex))
-        for layout in layouts.layouts where roots.contains(layout.rootIndex) && layouts.layouts[layout.rootIndex].familyIndexes.count > 1 {
+        for layout in layouts.layouts
+        where roots.contains(layout.rootIndex) && layouts.layouts[layout.rootIndex].familyIndexes.count > 1 {
             let word = ExternalNaming.Word.entityNumber
             let value = layout.entity.userInfo?[word]
-            guard let number = (value as? NSNumber)?.intValue ?? (value as? Int) ?? (value as? String).flatMap({ Int($0) }),
+            guard
+                let number = (value as? NSNumber)?.intValue ?? (value as? Int)
+                    ?? (value as? String).flatMap({ Int($0) }),
                 (1...Int(Int16.max)).contains(number)
             else {
                 throw externalMisfit([
-                    "'\(layout.name)' is of a hierarchy of several entities, and \(word) in its user info is no number from 1 to \(Int16.max)"
+                    "'\(layout.name)' is of a hierarchy of several entities, and \(word) in its user info is no "
+                        + "number from 1 to \(Int16.max)"
                 ])
             }
             if let other = owners.updateValue(layout.name, forKey: number) {
@@ -227,19 +253,24 @@ extension PostgreSQLStore {
         CoreDataErrors.make(
             .persistentStoreIncompatibleSchema,
             "The tables of \(StoreName.path(url)) do not fit the model: \(problems.joined(separator: "; ")).",
-            recovery: "Correct the model's user info (ocd.table, ocd.column and others), or give the entity a view that fits.",
+            recovery:
+                "Correct the model's user info (ocd.table, ocd.column and others), or give the entity a view that "
+                + "fits.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
     /// Maps the model to external tables, and checks that they fit.
     func externalBackend(
-        _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription], _ connection: PostgreSQLConnection
+        _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription],
+        _ connection: PostgreSQLConnection
     ) throws -> PostgreSQLBackend {
         let names = Set(entities.compactMap(\.name))
         let naming = ExternalNaming(catalog: catalog, isReadOnly: isReadOnly)
         let layouts = try requiredLayout(of: StoreName.path(url))
         let numbers = try externalEntityNumbers(layouts, including: names)
-        let mapping = try SQLMapping(layouts: layouts, catalog.externalDialect, naming, numbers: numbers) { names.contains($0.name) }
+        let mapping = try SQLMapping(layouts: layouts, catalog.externalDialect, naming, numbers: numbers) {
+            names.contains($0.name)
+        }
         let schema = pool.configuration.address.schema
         let checks = try ExternalTableChecks(mapping, catalog, naming: naming, connection, schema: schema)
         guard checks.problems.isEmpty else { throw externalMisfit(checks.problems) }

@@ -40,7 +40,9 @@ struct ExternalTables: Sendable {
 
     /// Returns the sequence of a key column: the one that the model names, that belongs to the
     /// column, or that the column's default uses.
-    private static func sequence(of table: SQLTable, _ connection: PostgreSQLConnection, _ schema: String) throws -> String? {
+    private static func sequence(of table: SQLTable, _ connection: PostgreSQLConnection, _ schema: String) throws
+        -> String?
+    {
         var arguments = WireArguments()
         var found: String?
         if let name = ExternalNaming.text(ExternalNaming.Word.sequence, table.root.entity.userInfo) {
@@ -48,7 +50,8 @@ struct ExternalTables: Sendable {
             guard try connection.integer(WireStatement("SELECT to_regclass($1)::oid::int8", arguments)) != nil else {
                 throw CoreDataErrors.make(
                     .persistentStoreIncompatibleSchema,
-                    "There is no sequence '\(name)', which \(ExternalNaming.Word.sequence) of '\(table.root.name)' names.",
+                    "There is no sequence '\(name)', which \(ExternalNaming.Word.sequence) of '\(table.root.name)' "
+                        + "names.",
                     recovery: "Name it as PostgreSQL does in SQL, with its schema and in quotes where it has capitals.")
             }
             return name
@@ -58,10 +61,13 @@ struct ExternalTables: Sendable {
         try connection.execute(
             WireStatement(
                 """
-                SELECT coalesce(pg_get_serial_sequence($1, $2), (SELECT format('%I.%I', n.nspname, s.relname) FROM pg_catalog.pg_attribute a \
-                JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum JOIN pg_catalog.pg_depend p \
+                SELECT coalesce(pg_get_serial_sequence($1, $2), (SELECT format('%I.%I', n.nspname, s.relname) FROM \
+                pg_catalog.pg_attribute a \
+                JOIN pg_catalog.pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum JOIN \
+                pg_catalog.pg_depend p \
                 ON p.classid = 'pg_attrdef'::regclass AND p.objid = d.oid AND p.refclassid = 'pg_class'::regclass \
-                JOIN pg_catalog.pg_class s ON s.oid = p.refobjid AND s.relkind = 'S' JOIN pg_catalog.pg_namespace n ON n.oid = s.relnamespace \
+                JOIN pg_catalog.pg_class s ON s.oid = p.refobjid AND s.relkind = 'S' JOIN pg_catalog.pg_namespace n \
+                ON n.oid = s.relnamespace \
                 WHERE a.attrelid = $1::regclass AND a.attname = $2 LIMIT 1))
                 """, arguments)
         ) { found = $0.string(0) }
@@ -74,13 +80,17 @@ struct ExternalTables: Sendable {
     /// model, with a UUID made from the identifiers of the server, the database and the schema.
     static func metadata(_ connection: PostgreSQLConnection, schema: String) throws -> [String: Any] {
         let isAllowed =
-            "SELECT COALESCE(has_function_privilege(to_regproc('pg_catalog.pg_control_system')::oid, 'EXECUTE'), FALSE)::int::int8"
+            "SELECT COALESCE(has_function_privilege(to_regproc('pg_catalog.pg_control_system')::oid, 'EXECUTE'), "
+            + "FALSE)::int::int8"
         var place = ""
         let system =
-            try connection.integer(WireStatement(isAllowed)) == 1 ? "(SELECT system_identifier FROM pg_control_system())" : "NULL::int8"
+            try connection.integer(WireStatement(isAllowed)) == 1
+            ? "(SELECT system_identifier FROM pg_control_system())" : "NULL::int8"
         try connection.execute(
             WireStatement(
-                "SELECT concat_ws(' ', \(system), d.oid::text) FROM pg_catalog.pg_database d WHERE d.datname = current_database()")
+                "SELECT concat_ws(' ', \(system), d.oid::text) FROM pg_catalog.pg_database d WHERE d.datname = "
+                    + "current_database()"
+            )
         ) { place = $0.string(0) ?? "" }
         return [NSStoreTypeKey: NSPostgreSQLStoreType, NSStoreUUIDKey: identifier(of: place + " " + schema)]
     }
@@ -88,7 +98,9 @@ struct ExternalTables: Sendable {
     /// Returns a UUID that is the same for the same text.
     private static func identifier(of text: String) -> String {
         var bytes: [UInt8] = []
-        for part in ["given ", "tables "] { withUnsafeBytes(of: SnakeCaseNaming.hash(part + text).bigEndian) { bytes += $0 } }
+        for part in ["given ", "tables "] {
+            withUnsafeBytes(of: SnakeCaseNaming.hash(part + text).bigEndian) { bytes += $0 }
+        }
         // The version for UUIDs of a program's own making, and their variant.
         bytes[6] = bytes[6] & 0x0f | 0x80
         bytes[8] = bytes[8] & 0x3f | 0x80
@@ -106,7 +118,9 @@ struct ExternalTables: Sendable {
     }
 
     static func metadataRefusal(at url: URL?) -> NSError {
-        refusal("Metadata cannot be written", at: url, recovery: "Keep what you want to know of the store in a table of the model.")
+        refusal(
+            "Metadata cannot be written", at: url,
+            recovery: "Keep what you want to know of the store in a table of the model.")
     }
 }
 
@@ -115,13 +129,16 @@ struct ExternalTables: Sendable {
 extension PostgreSQLStore {
     /// Returns new keys from the existing table's own sequence. No key is taken twice, and there
     /// may be gaps between them.
-    func nextExternalKeys(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend) throws -> [Int64] {
+    func nextExternalKeys(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend)
+        throws -> [Int64]
+    {
         guard let sequence = external.sequences[root.layout.index] else {
             throw ExternalTables.refusal(
                 "'\(root.layout.name)' cannot be inserted, because no sequence belongs to the key column "
                     + "'\(root.table.name).\(root.table.keyColumn)'", at: url,
                 recovery:
-                    "Name the sequence that its keys come from by \(ExternalNaming.Word.sequence) in the user info of '\(root.layout.name)'."
+                    "Name the sequence that its keys come from by \(ExternalNaming.Word.sequence) in the user info "
+                    + "of '\(root.layout.name)'."
             )
         }
         var arguments = WireArguments(text: sequence)
@@ -130,7 +147,8 @@ extension PostgreSQLStore {
         keys.reserveCapacity(count)
         _ = try backend.pool.withConnection(repeats: true) { connection in
             keys.removeAll(keepingCapacity: true)
-            try connection.execute(WireStatement("SELECT nextval($1::regclass) FROM generate_series(1, $2)", arguments)) {
+            try connection.execute(WireStatement("SELECT nextval($1::regclass) FROM generate_series(1, $2)", arguments))
+            {
                 keys.append($0.int64(0))
             }
         }
@@ -138,7 +156,9 @@ extension PostgreSQLStore {
     }
 
     /// Returns the first of a number of new keys without a gap.
-    func nextExternalRun(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend) throws -> Int64 {
+    func nextExternalRun(_ count: Int, of root: SQLEntity, _ external: ExternalTables, _ backend: PostgreSQLBackend)
+        throws -> Int64
+    {
         // Other programs that insert at the same time cause gaps. The next attempt may have none.
         for _ in 0..<Self.mostRuns {
             let keys = try nextExternalKeys(count, of: root, external, backend)

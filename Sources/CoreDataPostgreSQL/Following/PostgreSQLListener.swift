@@ -32,7 +32,10 @@ final class PostgreSQLListener: @unchecked Sendable {
     /// Seconds between two look-ups of the number where notifications do not arrive.
     private static let pollingInterval = 1.0
 
-    init(_ pool: PostgreSQLPool, after first: Int64?, onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void) {
+    init(
+        _ pool: PostgreSQLPool, after first: Int64?,
+        onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
+    ) {
         self.pool = pool
         self.first = first
         self.onChange = onChange
@@ -112,7 +115,8 @@ final class PostgreSQLListener: @unchecked Sendable {
         } catch let error as WireError where error.isReadOnlyServer {
             let store = StoreName.path(pool.configuration.address.publicURL)
             Warnings.sayOnce(about: "listening to \(store)") {
-                "The server of the store \(store) does not tell of changes (\(error.message)): the store asks for them every second."
+                "The server of the store \(store) does not tell of changes (\(error.message)): the store asks for "
+                    + "them every second."
             }
             return false
         }
@@ -121,11 +125,15 @@ final class PostgreSQLListener: @unchecked Sendable {
     /// Checks for commits without a notification.
     private func lookUp(_ connection: PostgreSQLConnection, _ known: inout Int64?) throws {
         let last: Int64
-        do { last = try PostgreSQLTransactions.last(connection) } catch let error as WireError where error.sqlState == "42501" {
+        do { last = try PostgreSQLTransactions.last(connection) } catch let error as WireError
+            where error.sqlState == "42501"
+        {
             let store = StoreName.path(pool.configuration.address.publicURL)
             Warnings.sayOnce(about: "reading transactions of \(store)") {
-                "The role of the store \(store) may not read its transactions (\(error.message)): changes of others are noticed only where and while the "
-                    + "server tells of them. GRANT SELECT ON \(PostgreSQLHousekeeping.transactionTable), \(PostgreSQLHousekeeping.storeTable) lets it find all."
+                "The role of the store \(store) may not read its transactions (\(error.message)): changes of others "
+                    + "are noticed only where and while the "
+                    + "server tells of them. GRANT SELECT ON \(PostgreSQLHousekeeping.transactionTable), "
+                    + "\(PostgreSQLHousekeeping.storeTable) lets it find all."
             }
             return
         }

@@ -21,7 +21,8 @@ extension PostgreSQLStore {
             }
         } catch let error as WireError where !error.isConnectionLost {
             Warnings.sayOnce(about: "triggers of \(StoreName.path(url))") {
-                "The tables of the store \(StoreName.path(url)) do not tell of changes by programs that write SQL (\(error.message)): open it with "
+                "The tables of the store \(StoreName.path(url)) do not tell of changes by programs that write SQL "
+                    + "(\(error.message)): open it with "
                     + "\(NSPostgreSQLTellsOfAllWritersOption) as the role that owns them once."
             }
         }
@@ -34,7 +35,8 @@ extension PostgreSQLStore {
         let telling = Set(
             try connection.texts(
                 WireStatement(
-                    "SELECT c.relname::text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid "
+                    "SELECT c.relname::text FROM pg_catalog.pg_trigger t JOIN pg_catalog.pg_class c ON c.oid = "
+                        + "t.tgrelid "
                         + "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
                         + "WHERE n.nspname = $1 AND t.tgname = '\(PostgreSQLFunctions.telling)'", arguments)))
         return (mapping.tables.map(\.name) + mapping.joinTables.map(\.name)).filter { !telling.contains($0) }

@@ -13,7 +13,8 @@ struct ConnectionParameters {
         let said = try Self.read(target.connection)
         let sources = ParameterSources(
             connection: target.connection, said: said.merging(target.overriding) { $1 }, environment: environment)
-        for (keyword, value) in target.standard.sorted(by: { $0.key < $1.key }) where sources.areSilent(about: keyword) {
+        for (keyword, value) in target.standard.sorted(by: { $0.key < $1.key }) where sources.areSilent(about: keyword)
+        {
             list.append((keyword, value))
         }
         list.append(("dbname", target.connection))
@@ -23,7 +24,8 @@ struct ConnectionParameters {
             do {
                 list.append(("password", try password()))
             } catch {
-                throw WireError(message: "no password could be had for the connection: \(error)", isConnectionLost: true)
+                throw WireError(
+                    message: "no password could be had for the connection: \(error)", isConnectionLost: true)
             }
         }
         list.append(("client_encoding", "UTF8"))
@@ -36,12 +38,14 @@ struct ConnectionParameters {
     /// Returns the parameters in a connection string, by the library's keywords.
     private static func read(_ connection: String) throws -> [String: String] {
         // Without any of these marks it is the name of a database.
-        guard connection.contains("=") || connection.hasPrefix("postgresql://") || connection.hasPrefix("postgres://") else { return [:] }
+        guard connection.contains("=") || connection.hasPrefix("postgresql://") || connection.hasPrefix("postgres://")
+        else { return [:] }
         var text: UnsafeMutablePointer<CChar>?
         guard let options = PQconninfoParse(connection, &text) else {
             let reason = text.map { String(cString: $0).trimmed } ?? "there is no memory"
             PQfreemem(text)
-            throw WireError(message: "the connection string cannot be read: \(withoutQuotations(reason))", isConnectionLost: true)
+            throw WireError(
+                message: "the connection string cannot be read: \(withoutQuotations(reason))", isConnectionLost: true)
         }
         defer { PQconninfoFree(options) }
         let said = values(of: options)
@@ -110,7 +114,8 @@ private struct ParameterSources {
         self.said = said
         self.environment = environment
         resolved =
-            said["service"] ?? Self.variable("service", environment) == nil ? nil : Self.resolve(connection, service: said["service"])
+            said["service"] ?? Self.variable("service", environment) == nil
+            ? nil : Self.resolve(connection, service: said["service"])
     }
 
     /// Whether no source sets a parameter.
@@ -150,7 +155,8 @@ private struct ParameterSources {
         var list = [(keyword: "dbname", value: connection)]
         if let service { list.append(("service", service)) }
         list.append(("channel_binding", "none, for nothing is connected"))
-        guard let connection = ConnectionParameters.withKeywordsAndValues(of: list, { PQconnectStartParams($0, $1, 1) }) else { return [:] }
+        guard let connection = ConnectionParameters.withKeywordsAndValues(of: list, { PQconnectStartParams($0, $1, 1) })
+        else { return [:] }
         defer { PQfinish(connection) }
         guard let options = PQconninfo(connection) else { return [:] }
         defer { PQconninfoFree(options) }
@@ -162,7 +168,9 @@ private struct ParameterSources {
     /// Whether the connection leaves the machine, and no source sets its encryption.
     func leaveOpenToEncrypt() -> Bool {
         guard areSilent(about: "sslmode") else { return false }
-        func value(_ keyword: String) -> String? { said[keyword] ?? resolved?[keyword] ?? Self.variable(keyword, environment) }
+        func value(_ keyword: String) -> String? {
+            said[keyword] ?? resolved?[keyword] ?? Self.variable(keyword, environment)
+        }
         return Self.leavesMachine(hosts: value("host"), addresses: value("hostaddr"))
     }
 
@@ -170,7 +178,8 @@ private struct ParameterSources {
     /// there are addresses, the names are not looked up.
     private static func leavesMachine(hosts: String?, addresses: String?) -> Bool {
         let names = hosts.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
-        let numbers = addresses.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
+        let numbers =
+            addresses.map { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) } ?? []
         return (0..<max(names.count, numbers.count)).contains { place in
             let number = place < numbers.count ? numbers[place] : ""
             let host = number.isEmpty ? (place < names.count ? names[place] : "") : number

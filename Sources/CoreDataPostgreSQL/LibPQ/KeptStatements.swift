@@ -48,7 +48,9 @@ struct KeptStatements {
         uses += 1
         let added = KeptStatement(sql: statement.sql, types: statement.arguments.types, number: names)
         added.lastUse = uses
-        if let earlier = statements.updateValue(added, forKey: statement.sql), earlier.isPrepared { abandoned.append(earlier.name) }
+        if let earlier = statements.updateValue(added, forKey: statement.sql), earlier.isPrepared {
+            abandoned.append(earlier.name)
+        }
         return added
     }
 
@@ -69,7 +71,8 @@ struct KeptStatements {
     mutating func makeRoom() -> String? {
         guard statements.count >= Self.limit || abandoned.count >= Self.portion else { return nil }
         if statements.count >= Self.limit {
-            let oldest = statements.values.sorted { $0.lastUse < $1.lastUse }.prefix(statements.count - Self.limit + Self.portion)
+            let oldest = statements.values.sorted { $0.lastUse < $1.lastUse }.prefix(
+                statements.count - Self.limit + Self.portion)
             for statement in oldest { forget(statement, isOnServer: statement.isPrepared) }
         }
         let names = abandoned

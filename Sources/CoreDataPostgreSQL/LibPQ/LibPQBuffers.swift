@@ -44,7 +44,9 @@ struct RowBuffer: ~Copyable {
                 if length == 0, PQgetisnull(result, row, column) != 0 {
                     values[Int(column)] = nil
                 } else {
-                    values[Int(column)] = UnsafeRawPointer(PQgetvalue(result, row, column)).map { $0.assumingMemoryBound(to: UInt8.self) }
+                    values[Int(column)] = UnsafeRawPointer(PQgetvalue(result, row, column)).map {
+                        $0.assumingMemoryBound(to: UInt8.self)
+                    }
                 }
             }
             try rows(WireRow(count: Int(columns), values: values, lengths: lengths, types: types))
@@ -69,7 +71,10 @@ struct ArgumentBuffer: ~Copyable {
     /// arguments.
     mutating func with<Result>(
         _ arguments: WireArguments,
-        _ body: (Int32, UnsafePointer<UInt32>?, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>?, UnsafePointer<Int32>) -> Result
+        _ body: (
+            Int32, UnsafePointer<UInt32>?, UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<Int32>?,
+            UnsafePointer<Int32>
+        ) -> Result
     ) -> Result {
         let count = arguments.count
         if count > capacity {
@@ -87,7 +92,8 @@ struct ArgumentBuffer: ~Copyable {
                     // address all the same.
                     let start = bytes.baseAddress ?? UnsafeRawPointer(formats)
                     for place in 0..<count {
-                        values[place] = lengths[place] < 0 ? nil : (start + offsets[place]).assumingMemoryBound(to: CChar.self)
+                        values[place] =
+                            lengths[place] < 0 ? nil : (start + offsets[place]).assumingMemoryBound(to: CChar.self)
                     }
                     return arguments.types.withUnsafeBufferPointer { types in
                         body(Int32(count), types.baseAddress, values, lengths.baseAddress, formats)

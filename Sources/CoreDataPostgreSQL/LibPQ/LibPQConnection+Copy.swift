@@ -35,7 +35,8 @@ extension LibPQConnection {
                     gathered.append(contentsOf: bytes)
                 } else {
                     for start in stride(from: 0, to: bytes.count, by: 16 * Self.block) {
-                        try send(UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 16 * Self.block, bytes.count)]))
+                        try send(
+                            UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + 16 * Self.block, bytes.count)]))
                     }
                 }
             }
@@ -62,7 +63,9 @@ extension LibPQConnection {
         guard sql.withCString({ PQsendQuery(connection, $0) }) == 1 else {
             throw lost(WireError(lastOf: connection), sql, 0, on: connection)
         }
-        guard let result = nextResult(on: connection) else { throw lost(WireError(lastOf: connection), sql, 0, on: connection) }
+        guard let result = nextResult(on: connection) else {
+            throw lost(WireError(lastOf: connection), sql, 0, on: connection)
+        }
         defer { PQclear(result) }
         let status = PQresultStatus(result)
         if status == PGRES_COPY_IN { return }

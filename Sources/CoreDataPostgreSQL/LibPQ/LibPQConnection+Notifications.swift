@@ -37,7 +37,8 @@ extension LibPQConnection {
         while let notification = PQnotifies(connection) {
             taken.append(
                 WireNotification(
-                    channel: String(cString: notification.pointee.relname), payload: String(cString: notification.pointee.extra)))
+                    channel: String(cString: notification.pointee.relname),
+                    payload: String(cString: notification.pointee.extra)))
             PQfreemem(notification)
         }
         return taken

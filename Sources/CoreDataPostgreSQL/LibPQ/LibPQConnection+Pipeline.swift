@@ -25,7 +25,8 @@ extension LibPQConnection {
             guard send(statement, index, on: connection, &answers) else {
                 // If the connection is lost, the first statement without an answer is the one that
                 // failed.
-                answers.refuse(WireError(lastOf: connection), PQstatus(connection) == CONNECTION_OK ? index : answers.current)
+                answers.refuse(
+                    WireError(lastOf: connection), PQstatus(connection) == CONNECTION_OK ? index : answers.current)
                 break
             }
             sentBytes += statement.sql.utf8.count + statement.arguments.bytes.count + 32
@@ -71,7 +72,9 @@ extension LibPQConnection {
     }
 
     /// Whether the library accepted a statement, and before it the preparation.
-    private func send(_ statement: WireStatement, _ index: Int, on connection: OpaquePointer, _ answers: inout PipelineAnswers) -> Bool {
+    private func send(
+        _ statement: WireStatement, _ index: Int, on connection: OpaquePointer, _ answers: inout PipelineAnswers
+    ) -> Bool {
         guard statement.isKept, keepsStatements else {
             answers.commands.append(.init(statement: index, prepares: nil))
             return statement.sql.withCString { sql in
@@ -99,7 +102,9 @@ extension LibPQConnection {
 
     /// Sends the data that the library holds back, and takes the server's answers meanwhile: the
     /// server may not read on before that.
-    private func flush(_ connection: OpaquePointer, _ answers: inout PipelineAnswers, _ rows: (Int, WireRow) throws -> Void) {
+    private func flush(
+        _ connection: OpaquePointer, _ answers: inout PipelineAnswers, _ rows: (Int, WireRow) throws -> Void
+    ) {
         while PQflush(connection) > 0 {
             let ready = socketEvents(Int16(POLLIN | POLLOUT), of: answers.unanswered, on: connection)
             if ready & ~Int16(POLLOUT) == 0 { continue }

@@ -91,7 +91,8 @@ extension LibPQConnection {
     func lost(_ error: WireError, _ sql: String, _ index: Int, on connection: OpaquePointer) -> WireError {
         var error = error
         if let silence {
-            error = WireError(message: "the server has not answered for \(silence.formatted()) seconds", isConnectionLost: true)
+            error = WireError(
+                message: "the server has not answered for \(silence.formatted()) seconds", isConnectionLost: true)
             error.isSilence = true
         }
         error.statement = sql

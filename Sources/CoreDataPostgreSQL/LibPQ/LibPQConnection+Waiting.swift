@@ -15,7 +15,8 @@ extension LibPQConnection {
     func awaitResult(of statements: Int = 1, on connection: OpaquePointer) {
         guard longestSilence != nil else { return }
         while PQisBusy(connection) != 0 {
-            guard socketEvents(Int16(POLLIN), of: statements, on: connection) != 0, PQconsumeInput(connection) == 1 else { return }
+            guard socketEvents(Int16(POLLIN), of: statements, on: connection) != 0, PQconsumeInput(connection) == 1
+            else { return }
         }
     }
 

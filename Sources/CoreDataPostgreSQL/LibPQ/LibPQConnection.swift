@@ -28,7 +28,8 @@ final class LibPQConnection: DatabaseWire {
         PQsetNoticeReceiver(connection, { _, _ in }, nil)
         func text(_ pointer: UnsafeMutablePointer<CChar>?) -> String { pointer.map { String(cString: $0) } ?? "" }
         facts = WireFacts(
-            serverVersion: Int(PQserverVersion(connection)), backendProcessID: PQbackendPID(connection), host: text(PQhost(connection)),
+            serverVersion: Int(PQserverVersion(connection)), backendProcessID: PQbackendPID(connection),
+            host: text(PQhost(connection)),
             database: text(PQdb(connection)), user: text(PQuser(connection)), isEncrypted: PQsslInUse(connection) != 0)
         cancellation = LibPQCancellation(of: connection)
     }
@@ -92,7 +93,9 @@ final class LibPQConnection: DatabaseWire {
         return try finish(sent, statement.sql, on: connection, rows)
     }
 
-    private func executeKept(_ statement: WireStatement, on connection: OpaquePointer, _ rows: (WireRow) throws -> Void) throws -> Int {
+    private func executeKept(_ statement: WireStatement, on connection: OpaquePointer, _ rows: (WireRow) throws -> Void)
+        throws -> Int
+    {
         let isWithinTransaction = PQtransactionStatus(connection) != PQTRANS_IDLE
         if !isWithinTransaction { try makeRoom(on: connection) }
         guard let found = kept.find(statement) else {
@@ -151,18 +154,22 @@ final class LibPQConnection: DatabaseWire {
     /// Refuses a statement that could not be sent unchanged.
     private func check(_ statement: WireStatement, index: Int = 0) throws {
         // C ends a text there, and another statement than this would be run.
-        if statement.sql.utf8.contains(0) { throw WireError.refused(statement.sql, "a statement cannot contain U+0000", index: index) }
+        if statement.sql.utf8.contains(0) {
+            throw WireError.refused(statement.sql, "a statement cannot contain U+0000", index: index)
+        }
         if statement.arguments.count > Self.mostArguments {
             throw WireError.refused(
                 statement.sql,
-                "a statement cannot have more than \(Self.mostArguments) arguments, and this has \(statement.arguments.count)",
+                "a statement cannot have more than \(Self.mostArguments) arguments, and this has "
+                    + "\(statement.arguments.count)",
                 index: index)
         }
         if statement.arguments.bytes.count > mostBytes {
             // The server would end the connection.
             var error = WireError.refused(
                 statement.sql,
-                "the values of a statement have \(statement.arguments.bytes.count) bytes, and the server takes less than one GiB at once",
+                "the values of a statement have \(statement.arguments.bytes.count) bytes, and the server takes less "
+                    + "than one GiB at once",
                 index: index)
             error.sqlState = WireError.programLimit
             throw error

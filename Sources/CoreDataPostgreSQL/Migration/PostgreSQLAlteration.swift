@@ -17,7 +17,8 @@ struct PostgreSQLAlteration {
         self.alteration = alteration
         self.connection = connection
         table = PostgreSQLDialect().identifier(SQLMigrationPlan.formerName(alteration.source))
-        former = Dictionary(Self.columns(alteration.former).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        former = Dictionary(
+            Self.columns(alteration.former).map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         target = Self.columns(alteration.target)
         origins = Dictionary(alteration.columns.map { ($0.name, $0.origin) }, uniquingKeysWith: { first, _ in first })
     }
@@ -78,12 +79,15 @@ struct PostgreSQLAlteration {
 
     /// Renames columns in two steps, because columns may swap their names.
     private func rename() throws {
-        let renamed = target.compactMap { column in origin(column).map { ($0.name, column.name) } }.filter { $0.0 != $0.1 }
+        let renamed = target.compactMap { column in origin(column).map { ($0.name, column.name) } }.filter {
+            $0.0 != $0.1
+        }
         func statement(_ from: String, _ to: String) -> String {
             "ALTER TABLE \(table) RENAME COLUMN \(dialect.identifier(from)) TO \(dialect.identifier(to))"
         }
         let steps =
-            renamed.enumerated().map { statement($1.0, "former_\($0)") } + renamed.enumerated().map { statement("former_\($0)", $1.1) }
+            renamed.enumerated().map { statement($1.0, "former_\($0)") }
+            + renamed.enumerated().map { statement("former_\($0)", $1.1) }
         if !steps.isEmpty { try connection.wire.run(steps.joined(separator: "; ")) }
     }
 
@@ -126,7 +130,8 @@ struct PostgreSQLAlteration {
             guard case .formerOrElse(_, let value, let kind)? = origins[column.name] else { continue }
             let name = dialect.identifier(column.name)
             try connection.execute(
-                PostgreSQLMigration.wire("UPDATE \(table) SET \(name) = $1 WHERE \(name) IS NULL", [SQLArgument(value, kind: kind)]))
+                PostgreSQLMigration.wire(
+                    "UPDATE \(table) SET \(name) = $1 WHERE \(name) IS NULL", [SQLArgument(value, kind: kind)]))
         }
     }
 

@@ -65,7 +65,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         var wired = WireArguments()
         for argument in arguments {
             do throws(WireValue.Refusal) { try wired.append(argument) } catch {
-                throw CoreDataErrors.make(.migration, "A default value of the model cannot be kept: it \(error.reason).")
+                throw CoreDataErrors.make(
+                    .migration, "A default value of the model cannot be kept: it \(error.reason).")
             }
         }
         return WireStatement(sql, wired)
@@ -79,7 +80,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
 
     var checks: SQLMigrationChecks {
         SQLMigrationChecks(
-            plan: plan, store: StoreName.path(url), userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url))
+            plan: plan, store: StoreName.path(url),
+            userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url))
     }
 
     func texts(_ sql: String, count: Int, _ body: (Int64, [String?]) -> Void) throws {
@@ -117,7 +119,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
     /// entity.
     private func lastKeys() throws -> [Int: Int64] {
         var keys: [Int: Int64] = [:]
-        try connection.execute(WireStatement("SELECT number, last_key FROM \(PostgreSQLHousekeeping.entityTable)")) { row in
+        try connection.execute(WireStatement("SELECT number, last_key FROM \(PostgreSQLHousekeeping.entityTable)")) {
+            row in
             keys[Int(row.int64(0))] = row.int64(1)
         }
         return keys
@@ -130,8 +133,12 @@ struct PostgreSQLMigration: SQLMigrationSteps {
             guard let root = plan.target.entity(table.root) else { continue }
             var last =
                 try connection.integer(
-                    WireStatement("SELECT max(\(dialect.identifier(plan.naming.key))) FROM \(dialect.identifier(table.name))")) ?? 0
-            if let source = plan.members(of: table).first?.source.table, let number = plan.source.entity(source.root)?.number {
+                    WireStatement(
+                        "SELECT max(\(dialect.identifier(plan.naming.key))) FROM \(dialect.identifier(table.name))"))
+                ?? 0
+            if let source = plan.members(of: table).first?.source.table,
+                let number = plan.source.entity(source.root)?.number
+            {
                 last = max(last, former[number] ?? 0)
             }
             keys[root.number] = last
@@ -152,7 +159,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
                 """
                 SELECT format('ALTER INDEX %I RENAME TO %I', c.relname, 'former_' || c.oid) FROM pg_catalog.pg_index i \
                 JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid JOIN pg_catalog.pg_class t ON t.oid = i.indrelid \
-                JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1 AND (t.relname::text = ANY($2) OR i.indisprimary AND t.relname::text = ANY($3))
+                JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = $1 AND (t.relname::text = \
+                ANY($2) OR i.indisprimary AND t.relname::text = ANY($3))
                 """, arguments)
         )
         renames += aside.map {

@@ -35,7 +35,8 @@ struct PostgreSQLSchemaObjects {
         return Set(
             try connection.texts(
                 WireStatement(
-                    "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace "
+                    "SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = "
+                        + "c.relnamespace "
                         + "WHERE n.nspname = $1 AND c.relkind IN ('i', 'I')", WireArguments(text: schema))
             ))
     }
@@ -62,7 +63,8 @@ struct PostgreSQLSchemaObjects {
             let name = dialect.identifier(index.name)
             statements.append(
                 index.isUnique
-                    ? "ALTER TABLE \(dialect.identifier(index.table)) DROP CONSTRAINT IF EXISTS \(name)" : "DROP INDEX IF EXISTS \(name)")
+                    ? "ALTER TABLE \(dialect.identifier(index.table)) DROP CONSTRAINT IF EXISTS \(name)"
+                    : "DROP INDEX IF EXISTS \(name)")
         }
         if !statements.isEmpty { try connection.wire.run(statements.joined(separator: "; ")) }
     }

@@ -15,7 +15,8 @@ extension PostgreSQLStore {
                 .migration,
                 "The store \(name) was made with another version of the model and cannot be migrated, because "
                     + "NSReadOnlyPersistentStoreOption forbids writing to it.",
-                recovery: "Open it without the option once.", userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
+                recovery: "Open it without the option once.",
+                userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
         }
         migration.progress.report(0)
         var attempt = 1
@@ -65,8 +66,10 @@ extension PostgreSQLStore {
         try connection.execute(
             WireStatement(
                 """
-                SELECT c.relname::text, pg_catalog.pg_get_userbyid(c.relowner)::text, current_user::text FROM pg_catalog.pg_class c \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname::text = ANY($2) \
+                SELECT c.relname::text, pg_catalog.pg_get_userbyid(c.relowner)::text, current_user::text FROM \
+                pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = $1 AND c.relname::text = \
+                ANY($2) \
                 AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE') ORDER BY 1 LIMIT 1
                 """, arguments)
         ) { row in
@@ -75,7 +78,8 @@ extension PostgreSQLStore {
         guard let found else { return }
         throw CoreDataErrors.make(
             .migration,
-            "The store \(StoreName.path(url)) was made with another version of the model, and the role '\(found.role)' cannot migrate it: its "
+            "The store \(StoreName.path(url)) was made with another version of the model, and the role "
+                + "'\(found.role)' cannot migrate it: its "
                 + "table \(found.table) belongs to the role '\(found.owner)'.",
             recovery: "Open it with this version of the model as '\(found.owner)' once.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
@@ -94,7 +98,8 @@ extension PostgreSQLStore {
         guard missing.isEmpty else {
             throw CoreDataErrors.make(
                 .migrationManagerSourceStore,
-                "The store \(StoreName.path(url)) cannot be migrated: it lacks \(missing.joined(separator: ", ")), which the "
+                "The store \(StoreName.path(url)) cannot be migrated: it lacks \(missing.joined(separator: ", ")), "
+                    + "which the "
                     + "model that it was made with needs.",
                 recovery: "Somebody has changed its tables: restore it from a copy.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
@@ -103,7 +108,10 @@ extension PostgreSQLStore {
         // Entities keep their numbers, so that rows need not be written for new ones.
         var numbers: [String: Int] = [:]
         for (name, pair) in migration.inference.pairs {
-            guard let former = pair.source.name.flatMap({ source.layouts.layoutByName[$0] }).flatMap({ source.entity($0) }) else {
+            guard
+                let former = pair.source.name.flatMap({ source.layouts.layoutByName[$0] }).flatMap({ source.entity($0) }
+                )
+            else {
                 continue
             }
             numbers[name] = former.number
@@ -120,8 +128,11 @@ extension PostgreSQLStore {
         var userInfo = StoreOpeningErrors.userInfo(type: type, url: url).merging(error.reported) { $1 }
         userInfo[NSUnderlyingErrorKey] = cause
         return CoreDataErrors.make(
-            .migration, "The store \(name) could not be migrated: \(error.message)" + (error.shownDetail.map { " (\($0))" } ?? "") + ".",
-            recovery: "The store is as it was before. Look whether others have changed its tables, or made views of them.",
+            .migration,
+            "The store \(name) could not be migrated: \(error.message)" + (error.shownDetail.map { " (\($0))" } ?? "")
+                + ".",
+            recovery:
+                "The store is as it was before. Look whether others have changed its tables, or made views of them.",
             userInfo: userInfo)
     }
 }

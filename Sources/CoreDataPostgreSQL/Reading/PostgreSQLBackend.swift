@@ -51,7 +51,8 @@ final class PostgreSQLBackend: SQLBackend {
         constrained = mapping.layouts.layouts.map { !mapping.constraints(of: $0).isEmpty }
         let layout = SQLSchema(mapping: mapping)
         // Triggers, defaults and types of external tables may change values too.
-        derivingTables = Set(mapping.tables.indices.filter { external != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
+        derivingTables = Set(
+            mapping.tables.indices.filter { external != nil || !layout.derivations(of: mapping.tables[$0]).isEmpty })
         let ownTriggers = layout.derivations().flatMap(PostgreSQLDialect.triggerNames)
         let omissions = schema.omissions.filter { $0.trigger.map { !ownTriggers.contains($0) } ?? true }
         let compares = external != nil || omissions.contains { !$0.isElsewhere }

@@ -47,7 +47,8 @@ final class PostgreSQLDecoder {
             case .double, .float: kind = .floating
             case .date: kind = .date
             case .decimal: kind = .decimal
-            case .string, .uri: kind = schema.column(column.name, of: entity.table.name)?.isPadded == true ? .padded : .bytes
+            case .string, .uri:
+                kind = schema.column(column.name, of: entity.table.name)?.isPadded == true ? .padded : .bytes
             case .data: kind = column.kind == .json ? .json : .bytes
             case .transformable, .uuid: kind = .bytes
             case .toOne: kind = slot.entityWord >= 0 ? .keyAndEntity : .integer
@@ -80,7 +81,8 @@ final class PostgreSQLDecoder {
                 switch step.kind {
                 case .integer: row[step.slot] = UInt64(bitPattern: WireValue.integer(bytes, length))
                 case .floating: setDouble(WireValue.double(bytes, length), row, step.slot, page)
-                case .date: row[step.slot] = WireTime.seconds(ofMicroseconds: WireValue.integer(bytes, length)).bitPattern
+                case .date:
+                    row[step.slot] = WireTime.seconds(ofMicroseconds: WireValue.integer(bytes, length)).bitPattern
                 case .decimal: decodeDecimal(bytes, length, row, step.slot, page)
                 case .json: decodeJSON(bytes, length, row, step.slot, page)
                 case .bytes: page.setBytes(row, step.slot, bytes, Int(length))
@@ -103,13 +105,19 @@ final class PostgreSQLDecoder {
     }
 
     @inline(never)
-    private func decodeDecimal(_ bytes: UnsafePointer<UInt8>, _ length: Int32, _ row: RowPointer, _ slot: Int, _ page: RowPage) {
-        guard var text = WireNumeric.text(UnsafeBufferPointer(start: bytes, count: Int(length))) else { return page.setNull(row, slot) }
+    private func decodeDecimal(
+        _ bytes: UnsafePointer<UInt8>, _ length: Int32, _ row: RowPointer, _ slot: Int, _ page: RowPage
+    ) {
+        guard var text = WireNumeric.text(UnsafeBufferPointer(start: bytes, count: Int(length))) else {
+            return page.setNull(row, slot)
+        }
         text.withUTF8 { page.setBytes(row, slot, $0.baseAddress, $0.count) }
     }
 
     @inline(never)
-    private func decodeJSON(_ bytes: UnsafePointer<UInt8>, _ length: Int32, _ row: RowPointer, _ slot: Int, _ page: RowPage) {
+    private func decodeJSON(
+        _ bytes: UnsafePointer<UInt8>, _ length: Int32, _ row: RowPointer, _ slot: Int, _ page: RowPage
+    ) {
         WireValue.json(received: UnsafeBufferPointer(start: bytes, count: Int(length))).withUnsafeBufferPointer {
             page.setBytes(row, slot, $0.baseAddress, $0.count)
         }
@@ -120,7 +128,8 @@ final class PostgreSQLDecoder {
     private func destination(_ wire: WireRow, _ step: Step) -> Int {
         let declared = step.fallbackLayout
         guard step.entityColumn >= 0, let bytes = wire.values[step.entityColumn],
-            let named = mapping.layoutIndex(forNumber: WireValue.integer(bytes, wire.lengths[step.entityColumn])), named != declared
+            let named = mapping.layoutIndex(forNumber: WireValue.integer(bytes, wire.lengths[step.entityColumn])),
+            named != declared
         else { return declared }
         let layouts = mapping.layouts.layouts
         return layouts[named].isKind(of: layouts[declared]) ? named : declared

@@ -31,7 +31,8 @@ extension PostgreSQLStore {
         case .rows:
             let select = backend.selectPlan(entity, includesSubentities: plan.includesSubentities)
             return .rows(
-                try readRows(select, backend, [statement], expected: plan.limit > 0 ? plan.limit : 64, isCancellable: true))
+                try readRows(
+                    select, backend, [statement], expected: plan.limit > 0 ? plan.limit : 64, isCancellable: true))
         case .references:
             let only = plan.isOfOneEntity ? entity.layout.index : nil
             let references = try withCancellableConnection(backend) { connection in
@@ -71,7 +72,9 @@ extension PostgreSQLStore {
             try connection.execute(statement) { row in
                 results.append(
                     try dictionaries.dictionary(of: row) { reference in
-                        NSManagedObjectID(key: reference.key, layout: backend.mapping.layouts.layouts[reference.layoutIndex], store: self)
+                        NSManagedObjectID(
+                            key: reference.key, layout: backend.mapping.layouts.layouts[reference.layoutIndex],
+                            store: self)
                     })
             }
             return results
@@ -80,7 +83,8 @@ extension PostgreSQLStore {
 
     /// Runs statements for whole rows, each of them once, and publishes the rows.
     private func readRows(
-        _ select: SelectPlan<PostgreSQLDecoder>, _ backend: PostgreSQLBackend, _ statements: [WireStatement], expected: Int,
+        _ select: SelectPlan<PostgreSQLDecoder>, _ backend: PostgreSQLBackend, _ statements: [WireStatement],
+        expected: Int,
         isCancellable: Bool = false
     ) throws -> FetchedRows {
         let cache = backend.rowCache(of: select.columns.entity.layout)
@@ -96,7 +100,8 @@ extension PostgreSQLStore {
             rows.areDistinct = true
             return rows
         }
-        return isCancellable ? try withCancellableConnection(backend, read) : try backend.pool.withConnection(repeats: true, read)
+        return isCancellable
+            ? try withCancellableConnection(backend, read) : try backend.pool.withConnection(repeats: true, read)
     }
 
     func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
@@ -104,12 +109,16 @@ extension PostgreSQLStore {
         let backend = try backend()
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
         let wanted = SQLKeys(keys, backend.mapping.dialect)
-        return try readRows(select, backend, try self.statements(select.columns.statement(for: wanted.form), wanted), expected: keys.count)
+        return try readRows(
+            select, backend, try self.statements(select.columns.statement(for: wanted.form), wanted),
+            expected: keys.count)
     }
 
     /// Reads as many rows as take a number of bytes if they are like the last ones. The server
     /// sends everything that it was asked for, so the number of rows is limited.
-    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (
+        rows: FetchedRows, rest: [Int64]
+    ) {
         let backend = try backend()
         let likely = backend.selectPlan(try backend.entity(entity), includesSubentities: true).heapBytesPerRow
         let holdsBytes = entity.slots.contains { $0.kind == .data || $0.kind == .transformable }

@@ -99,9 +99,11 @@ extension PostgreSQLStore {
         arguments.append(WireType.int2) { $0.append(Int16(truncatingIfNeeded: root.number)) }
         let dialect = backend.mapping.dialect
         // Rows that other programs inserted by hand count too.
-        let highest = "SELECT max(\(dialect.identifier(root.table.keyColumn))) FROM \(dialect.identifier(root.table.name))"
+        let highest =
+            "SELECT max(\(dialect.identifier(root.table.keyColumn))) FROM \(dialect.identifier(root.table.name))"
         let update = WireStatement(
-            "UPDATE \(PostgreSQLHousekeeping.entityTable) SET last_key = GREATEST(last_key, COALESCE((\(highest)), 0)) + $1 "
+            "UPDATE \(PostgreSQLHousekeeping.entityTable) SET last_key = GREATEST(last_key, COALESCE((\(highest)), "
+                + "0)) + $1 "
                 + "WHERE number = $2 RETURNING last_key", arguments, isKept: true)
         var last: Int64?
         _ = try backend.pool.withConnection(repeats: true) { connection in
@@ -112,7 +114,8 @@ extension PostgreSQLStore {
         guard let last else {
             throw CoreDataErrors.make(
                 .persistentStoreOperation,
-                "The store \(StoreName.path(url)) has no row for the entity '\(root.layout.name)' in \(PostgreSQLHousekeeping.entityTable).",
+                "The store \(StoreName.path(url)) has no row for the entity '\(root.layout.name)' in "
+                    + "\(PostgreSQLHousekeeping.entityTable).",
                 recovery: "Somebody has deleted it: restore the schema from a copy.")
         }
         let first = last - Int64(size) + 1

@@ -55,7 +55,9 @@ final class PostgreSQLRowWriter {
 
     private func set(_ values: RowValues, _ row: RowPointer, _ page: RowPage) {
         let mask = values.mask
-        for (place, slot) in slots.enumerated() where mask.contains(slot) { set(values[slot], targets[place], row, page) }
+        for (place, slot) in slots.enumerated() where mask.contains(slot) {
+            set(values[slot], targets[place], row, page)
+        }
     }
 
     /// Sets a slot to the value that the column will hold.
@@ -66,10 +68,14 @@ final class PostgreSQLRowWriter {
         let bitmap = entity.layout.wordCount
         row[bitmap + target.slot >> 6] &= ~(1 << UInt64(target.slot & 63))
         page.set(row, target.slot, value)
-        guard target.property.kind == .date, target.type == WireType.timestamptz, !page.isNull(row, target.slot) else { return }
+        guard target.property.kind == .date, target.type == WireType.timestamptz, !page.isNull(row, target.slot) else {
+            return
+        }
         // A time that the column cannot hold is refused when the row is written.
         let seconds = Double(bitPattern: row[target.slot])
-        if let time = WireTime.microseconds(ofSeconds: seconds) { row[target.slot] = WireTime.seconds(ofMicroseconds: time).bitPattern }
+        if let time = WireTime.microseconds(ofSeconds: seconds) {
+            row[target.slot] = WireTime.seconds(ofMicroseconds: time).bitPattern
+        }
     }
 
     /// Returns JSON as it is read back. Bytes that the column cannot hold are refused when the row
@@ -94,7 +100,8 @@ final class PostgreSQLRowWriter {
                 switch target.property.kind {
                 case .int16, .int32, .int64, .boolean, .toOne:
                     try WireValue.append(Int64(bitPattern: row[target.slot]), as: target.type, to: &bytes)
-                case .double, .float, .date: try WireValue.append(Double(bitPattern: row[target.slot]), as: target.type, to: &bytes)
+                case .double, .float, .date:
+                    try WireValue.append(Double(bitPattern: row[target.slot]), as: target.type, to: &bytes)
                 default: try WireValue.append(page.bytes(row, target.slot), as: target.type, to: &bytes)
                 }
             } catch { throw refusal(target, row, error) }
@@ -104,13 +111,17 @@ final class PostgreSQLRowWriter {
 
     /// Appends the same for a new row.
     @inline(__always)
-    private func appendInsertedField(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, to bytes: inout WireBytes) throws {
+    private func appendInsertedField(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, to bytes: inout WireBytes)
+        throws
+    {
         if !postponed.isEmpty, postponed[target.slot]?.contains(row.rowKey) == true { return bytes.appendNull() }
         try appendField(row, target, to: &bytes)
     }
 
     /// Appends the number of a destination's entity, preceded by its length.
-    private func appendEntityNumber(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, as type: UInt32, to bytes: inout WireBytes) {
+    private func appendEntityNumber(
+        _ row: RowPointer, _ target: PostgreSQLWritePlan.Target, as type: UInt32, to bytes: inout WireBytes
+    ) {
         let page = row.rowPage
         page._withUnsafeGuaranteedRef { page in
             if page.isNull(row, target.slot) { return bytes.appendNull() }
@@ -124,10 +135,13 @@ final class PostgreSQLRowWriter {
         }
     }
 
-    private func refusal(_ target: PostgreSQLWritePlan.Target, _ row: RowPointer, _ refusal: WireValue.Refusal) -> NSError {
+    private func refusal(_ target: PostgreSQLWritePlan.Target, _ row: RowPointer, _ refusal: WireValue.Refusal)
+        -> NSError
+    {
         CoreDataErrors.make(
             .persistentStoreOperation,
-            "The value of '\(target.property.name)' of '\(entity.layout.name)' (key \(row.rowKey)) cannot be saved: it \(refusal.reason). "
+            "The value of '\(target.property.name)' of '\(entity.layout.name)' (key \(row.rowKey)) cannot be saved: "
+                + "it \(refusal.reason). "
                 + "Nothing was saved.", recovery: "Change the value, or keep it in another attribute.",
             userInfo: ["entity": entity.layout.name, NSValidationKeyErrorKey: target.property.name])
     }
@@ -135,7 +149,9 @@ final class PostgreSQLRowWriter {
     // MARK: Statements
 
     /// Returns the rows that a statement has to write.
-    func expected(_ rows: ContiguousArray<RowPointer>, _ kind: PostgreSQLExpectedRows.Kind, place: Int) -> PostgreSQLExpectedRows {
+    func expected(_ rows: ContiguousArray<RowPointer>, _ kind: PostgreSQLExpectedRows.Kind, place: Int)
+        -> PostgreSQLExpectedRows
+    {
         PostgreSQLExpectedRows(place: place, kind: kind, keys: rows.map(\.rowKey), entity: entity)
     }
 
@@ -143,7 +159,9 @@ final class PostgreSQLRowWriter {
     ///
     /// - Parameter versions: the versions that rows have before, by key, where they are not one
     ///   less than those of the rows made.
-    func expectedUpdates(_ rows: ContiguousArray<RowPointer>, _ versions: [Int64: UInt32] = [:], place: Int) -> PostgreSQLExpectedRows {
+    func expectedUpdates(_ rows: ContiguousArray<RowPointer>, _ versions: [Int64: UInt32] = [:], place: Int)
+        -> PostgreSQLExpectedRows
+    {
         guard plan.versionsTellUpdates else { return expected(rows, .updated(nil), place: place) }
         let before = rows.map { versions[$0.rowKey] ?? UInt32(truncatingIfNeeded: $0.rowVersion &- 1) }
         return expected(rows, .updated(before), place: place)
@@ -170,9 +188,11 @@ final class PostgreSQLRowWriter {
     }
 
     /// Splits rows into parts whose values one statement takes. A larger row is a part of its own.
-    private func split(_ rows: ContiguousArray<RowPointer>, _ written: [PostgreSQLWritePlan.Target], mostRows: Int) -> [ContiguousArray<
-        RowPointer
-    >] {
+    private func split(_ rows: ContiguousArray<RowPointer>, _ written: [PostgreSQLWritePlan.Target], mostRows: Int)
+        -> [ContiguousArray<
+            RowPointer
+        >]
+    {
         let variable = written.filter { $0.property.kind.isVariableLength }.map(\.slot)
         // Includes the key, the version and the entity numbers.
         let fixed = 32 + 16 * written.count
@@ -207,7 +227,9 @@ final class PostgreSQLRowWriter {
             if entity.table.writesVersions { try copied.append(row.rowVersion, as: plan.versionType) }
             for target in targets {
                 try appendInsertedField(row, target, to: &copied.bytes)
-                if target.entityColumn != nil { appendEntityNumber(row, target, as: target.entityType, to: &copied.bytes) }
+                if target.entityColumn != nil {
+                    appendEntityNumber(row, target, as: target.entityType, to: &copied.bytes)
+                }
             }
             try copied.send(to: send)
         }
@@ -275,7 +297,9 @@ final class PostgreSQLRowWriter {
     ///
     /// - Parameter checksVersions: whether to write only rows that have the version before; not
     ///   needed where they were locked.
-    func updateStatement(_ rows: ContiguousArray<RowPointer>, changed: SlotMask, checksVersions: Bool = false) throws -> WireStatement {
+    func updateStatement(_ rows: ContiguousArray<RowPointer>, changed: SlotMask, checksVersions: Bool = false) throws
+        -> WireStatement
+    {
         let update = plan.update(of: changed, checksVersions: checksVersions)
         var arguments = WireArguments(keys: rows.lazy.map(\.rowKey))
         if entity.table.writesVersions { appendVersions(rows, to: &arguments) }

@@ -10,7 +10,9 @@ extension PostgreSQLSave {
         let select = backend.selectPlan(try backend.root(of: layout), includesSubentities: true)
         var collector = PostgreSQLRowCollector(select, expectedRows: 1)
         let arguments = WireArguments(key: key)
-        try send([WireStatement(select.columns.statement(for: .one), arguments, isKept: true)]) { _, row in collector.append(row) }
+        try send([WireStatement(select.columns.statement(for: .one), arguments, isKept: true)]) { _, row in
+            collector.append(row)
+        }
         let rows = collector.finishUnpublished()
         guard let row = rows.rows.first, let page = rows.pages.first else { return nil }
         return Snapshot(row: row, page: page)
@@ -20,9 +22,12 @@ extension PostgreSQLSave {
     ///   forbids to change it.
     func addConflict(_ change: SaveConflicts.RowConflict.Change, _ index: Int, _ row: RowChange) throws {
         let current = try currentRow(row.key, of: row.layout)
-        if change != .insert, lockedVersions[row.layout.rootIndex]?[row.key] == nil, let current, current.version == row.base?.version {
+        if change != .insert, lockedVersions[row.layout.rootIndex]?[row.key] == nil, let current,
+            current.version == row.base?.version
+        {
             let forbidden = PostgreSQLExpectedRows(
-                place: 0, kind: change == .delete ? .deleted : .updated(nil), keys: [row.key], entity: try backend.root(of: row.layout))
+                place: 0, kind: change == .delete ? .deleted : .updated(nil), keys: [row.key],
+                entity: try backend.root(of: row.layout))
             throw forbidden.failure(written: 0, isCommitted: false, store: store.url)
         }
         conflicts.rows.append(.init(change: change, index: index, current: current))
@@ -54,7 +59,9 @@ extension PostgreSQLSave {
             let select = backend.selectPlan(entity, includesSubentities: true)
             var collector = PostgreSQLRowCollector(select, expectedRows: bases.count)
             let arguments = WireArguments(keys: bases.keys)
-            try send([WireStatement(select.columns.statement(for: .list), arguments, isKept: true)]) { _, row in collector.append(row) }
+            try send([WireStatement(select.columns.statement(for: .list), arguments, isKept: true)]) { _, row in
+                collector.append(row)
+            }
             let rows = collector.finishUnpublished()
             // Rows are read by address: their pages must live until all are compared.
             defer { withExtendedLifetime(rows) {} }
@@ -71,12 +78,15 @@ extension PostgreSQLSave {
     /// Finds new rows whose keys other rows have.
     func findTakenKeys() throws {
         var indexes: [Int: [Int64: Int]] = [:]
-        for (index, change) in batch.inserts.enumerated() { indexes[change.layout.rootIndex, default: [:]][change.key] = index }
+        for (index, change) in batch.inserts.enumerated() {
+            indexes[change.layout.rootIndex, default: [:]][change.key] = index
+        }
         for (root, byKey) in indexes.sorted(by: { $0.key < $1.key }) {
             let entity = try backend.entity(backend.mapping.layouts.layouts[root])
             var taken: [Int64] = []
             let select =
-                "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1) ORDER BY 1"
+                "SELECT \(statements.key(entity)) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = "
+                + "ANY($1) ORDER BY 1"
             try send([WireStatement(select, WireArguments(keys: byKey.keys))]) { _, row in taken.append(row.int64(0)) }
             for key in taken { if let index = byKey[key] { try addConflict(.insert, index, batch.inserts[index]) } }
         }
@@ -121,7 +131,9 @@ extension PostgreSQLSave {
                 } else {
                     place = all.count
                     places[ObjectIdentifier(constraint.layout), default: [:]][name] = place
-                    let types = constraint.columns.map { backend.schema.type($0, of: entity.table.name) ?? WireType.text }
+                    let types = constraint.columns.map {
+                        backend.schema.type($0, of: entity.table.name) ?? WireType.text
+                    }
                     all.append(Claims(constraint: constraint, types: types))
                 }
                 if case .update = change {
@@ -166,7 +178,8 @@ extension PostgreSQLSave {
         var arguments = WireArguments(keys: released)
         arguments.append(keys: open.indices.lazy.map(Int64.init))
         for (column, type) in claims.types.enumerated() {
-            do throws(WireValue.Refusal) { try arguments.append(list: open.map { $0.values[column] }, of: type) } catch {
+            do throws(WireValue.Refusal) { try arguments.append(list: open.map { $0.values[column] }, of: type) } catch
+            {
                 // A value that cannot be written gets an error of its own.
                 return
             }
@@ -174,14 +187,19 @@ extension PostgreSQLSave {
         let join = PostgreSQLWritePlan.joinOwners(of: constraint.columns, claims.types, first: 2, dialect)
         let key = "t.\(statements.key(entity))"
         let query = WireStatement(
-            "SELECT d.n, \(key) FROM \(statements.table(entity)) t \(join) WHERE \(key) <> ALL($1) ORDER BY 1", arguments)
+            "SELECT d.n, \(key) FROM \(statements.table(entity)) t \(join) WHERE \(key) <> ALL($1) ORDER BY 1",
+            arguments)
         var found: [(claim: Claim, owner: Int64)] = []
         try send([query]) { _, row in
             let index = Int(row.int64(0))
-            if open.indices.contains(index), open[index].key != row.int64(1) { found.append((open[index], row.int64(1))) }
+            if open.indices.contains(index), open[index].key != row.int64(1) {
+                found.append((open[index], row.int64(1)))
+            }
         }
         for (claim, owner) in found {
-            let changes = batch.updates.indices.filter { batch.updates[$0].key == owner && batch.updates[$0].layout.rootIndex == root }
+            let changes = batch.updates.indices.filter {
+                batch.updates[$0].key == owner && batch.updates[$0].layout.rootIndex == root
+            }
             if let update = changes.first {
                 add([.update(update), claim.change], claim, constraint, existing: nil)
             } else {
@@ -201,7 +219,8 @@ extension PostgreSQLSave {
         }
         conflicts.violations.append(
             .init(
-                constraint: constraint.names, values: claim.values, layout: constraint.layout, existing: existing, inserts: inserts,
+                constraint: constraint.names, values: claim.values, layout: constraint.layout, existing: existing,
+                inserts: inserts,
                 updates: updates))
     }
 }

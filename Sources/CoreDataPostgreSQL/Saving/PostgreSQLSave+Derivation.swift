@@ -12,7 +12,8 @@ extension PostgreSQLSave {
 
     /// Returns the SQL for the given keys and those of rows that triggers have changed.
     private static func touchedKeys(_ table: SQLTable) -> String {
-        "$1 || COALESCE(string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', true), ''), ',')::int8[], '{}')"
+        "$1 || COALESCE(string_to_array(NULLIF(current_setting('\(PostgreSQLDialect.touchedRows(table.name))', "
+            + "true), ''), ',')::int8[], '{}')"
     }
 
     /// Adds statements to the next round trip that read rows whose derived values triggers may have

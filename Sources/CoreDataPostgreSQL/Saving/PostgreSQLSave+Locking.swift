@@ -38,9 +38,15 @@ extension PostgreSQLSave {
             return change.base.map { UInt32(truncatingIfNeeded: $0.version) == version } ?? true
                 || same[change.layout.rootIndex]?.contains(change.key) ?? false
         }
-        for (index, change) in batch.versionChecks.enumerated() where !isCurrent(change) { try addConflict(.check, index, change) }
-        for (index, change) in batch.deletes.enumerated() where !isCurrent(change) { try addConflict(.delete, index, change) }
-        for (index, change) in batch.updates.enumerated() where !isCurrent(change) { try addConflict(.update, index, change) }
+        for (index, change) in batch.versionChecks.enumerated() where !isCurrent(change) {
+            try addConflict(.check, index, change)
+        }
+        for (index, change) in batch.deletes.enumerated() where !isCurrent(change) {
+            try addConflict(.delete, index, change)
+        }
+        for (index, change) in batch.updates.enumerated() where !isCurrent(change) {
+            try addConflict(.update, index, change)
+        }
     }
 
     /// Returns a row whose transaction number shows whether the save was committed; nil where the
@@ -51,7 +57,8 @@ extension PostgreSQLSave {
                 let entity = try backend.root(of: change.layout)
                 // A view has no such numbers, nor has a table of another server.
                 guard backend.schema.isTable(entity.table.name) else { continue }
-                return PostgreSQLWitness(table: statements.table(entity), keyColumn: statements.key(entity), key: change.key)
+                return PostgreSQLWitness(
+                    table: statements.table(entity), keyColumn: statements.key(entity), key: change.key)
             }
         }
         return nil

@@ -84,7 +84,9 @@ extension PostgreSQLSave {
                 var mask = SlotMask(count: change.layout.slots.count)
                 mask.insert(slot)
                 let rows: ContiguousArray = writer.inserted.filter { keys.contains($0.rowKey) }
-                waiting.append(try writer.updateStatement(rows, changed: mask)) { writer.expected(rows, .updated(nil), place: $0) }
+                waiting.append(try writer.updateStatement(rows, changed: mask)) {
+                    writer.expected(rows, .updated(nil), place: $0)
+                }
             }
         }
     }
@@ -102,15 +104,18 @@ extension PostgreSQLSave {
         if order.isCircular {
             let turns = Dictionary(uniqueKeysWithValues: zip(order.numbers, order.numbers.indices))
             var cleared: Set<ObjectIdentifier> = []
-            for relationship in optional where (turns[relationship.destination] ?? 0) > (turns[relationship.root] ?? 0) {
+            for relationship in optional where (turns[relationship.destination] ?? 0) > (turns[relationship.root] ?? 0)
+            {
                 let column = relationship.column
                 guard cleared.insert(ObjectIdentifier(column)).inserted else { continue }
                 let entity = try backend.entity(layouts[relationship.root])
                 let rows = "WHERE \(statements.key(entity)) \(dialect.keyCondition(.list))"
                 wait(
                     "UPDATE \(statements.table(entity)) SET \(dialect.identifier(column.name)) = NULL \(rows)",
-                    keys: keys[relationship.root] ?? [], LinkOwner(relationship: column.propertyName, entity: entity.layout.name),
-                    in: entity.table.name, wrong: "\(statements.table(entity)) \(rows) AND \(dialect.identifier(column.name)) IS NOT NULL")
+                    keys: keys[relationship.root] ?? [],
+                    LinkOwner(relationship: column.propertyName, entity: entity.layout.name),
+                    in: entity.table.name,
+                    wrong: "\(statements.table(entity)) \(rows) AND \(dialect.identifier(column.name)) IS NOT NULL")
             }
         }
         return order.numbers.reversed()

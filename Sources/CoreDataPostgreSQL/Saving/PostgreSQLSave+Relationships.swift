@@ -7,7 +7,9 @@ struct LinkOwner {
 }
 
 extension LinkOwner {
-    init(_ change: RelationshipChange) { self.init(relationship: change.layout.slots[change.slot].name, entity: change.layout.name) }
+    init(_ change: RelationshipChange) {
+        self.init(relationship: change.layout.slots[change.slot].name, entity: change.layout.name)
+    }
 
     init(_ join: SQLJoinTable) { self.init(relationship: join.firstRelationship.name, entity: join.owner.layout.name) }
 
@@ -43,7 +45,9 @@ extension PostgreSQLSave {
     private func writePairs(_ table: inout JoinTableChanges) throws {
         let join = table.join
         let name = dialect.identifier(join.name)
-        func wait(_ sql: String, _ pairs: some Collection<JoinTableChanges.Pair>, _ positions: [[Int64]] = [], wrong: String) {
+        func wait(
+            _ sql: String, _ pairs: some Collection<JoinTableChanges.Pair>, _ positions: [[Int64]] = [], wrong: String
+        ) {
             if pairs.isEmpty { return }
             var arguments = WireArguments(keys: pairs.map(\.first))
             arguments.append(keys: pairs.map(\.second))
@@ -52,22 +56,31 @@ extension PostgreSQLSave {
             waiting.append(WireStatement(sql, arguments, isKept: true))
             expect(pairs.count, wrong, keys, LinkOwner(join), in: join.name)
         }
-        let isPair = "j.\(dialect.identifier(join.firstColumn)) = d.a AND j.\(dialect.identifier(join.secondColumn)) = d.b"
+        let isPair =
+            "j.\(dialect.identifier(join.firstColumn)) = d.a AND j.\(dialect.identifier(join.secondColumn)) = d.b"
         let keys = "unnest($1::int8[], $2::int8[]) AS d(a, b)"
-        wait("DELETE FROM \(name) j USING \(keys) WHERE \(isPair)", table.removed, wrong: "\(name) j JOIN \(keys) ON \(isPair)")
+        wait(
+            "DELETE FROM \(name) j USING \(keys) WHERE \(isPair)", table.removed,
+            wrong: "\(name) j JOIN \(keys) ON \(isPair)")
         if table.added.isEmpty { return }
         for isFirst in [true, false] {
             guard let positions = statements.positions(join, isFirst: isFirst) else { continue }
-            table.setPositions(isFirst: isFirst, behind: try last(positions, of: table.owners(isFirst: isFirst), LinkOwner(join)))
+            table.setPositions(
+                isFirst: isFirst, behind: try last(positions, of: table.owners(isFirst: isFirst), LinkOwner(join)))
         }
-        let positions = [table.added.compactMap(\.firstPosition), table.added.compactMap(\.secondPosition)].filter { !$0.isEmpty }
+        let positions = [table.added.compactMap(\.firstPosition), table.added.compactMap(\.secondPosition)].filter {
+            !$0.isEmpty
+        }
         let columns = statements.pairColumns(join).map(dialect.identifier).joined(separator: ", ")
         let values = "unnest($1::int8[], $2::int8[]" + positions.indices.map { ", $\($0 + 3)::int8[]" }.joined() + ")"
         // An external table need not have a constraint that a pair occurs only once.
         let isMissing = " WHERE NOT EXISTS (SELECT 1 FROM \(name) j WHERE \(isPair))"
-        let source = backend.external == nil ? values : values + " AS d(a, b\([", p", ", q"].prefix(positions.count).joined()))" + isMissing
+        let source =
+            backend.external == nil
+            ? values : values + " AS d(a, b\([", p", ", q"].prefix(positions.count).joined()))" + isMissing
         wait(
-            "INSERT INTO \(name) (\(columns)) SELECT * FROM \(source) ON CONFLICT DO NOTHING", table.added.map(\.pair), positions,
+            "INSERT INTO \(name) (\(columns)) SELECT * FROM \(source) ON CONFLICT DO NOTHING", table.added.map(\.pair),
+            positions,
             wrong: keys + isMissing)
     }
 
@@ -79,7 +92,8 @@ extension PostgreSQLSave {
             let stored = try stored(positions, of: orders.map(\.owner))
             for order in orders {
                 place(
-                    SaveStatements.Positions.assigned(order.members, stored[order.owner] ?? [:]), positions, order.owner,
+                    SaveStatements.Positions.assigned(order.members, stored[order.owner] ?? [:]), positions,
+                    order.owner,
                     LinkOwner(table.join))
             }
         }
@@ -87,13 +101,16 @@ extension PostgreSQLSave {
 
     /// Adds statements to the next round trip that give members their positions.
     private func place(
-        _ members: [(key: Int64, position: Int64)], _ positions: SaveStatements.Positions, _ ownerKey: Int64, _ owner: LinkOwner
+        _ members: [(key: Int64, position: Int64)], _ positions: SaveStatements.Positions, _ ownerKey: Int64,
+        _ owner: LinkOwner
     ) {
         for (member, position) in members {
             wait(
                 statements.setPosition(positions), [position, ownerKey, member], owner, in: positions.table,
                 wrong: "\(dialect.identifier(positions.table)) WHERE \(dialect.identifier(positions.owner)) = $2 "
-                    + "AND \(dialect.identifier(positions.member)) = $3 AND \(dialect.identifier(positions.position)) IS DISTINCT FROM $1")
+                    + "AND \(dialect.identifier(positions.member)) = $3 AND "
+                    + "\(dialect.identifier(positions.position)) IS DISTINCT FROM $1"
+            )
         }
     }
 
@@ -101,7 +118,9 @@ extension PostgreSQLSave {
     ///
     /// - Parameter wrong: selects, with the same arguments, the rows that are not as the statement
     ///   should have left them.
-    private func wait(_ sql: String, _ numbers: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String) {
+    private func wait(
+        _ sql: String, _ numbers: [Int64], _ owner: LinkOwner, in table: String, wrong: @autoclosure () -> String
+    ) {
         var arguments = WireArguments()
         for number in numbers { arguments.append(key: number) }
         waiting.append(WireStatement(sql, arguments, isKept: true))
@@ -116,10 +135,15 @@ extension PostgreSQLSave {
     ///     where that is not known.
     ///   - wrong: selects, with the arguments of the statement, the rows that are not as it should
     ///     have left them.
-    func expect(_ count: Int?, _ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner, in table: String) {
+    func expect(
+        _ count: Int?, _ wrong: @autoclosure () -> String, _ arguments: WireArguments, _ owner: LinkOwner,
+        in table: String
+    ) {
         guard backend.mayExcludeRows(of: table) else { return }
         let question = WireStatement("SELECT count(*) FROM " + wrong(), arguments)
-        waiting.expect { PostgreSQLExpectedLinks(place: $0, count: count, question: question, owner: owner, table: table) }
+        waiting.expect {
+            PostgreSQLExpectedLinks(place: $0, count: count, question: question, owner: owner, table: table)
+        }
     }
 
     private func statement(_ sql: String, _ keys: some Collection<Int64>) -> WireStatement {
@@ -140,7 +164,8 @@ extension PostgreSQLSave {
             wait(
                 release, [removed.key, change.ownerKey], owner, in: destination.table.name,
                 wrong:
-                    "\(statements.table(destination)) WHERE \(statements.key(destination)) = $1 AND \(dialect.identifier(column.name)) = $2"
+                    "\(statements.table(destination)) WHERE \(statements.key(destination)) = $1 AND "
+                    + "\(dialect.identifier(column.name)) = $2"
             )
         }
         let gift = statements.giveDestination(column, of: destination, to: backend.mapping.entity(change.layout))
@@ -202,7 +227,8 @@ extension PostgreSQLSave {
         }
         guard let wanted = change.order else {
             guard !change.added.isEmpty else { return }
-            var last = try last(positions, of: [change.ownerKey], owner)[change.ownerKey] ?? SaveStatements.Positions.step
+            var last =
+                try last(positions, of: [change.ownerKey], owner)[change.ownerKey] ?? SaveStatements.Positions.step
             for added in change.added {
                 last += SaveStatements.Positions.step
                 wait(last, of: added.key)

@@ -84,7 +84,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             try write(locks: locks)
             for writer in writers.values { try writer.requireWholeRows() }
             let last = try store.lastStatements(
-                of: identifier, ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
+                of: identifier,
+                ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
                 checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
             end = try conclude(last, commitsApart: commitsApart, witness: witness())
@@ -133,7 +134,11 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         waiting = PostgreSQLStatementQueue()
         // A failure in the round trip that began the transaction has rolled it back.
         if connection.isInTransaction {
-            if hasSavepoint { try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)") } else { connection.rollBack() }
+            if hasSavepoint {
+                try connection.wire.run("ROLLBACK TO SAVEPOINT \(Self.savepoint)")
+            } else {
+                connection.rollBack()
+            }
         }
         try findTakenKeys()
         try findViolations()
@@ -160,7 +165,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         var keysByOwner: [Int: [Int64]] = [:]
         for change in batch.deletes {
             keysByRoot[change.layout.rootIndex, default: []].append(change.key)
-            for (index, key) in backend.mapping.hiddenKeys.enumerated() where change.layout.isKind(of: key.owner.layout) {
+            for (index, key) in backend.mapping.hiddenKeys.enumerated() where change.layout.isKind(of: key.owner.layout)
+            {
                 keysByOwner[index, default: []].append(change.key)
             }
         }
@@ -194,8 +200,10 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             let key = backend.mapping.hiddenKeys[index]
             let holders = "WHERE \(dialect.identifier(key.column.name)) \(dialect.keyCondition(.list))"
             wait(
-                "UPDATE \(statements.table(key.destination)) SET \(statements.noOwner(in: key.column)) \(holders)", keys: keys,
-                LinkOwner(key), in: key.destination.table.name, wrong: "\(statements.table(key.destination)) \(holders)")
+                "UPDATE \(statements.table(key.destination)) SET \(statements.noOwner(in: key.column)) \(holders)",
+                keys: keys,
+                LinkOwner(key), in: key.destination.table.name, wrong: "\(statements.table(key.destination)) \(holders)"
+            )
         }
     }
 
@@ -248,7 +256,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             for (place, part) in group.writer.parts(group.rows, changed: group.mask).enumerated() {
                 // A statement of full size need not wait for more.
                 if place > 0 { try sendUpdates() }
-                let statement = try group.writer.updateStatement(part, changed: group.mask, checksVersions: checksVersions)
+                let statement = try group.writer.updateStatement(
+                    part, changed: group.mask, checksVersions: checksVersions)
                 if checksVersions {
                     updates.append((waiting.count, part.count))
                     waiting.append(statement)
@@ -262,7 +271,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     }
 
     func insertRows() throws {
-        for (index, change) in batch.inserts.enumerated() { insertedRows[index] = try writer(for: change.layout).insert(change) }
+        for (index, change) in batch.inserts.enumerated() {
+            insertedRows[index] = try writer(for: change.layout).insert(change)
+        }
         for index in backend.external == nil ? writers.keys.sorted() : try insertedLayoutsInTurn() {
             guard let writer = writers[index], !writer.inserted.isEmpty else { continue }
             guard let parts = writer.parts() else {
@@ -281,7 +292,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         if let recent, recent.layout == ObjectIdentifier(layout) { return recent.writer }
         let writer =
             try writers[layout.index]
-            ?? PostgreSQLRowWriter(try backend.entity(layout), backend, expectedRows: max(batch.inserts.count, batch.updates.count))
+            ?? PostgreSQLRowWriter(
+                try backend.entity(layout), backend, expectedRows: max(batch.inserts.count, batch.updates.count))
         writers[layout.index] = writer
         recent = (ObjectIdentifier(layout), writer)
         return writer

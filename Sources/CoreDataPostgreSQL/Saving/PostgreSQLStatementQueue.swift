@@ -21,7 +21,9 @@ struct PostgreSQLStatementQueue {
     /// Adds the links that the last statement has to write.
     ///
     /// - Parameter links: returns the links, for the statement's place.
-    mutating func expect(_ links: (_ place: Int) -> PostgreSQLExpectedLinks) { expectedLinks.append(links(statements.count - 1)) }
+    mutating func expect(_ links: (_ place: Int) -> PostgreSQLExpectedLinks) {
+        expectedLinks.append(links(statements.count - 1))
+    }
 
     /// Returns the waiting statements, and empties the queue.
     mutating func take() -> PostgreSQLStatementQueue {
@@ -70,7 +72,8 @@ struct PostgreSQLExpectedRows {
         switch kind {
         case .inserted: found.count == keys.count
         case .updated(let versions):
-            versions.map { zip(keys, $0).allSatisfy { key, version in found[key].map { $0 != version } ?? false } } ?? false
+            versions.map { zip(keys, $0).allSatisfy { key, version in found[key].map { $0 != version } ?? false } }
+                ?? false
         case .deleted: found.isEmpty
         }
     }
@@ -80,7 +83,8 @@ struct PostgreSQLExpectedRows {
         let arguments = WireArguments(keys: keys)
         let version = statements.identifier(entity.table.versionColumn)
         return WireStatement(
-            "SELECT \(statements.key(entity)), \(version) FROM \(statements.table(entity)) WHERE \(statements.key(entity)) = ANY($1)",
+            "SELECT \(statements.key(entity)), \(version) FROM \(statements.table(entity)) WHERE "
+                + "\(statements.key(entity)) = ANY($1)",
             arguments, isKept: true)
     }
 
@@ -88,7 +92,8 @@ struct PostgreSQLExpectedRows {
     ///   noticed.
     func failure(written: Int, isCommitted: Bool, store: URL?) -> NSError {
         PostgreSQLExclusion.failure(
-            "Of \(keys.count) rows of '\(entity.layout.name)' to be \(kind.participle) in the table '\(entity.table.name)' of the store "
+            "Of \(keys.count) rows of '\(entity.layout.name)' to be \(kind.participle) in the table "
+                + "'\(entity.table.name)' of the store "
                 + "\(StoreName.path(store)) the server has \(kind.participle) \(written)",
             excluded: "the others", isCommitted: isCommitted, entity: entity.layout.name, table: entity.table.name)
     }
@@ -107,11 +112,14 @@ struct PostgreSQLExpectedLinks {
     let table: String
 
     /// Whether the question has to be asked, by the number of rows that the server has counted.
-    func isIncomplete(_ counts: [Int]) -> Bool { counts.indices.contains(place) && count.map { counts[place] < $0 } ?? true }
+    func isIncomplete(_ counts: [Int]) -> Bool {
+        counts.indices.contains(place) && count.map { counts[place] < $0 } ?? true
+    }
 
     func failure(wrong: Int64, store: URL?) -> NSError {
         PostgreSQLExclusion.failure(
-            "In the table '\(table)' of the store \(StoreName.path(store)) \(wrong) \(wrong == 1 ? "row" : "rows") of the relationship "
+            "In the table '\(table)' of the store \(StoreName.path(store)) \(wrong) \(wrong == 1 ? "row" : "rows") "
+                + "of the relationship "
                 + "'\(owner.relationship)' of '\(owner.entity)' would not be as this save has to leave them",
             excluded: "what was to be written", isCommitted: false, entity: owner.entity, table: table)
     }
@@ -124,7 +132,8 @@ private enum PostgreSQLExclusion {
             what + ": a policy of row-level security, a trigger or a rule of the table leaves out \(excluded). "
                 + (isCommitted ? "All else was saved." : "Nothing was saved."),
             recovery: isCommitted
-                ? "Reset the context and read the objects again to see what was saved: the next saves look for such rows before they commit. "
+                ? "Reset the context and read the objects again to see what was saved: the next saves look for such "
+                    + "rows before they commit. "
                     + "Let the connection's role write them, or change them no more."
                 : "Let the connection's role write these rows, or change them no more.",
             userInfo: ["entity": entity, "table": table])
@@ -161,15 +170,21 @@ extension PostgreSQLConnection {
 
     /// - Parameter counts: the number of rows that each of the statements wrote or returned.
     /// - Throws: an error if the server has left out rows.
-    func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
+    func requireRows(of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, store: URL?)
+        throws
+    {
         try requireRows(sent.expected, counts, statements, store: store)
         // Links are expected only where they are checked before the commit.
         for expected in sent.expectedLinks where isInTransaction && expected.isIncomplete(counts) {
-            if let wrong = try integer(expected.question), wrong > 0 { throw expected.failure(wrong: wrong, store: store) }
+            if let wrong = try integer(expected.question), wrong > 0 {
+                throw expected.failure(wrong: wrong, store: store)
+            }
         }
     }
 
-    func requireRows(_ expected: [PostgreSQLExpectedRows], _ counts: [Int], _ statements: SaveStatements, store: URL?) throws {
+    func requireRows(_ expected: [PostgreSQLExpectedRows], _ counts: [Int], _ statements: SaveStatements, store: URL?)
+        throws
+    {
         for expected in expected where expected.isIncomplete(counts) {
             try require(expected, written: counts[expected.place], statements, store: store)
         }
@@ -177,7 +192,8 @@ extension PostgreSQLConnection {
 
     /// The same after the commit. The store remembers a failure.
     func requireCommittedRows(
-        of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, _ backend: PostgreSQLBackend, store: URL?
+        of sent: PostgreSQLStatementQueue, _ counts: [Int], _ statements: SaveStatements, _ backend: PostgreSQLBackend,
+        store: URL?
     ) throws {
         do { try requireRows(of: sent, counts, statements, store: store) } catch {
             backend.noticeExcludedRows()
@@ -188,7 +204,9 @@ extension PostgreSQLConnection {
     /// - Parameter written: the number of rows that the server has counted, which is too small.
     /// - Throws: an error if the server has left out rows; none if a trigger has written them in
     ///   its own way.
-    private func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?) throws {
+    private func require(_ expected: PostgreSQLExpectedRows, written: Int, _ statements: SaveStatements, store: URL?)
+        throws
+    {
         let isCommitted = !isInTransaction
         var found: [Int64: UInt32] = [:]
         do {

@@ -8,7 +8,8 @@ extension PostgreSQLStore {
         let backend = try backend()
         // The caller gives the rows only once.
         try write(
-            mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) }, run: { try $0.run(body) },
+            mayRepeat: { false }, { PostgreSQLBlocks(store: self, backend: backend, connection: $0) },
+            run: { try $0.run(body) },
             whenCommitted: { _ in })
     }
 }
@@ -26,7 +27,9 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
                 try save.writeBlock()
                 if witness == nil, backend.external != nil { witness = try save.witness() }
             }
-            let last = try store.lastStatements(of: identifier, ChangeAuthor()) { _ = try connection.executeAll($0, rows: $1) }
+            let last = try store.lastStatements(of: identifier, ChangeAuthor()) {
+                _ = try connection.executeAll($0, rows: $1)
+            }
             try commit(conclude(last, commitsApart: true, witness: witness))
         } catch {
             if connection.isInTransaction { connection.rollBack() }

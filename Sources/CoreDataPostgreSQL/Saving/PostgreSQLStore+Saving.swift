@@ -153,18 +153,25 @@ extension PostgreSQLStore {
         _ = try backend.pool.withWire { connection in
             witnessNumber = nil
             try connection.executeAll(questions) { index, row in
-                if index == 0 { (status, server) = (row.string(0), row.string(1)) } else { witnessNumber = row.string(0) }
+                if index == 0 {
+                    (status, server) = (row.string(0), row.string(1))
+                } else {
+                    witnessNumber = row.string(0)
+                }
             }
         }
         guard let server, server == transaction.server else {
-            throw UnknownOutcome(reason: "another server may have taken over, which does not know its transaction by the same number")
+            throw UnknownOutcome(
+                reason: "another server may have taken over, which does not know its transaction by the same number")
         }
         switch status {
         case "committed"?:
             guard let witness = transaction.witness else { return true }
             if witnessNumber == transaction.witnessNumber { return true }
             throw UnknownOutcome(
-                reason: "the row \(witness.key) of \(witness.table) is not as it has left it, and a server that has crashed may give a "
+                reason:
+                    "the row \(witness.key) of \(witness.table) is not as it has left it, and a server that has "
+                    + "crashed may give a "
                     + "transaction's number again")
         case "aborted"?: return false
         case "in progress"?: return nil
@@ -175,12 +182,15 @@ extension PostgreSQLStore {
     private func unknownOutcome(_ reason: String, of save: UUID) -> NSError {
         if hasExternalTables {
             return ExternalTables.refusal(
-                "The connection was lost while a save was committed, and whether it was is not known, because \(reason)", at: url,
+                "The connection was lost while a save was committed, and whether it was is not known, because "
+                    + "\(reason)",
+                at: url,
                 recovery: "Reset the context and read the objects again to see what was saved.")
         }
         return CoreDataErrors.make(
             .persistentStoreOperation,
-            "The connection to the store \(StoreName.path(url)) was lost while a save was committed, and the server cannot be asked "
+            "The connection to the store \(StoreName.path(url)) was lost while a save was committed, and the server "
+                + "cannot be asked "
                 + "whether it was: \(reason)",
             recovery: "When the server is back, look in \(PostgreSQLHousekeeping.transactionTable) for the save "
                 + "\(save.uuidString.lowercased()): it was committed if it is there, unless its author is "
@@ -192,7 +202,8 @@ extension PostgreSQLStore {
     func failure(_ error: WireError) -> NSError {
         switch error.sqlState {
         case WireError.foreignKeyViolation?: return error.cocoaError(store: url, .managedObjectReferentialIntegrity)
-        case WireError.notNullViolation?, WireError.checkViolation?: return missingValue(error) ?? error.cocoaError(store: url)
+        case WireError.notNullViolation?, WireError.checkViolation?:
+            return missingValue(error) ?? error.cocoaError(store: url)
         default: return error.cocoaError(store: url)
         }
     }
@@ -201,11 +212,14 @@ extension PostgreSQLStore {
     /// not run.
     private func missingValue(_ error: WireError) -> NSError? {
         guard let table = error.table, let mapping = try? backend().mapping,
-            let found = mapping.tables.first(where: { $0.name == table })?.columns.first(where: { $0.name == error.column })
+            let found = mapping.tables.first(where: { $0.name == table })?.columns.first(where: {
+                $0.name == error.column
+            })
         else { return unknownColumn(error) }
         return CoreDataErrors.make(
             .validationMissingMandatoryProperty,
-            "An object of '\(found.property.owningEntity?.name ?? table)' cannot be saved: '\(found.propertyName)' is required and has no value.",
+            "An object of '\(found.property.owningEntity?.name ?? table)' cannot be saved: '\(found.propertyName)' "
+                + "is required and has no value.",
             recovery: "Give it a value before the save, or a default value in the model.",
             userInfo: error.reported.merging([NSValidationKeyErrorKey: found.propertyName]) { $1 })
     }
@@ -215,8 +229,11 @@ extension PostgreSQLStore {
         guard hasExternalTables, let table = error.table, let column = error.column else { return nil }
         return CoreDataErrors.make(
             .persistentStoreOperation,
-            "The table '\(table)' of the store \(StoreName.path(url)) requires a value in its column '\(column)', which the model does not have.",
-            recovery: "Give the entity an attribute for it (\(ExternalNaming.Word.column) in its user info), or the column a default.",
+            "The table '\(table)' of the store \(StoreName.path(url)) requires a value in its column '\(column)', "
+                + "which the model does not have.",
+            recovery:
+                "Give the entity an attribute for it (\(ExternalNaming.Word.column) in its user info), or the column "
+                + "a default.",
             userInfo: error.reported)
     }
 }

@@ -22,7 +22,8 @@ enum PostgreSQLTransactions {
     private static func record(_ condition: String) -> String {
         """
         INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
-        SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) s\(condition) \
+        SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) \
+        s\(condition) \
         RETURNING number, pg_notify(\(channel), number::text || ' ' || $4)
         """
     }
@@ -41,9 +42,15 @@ enum PostgreSQLTransactions {
         _ save: UUID, author: String?, contextName: String?, _ pool: PostgreSQLPool, mark: String? = nil
     ) -> [WireStatement] {
         var arguments = WireArguments()
-        arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
+        arguments.append(WireType.uuid) { bytes in
+            withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) }
+        }
         for text in [author, contextName] {
-            if let text, !text.contains("\0") { arguments.append(text: text) } else { arguments.appendNull(WireType.text) }
+            if let text, !text.contains("\0") {
+                arguments.append(text: text)
+            } else {
+                arguments.appendNull(WireType.text)
+            }
         }
         arguments.append(text: pool.sender)
         if let mark { arguments.append(text: mark) }
@@ -56,15 +63,19 @@ enum PostgreSQLTransactions {
     /// Returns the statement that asks for the context's name that was recorded with a save.
     static func contextName(of save: UUID) -> WireStatement {
         var arguments = WireArguments()
-        arguments.append(WireType.uuid) { bytes in withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) } }
-        return WireStatement("SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
+        arguments.append(WireType.uuid) { bytes in
+            withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) }
+        }
+        return WireStatement(
+            "SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
     }
 
     /// Returns the statement that asks for the server's number of the open transaction, for the
     /// server's identity, and for the number of the witness's row.
     static func current(_ external: ExternalTables, _ witness: PostgreSQLWitness?) -> WireStatement {
         WireStatement(
-            "SELECT pg_current_xact_id()::text::int8, \(external.server), (\(witness?.question ?? "SELECT NULL::text"))",
+            "SELECT pg_current_xact_id()::text::int8, \(external.server), "
+                + "(\(witness?.question ?? "SELECT NULL::text"))",
             witness?.arguments ?? WireArguments(), isKept: true)
     }
 

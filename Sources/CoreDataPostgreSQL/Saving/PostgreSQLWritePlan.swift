@@ -74,7 +74,8 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
         let types = columns.enumerated().map { "$\($0 + 1)::\(Self.arrayName($1.type))" }.joined(separator: ", ")
         // The server may generate the keys otherwise.
         let overriding = isExternal ? "OVERRIDING SYSTEM VALUE " : ""
-        insertStatement = "INSERT INTO \(dialect.identifier(table.name)) (\(list)) \(overriding)SELECT * FROM unnest(\(types))"
+        insertStatement =
+            "INSERT INTO \(dialect.identifier(table.name)) (\(list)) \(overriding)SELECT * FROM unnest(\(types))"
     }
 
     func targets(in mask: SlotMask) -> [Target] { targets.filter { mask.contains($0.slot) } }
@@ -112,7 +113,9 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
     private func makeUpdate(of changed: SlotMask, checksVersions: Bool) -> Update {
         let written = targets(in: changed)
         let dialect = mapping.dialect
-        let (key, version) = (dialect.identifier(entity.table.keyColumn), dialect.identifier(entity.table.versionColumn))
+        let (key, version) = (
+            dialect.identifier(entity.table.keyColumn), dialect.identifier(entity.table.versionColumn)
+        )
         // Of a wider version number, rows in memory keep the last 32 bits.
         let isWide = versionType == WireType.int8
         var assignments: [String] = []
@@ -156,7 +159,8 @@ final class PostgreSQLWritePlan: @unchecked Sendable {
     static func joinOwners(of columns: [String], _ types: [UInt32], first: Int, _ dialect: any SQLDialect) -> String {
         let lists = types.enumerated().map { "$\(first + 1 + $0)::\(arrayName($1))" }.joined(separator: ", ")
         let names = columns.indices.map { "c\($0)" }.joined(separator: ", ")
-        let conditions = columns.enumerated().map { "t.\(dialect.identifier($1)) = d.c\($0)" }.joined(separator: " AND ")
+        let conditions = columns.enumerated().map { "t.\(dialect.identifier($1)) = d.c\($0)" }.joined(
+            separator: " AND ")
         return "JOIN unnest($\(first)::int8[], \(lists)) AS d(n, \(names)) ON \(conditions)"
     }
 

@@ -57,26 +57,35 @@ struct PostgreSQLCatalog: Sendable {
         try connection.execute(
             WireStatement(
                 """
-                SELECT c.relname::text, a.attname::text, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid END::int8, \
+                SELECT c.relname::text, a.attname::text, CASE WHEN t.typtype = 'd' THEN t.typbasetype ELSE t.oid \
+                END::int8, \
                 format_type(a.atttypid, a.atttypmod), c.relkind::text, CASE WHEN a.attcollation = 0 THEN TRUE \
-                WHEN o.collprovider = 'd' THEN NOT 'a'::text < 'B'::text ELSE o.collcollate IN ('C', 'POSIX') IS TRUE END, a.attnotnull FROM pg_catalog.pg_class c \
-                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid \
-                JOIN pg_catalog.pg_type t ON t.oid = a.atttypid LEFT JOIN pg_catalog.pg_collation o ON o.oid = a.attcollation \
-                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped ORDER BY 1, a.attnum
+                WHEN o.collprovider = 'd' THEN NOT 'a'::text < 'B'::text ELSE o.collcollate IN ('C', 'POSIX') IS TRUE \
+                END, a.attnotnull FROM pg_catalog.pg_class c \
+                JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace JOIN pg_catalog.pg_attribute a ON a.attrelid \
+                = c.oid \
+                JOIN pg_catalog.pg_type t ON t.oid = a.atttypid LEFT JOIN pg_catalog.pg_collation o ON o.oid = \
+                a.attcollation \
+                WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'f') AND a.attnum > 0 AND NOT a.attisdropped \
+                ORDER BY 1, a.attnum
                 """, arguments)
         ) { row in
             guard let table = row.string(0), let column = row.string(1) else { return }
             catalog.kinds[table] = row.string(4)
             catalog.types[table, default: [:]][column] = Column(
-                declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "", ordersByCodePoints: row.int64(5) != 0,
+                declared: UInt32(truncatingIfNeeded: row.int64(2)), named: row.string(3) ?? "",
+                ordersByCodePoints: row.int64(5) != 0,
                 isRequired: row.int64(6) != 0)
         }
-        let marks = (PostgreSQLFunctions.foldingMarks.union(PostgreSQLFunctions.calculationMarks)).sorted().map { "'\($0)'" }
+        let marks = (PostgreSQLFunctions.foldingMarks.union(PostgreSQLFunctions.calculationMarks)).sorted().map {
+            "'\($0)'"
+        }
         let functions = Set(
             try connection.texts(
                 WireStatement(
                     """
-                    SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace \
+                    SELECT DISTINCT p.proname::text FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid \
+                    = p.pronamespace \
                     WHERE n.nspname = $1 AND p.proname IN (\(marks.joined(separator: ", ")))
                     """, arguments)
             ))
@@ -100,7 +109,8 @@ struct PostgreSQLCatalog: Sendable {
         try connection.execute(
             WireStatement(
                 """
-                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = \
+                c.relnamespace \
                 WHERE n.nspname = $1 AND CASE c.relkind WHEN 'v' THEN NOT EXISTS \
                 (SELECT 1 FROM pg_catalog.pg_trigger t WHERE t.tgrelid = c.oid AND t.tgtype & 68 = 68) \
                 ELSE \(policies) END
@@ -116,7 +126,8 @@ struct PostgreSQLCatalog: Sendable {
                 AND (c.relkind IN ('p', 'v', 'f') OR c.relkind = 'r' \
                 AND (c.relhassubclass OR \(policies) OR c.relhasrules)) \
                 UNION ALL SELECT c.relname::text, t.tgname::text, FALSE FROM pg_catalog.pg_trigger t \
-                JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                JOIN pg_catalog.pg_class c ON c.oid = t.tgrelid JOIN pg_catalog.pg_namespace n ON n.oid = \
+                c.relnamespace \
                 WHERE n.nspname = $1 AND NOT t.tgisinternal AND t.tgenabled <> 'D' AND t.tgtype & 3 = 3
                 """, arguments)
         ) { row in
@@ -151,7 +162,9 @@ struct PostgreSQLCatalog: Sendable {
 
     /// The SQL dialect for external tables in the schema.
     var externalDialect: PostgreSQLDialect {
-        let isInOrder = types.values.allSatisfy { $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints } }
+        let isInOrder = types.values.allSatisfy {
+            $0.values.allSatisfy { $0.type != WireType.text || $0.ordersByCodePoints }
+        }
         return PostgreSQLDialect(hasICU: folds, hasFunctions: calculates, ordersColumnsByLanguage: !isInOrder)
     }
 }
@@ -204,7 +217,8 @@ extension PostgreSQLDialect {
     fileprivate static let trigramQuery = """
         SELECT quote_ident(n.nspname) || '.gin_trgm_ops' FROM pg_catalog.pg_opclass o \
         JOIN pg_catalog.pg_namespace n ON n.oid = o.opcnamespace JOIN pg_catalog.pg_am m ON m.oid = o.opcmethod \
-        WHERE o.opcname = 'gin_trgm_ops' AND m.amname = 'gin' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') LIMIT 1
+        WHERE o.opcname = 'gin_trgm_ops' AND m.amname = 'gin' AND pg_catalog.has_schema_privilege(n.oid, 'USAGE') \
+        LIMIT 1
         """
 }
 
@@ -226,7 +240,8 @@ enum PostgreSQLHousekeeping {
     /// Each table with its columns.
     static let columns = [
         (storeTable, ["id", "format", "uuid", "metadata", "last_transaction"]), (modelTable, ["id", "content"]),
-        (entityTable, ["number", "name", "parent", "last_key"]), (transactionTable, ["number", "save", "at", "author", "context_name"]),
+        (entityTable, ["number", "name", "parent", "last_key"]),
+        (transactionTable, ["number", "save", "at", "author", "context_name"]),
     ]
 
     static let all = [storeTable, modelTable, entityTable, transactionTable]
@@ -240,7 +255,8 @@ enum PostgreSQLHousekeeping {
         metadata bytea NOT NULL, last_transaction int8 NOT NULL)
         """,
         "CREATE TABLE \(modelTable) (id int2 PRIMARY KEY CHECK (id = 1), content bytea NOT NULL)",
-        "CREATE TABLE \(entityTable) (number int2 PRIMARY KEY, name text NOT NULL UNIQUE, parent int2 NOT NULL, last_key int8 NOT NULL)",
+        "CREATE TABLE \(entityTable) (number int2 PRIMARY KEY, name text NOT NULL UNIQUE, parent int2 NOT NULL, "
+            + "last_key int8 NOT NULL)",
         """
         CREATE TABLE \(transactionTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, at timestamptz NOT NULL, \
         author text, context_name text)

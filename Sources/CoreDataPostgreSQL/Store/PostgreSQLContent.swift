@@ -17,10 +17,13 @@ struct PostgreSQLContent {
     ///
     /// - Parameter isForced: whether to accept a store whose model cannot be read. Its tables are
     ///   then found by the names of its entities.
-    static func read(_ connection: PostgreSQLConnection, _ address: PostgreSQLAddress, isForced: Bool = false) throws -> PostgreSQLContent?
+    static func read(_ connection: PostgreSQLConnection, _ address: PostgreSQLAddress, isForced: Bool = false) throws
+        -> PostgreSQLContent?
     {
         let schema = address.schema
-        guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else { return nil }
+        guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) else {
+            return nil
+        }
         let mapping: SQLMapping?
         do {
             mapping = try self.mapping(connection, schema)
@@ -38,7 +41,8 @@ struct PostgreSQLContent {
             names += try tablesOfEntities(connection, schema)
         }
         content.tables = try present(names, connection, schema)
-        let triggers = mapping.map { SQLSchema(mapping: $0).derivations().flatMap(PostgreSQLDialect.triggerNames) } ?? []
+        let triggers =
+            mapping.map { SQLSchema(mapping: $0).derivations().flatMap(PostgreSQLDialect.triggerNames) } ?? []
         content.functions = try functions(triggers, connection, schema)
         content.collations = try collations(connection, schema)
         return content
@@ -56,7 +60,8 @@ struct PostgreSQLContent {
         else { return nil }
         // No objects are made here, and the classes may be those of another program.
         for entity in model.entities { entity.managedObjectClassName = nil }
-        let names = StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
+        let names =
+            StoreMetadataHashes.hashes(in: metadata).map { Set($0.keys) } ?? Set(model.entities.compactMap(\.name))
         let catalog = try PostgreSQLCatalog.read(connection, schema: schema)
         let mapping = try SQLMapping(
             layouts: model.layout(), dialect ?? catalog.dialect, SnakeCaseNaming(), numbers: catalog.entityNumbers
@@ -71,16 +76,21 @@ struct PostgreSQLContent {
         userInfo[NSUnderlyingErrorKey] = error.map { $0 as NSError }
         return CoreDataErrors.make(
             .persistentStoreOperation,
-            "Which tables belong to the store \(StoreName.path(address.publicURL)) is not known, because its model cannot be read"
+            "Which tables belong to the store \(StoreName.path(address.publicURL)) is not known, because its model "
+                + "cannot be read"
                 + (error.map { ": \($0.localizedDescription)" } ?? " from \(PostgreSQLHousekeeping.modelTable)."),
-            recovery: "NSPersistentStoreForceDestroyOption drops the tables that bear the names of its entities, and those that join them.",
+            recovery:
+                "NSPersistentStoreForceDestroyOption drops the tables that bear the names of its entities, and those "
+                + "that join them.",
             userInfo: userInfo)
     }
 
     /// Returns the tables of a store without a model: those with the names of its root entities,
     /// and their join tables.
     private static func tablesOfEntities(_ connection: PostgreSQLConnection, _ schema: String) throws -> [String] {
-        guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.entityTable, connection, schema: schema) else { return [] }
+        guard try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.entityTable, connection, schema: schema) else {
+            return []
+        }
         let roots = WireStatement("SELECT name FROM \(PostgreSQLHousekeeping.entityTable) WHERE parent = 0")
         let names = try connection.texts(roots).map(SnakeCaseNaming.table(named:))
         var arguments = WireArguments(text: schema)
@@ -89,9 +99,12 @@ struct PostgreSQLContent {
             + connection.texts(
                 WireStatement(
                     """
-                    SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                    JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid JOIN pg_catalog.pg_class d ON d.oid = k.confrelid \
-                    WHERE n.nspname = $1 AND d.relnamespace = n.oid AND d.relname::text = ANY($2) AND k.contype = 'f' AND k.confdeltype = 'c' \
+                    SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = \
+                    c.relnamespace \
+                    JOIN pg_catalog.pg_constraint k ON k.conrelid = c.oid JOIN pg_catalog.pg_class d ON d.oid = \
+                    k.confrelid \
+                    WHERE n.nspname = $1 AND d.relnamespace = n.oid AND d.relname::text = ANY($2) AND k.contype = 'f' \
+                    AND k.confdeltype = 'c' \
                     AND k.condeferred AND NOT c.relname::text = ANY($2) GROUP BY c.oid, c.relname HAVING count(*) = 2
                     """, arguments)
             )
@@ -103,7 +116,8 @@ struct PostgreSQLContent {
         return try connection.texts(
             WireStatement(
                 """
-                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                SELECT c.relname::text FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = \
+                c.relnamespace \
                 WHERE n.nspname = $1 AND c.relkind IN ('r', 'p') AND c.relname::text = ANY($2) ORDER BY 1
                 """, arguments)
         )
@@ -119,9 +133,11 @@ struct PostgreSQLContent {
         return try connection.texts(
             WireStatement(
                 """
-                SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) FROM pg_catalog.pg_proc p \
+                SELECT format('%I.%I(%s)', n.nspname, p.proname, pg_get_function_identity_arguments(p.oid)) FROM \
+                pg_catalog.pg_proc p \
                 JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prokind = 'f' \
-                AND (left(p.proname::text, 4) = 'ocd_' OR p.pronargs = 0 AND p.prorettype = 'trigger'::regtype AND p.proname::text = ANY($2)) \
+                AND (left(p.proname::text, 4) = 'ocd_' OR p.pronargs = 0 AND p.prorettype = 'trigger'::regtype AND \
+                p.proname::text = ANY($2)) \
                 ORDER BY p.oid DESC
                 """, arguments)
         )
@@ -133,7 +149,8 @@ struct PostgreSQLContent {
         try arguments.append(list: PostgreSQLFunctions.collationNames.map(StoredValue.string), of: WireType.text)
         return try connection.texts(
             WireStatement(
-                "SELECT o.collname::text FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = o.collnamespace "
+                "SELECT o.collname::text FROM pg_catalog.pg_collation o JOIN pg_catalog.pg_namespace n ON n.oid = "
+                    + "o.collnamespace "
                     + "WHERE n.nspname = $1 AND o.collname::text = ANY($2)", arguments)
         )
     }
@@ -149,7 +166,9 @@ struct PostgreSQLContent {
             try connection.wire.run("DROP TABLE \(list)")
         }
         if !functions.isEmpty { try connection.wire.run("DROP FUNCTION \(functions.joined(separator: ", "))") }
-        for collation in collations { try connection.wire.run("DROP COLLATION \(PostgreSQLMetadata.table(collation, in: schema))") }
+        for collation in collations {
+            try connection.wire.run("DROP COLLATION \(PostgreSQLMetadata.table(collation, in: schema))")
+        }
     }
 
     /// Drops the schema if it is empty, unless it is `public`.

@@ -16,7 +16,8 @@ struct PostgreSQLFunctionUpdate {
         let path = "ARRAY['search_path=' || quote_ident($1::text) || ', pg_temp']"
         try connection.execute(
             statement(
-                "SELECT CASE WHEN p.proconfig IS NULL OR p.proconfig @> \(path) THEN p.prosrc END FROM \(Self.functions) "
+                "SELECT CASE WHEN p.proconfig IS NULL OR p.proconfig @> \(path) THEN p.prosrc END FROM "
+                    + "\(Self.functions) "
                     + "AND p.proname = '\(PostgreSQLFunctions.versionName)'")
         ) { row in
             // The function's source is read, so that a role that may not call it finds the version
@@ -30,7 +31,10 @@ struct PostgreSQLFunctionUpdate {
     /// Returns the role that owns the functions and may replace them.
     func owner() throws -> String? {
         try connection.texts(
-            statement("SELECT pg_catalog.pg_get_userbyid(p.proowner)::text FROM \(Self.functions) AND p.proname = 'ocd_length'")
+            statement(
+                "SELECT pg_catalog.pg_get_userbyid(p.proowner)::text FROM \(Self.functions) AND p.proname = "
+                    + "'ocd_length'"
+            )
         ).last
     }
 
@@ -43,7 +47,9 @@ struct PostgreSQLFunctionUpdate {
             try connection.liftTimeLimit()
             let former = try definitions()
             try connection.wire.run("SET LOCAL client_min_messages TO warning")
-            for statement in try PostgreSQLSchema.functions(PostgreSQLDialect(for: connection)) { try connection.wire.run(statement) }
+            for statement in try PostgreSQLSchema.functions(PostgreSQLDialect(for: connection)) {
+                try connection.wire.run(statement)
+            }
             let changed = try definitions().filter { former[$0] != nil && former[$0] != $1 }.map(\.key)
             for index in try indexes(of: changed) { try connection.wire.run("REINDEX INDEX \(index)") }
             // The triggers follow the model in the store, which may differ from the program's.
@@ -54,7 +60,8 @@ struct PostgreSQLFunctionUpdate {
     }
 
     private static let functions =
-        "pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND p.prokind = 'f'"
+        "pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = $1 AND "
+        + "p.prokind = 'f'"
 
     private func statement(_ sql: String) -> WireStatement {
         return WireStatement(sql, WireArguments(text: schema))
@@ -65,7 +72,9 @@ struct PostgreSQLFunctionUpdate {
         var definitions: [Int64: String] = [:]
         try connection.execute(
             statement(
-                "SELECT p.oid::int8, pg_catalog.pg_get_functiondef(p.oid) FROM \(Self.functions) AND left(p.proname::text, 4) = 'ocd_'")
+                "SELECT p.oid::int8, pg_catalog.pg_get_functiondef(p.oid) FROM \(Self.functions) AND "
+                    + "left(p.proname::text, 4) = 'ocd_'"
+            )
         ) { row in
             definitions[row.int64(0)] = row.string(1)
         }
@@ -80,8 +89,10 @@ struct PostgreSQLFunctionUpdate {
         return try connection.texts(
             WireStatement(
                 """
-                WITH RECURSIVE changed AS (SELECT unnest($1)::oid AS id UNION SELECT d.objid FROM pg_catalog.pg_depend d \
-                JOIN changed c ON d.refobjid = c.id AND d.refclassid = 'pg_proc'::regclass WHERE d.classid = 'pg_proc'::regclass) \
+                WITH RECURSIVE changed AS (SELECT unnest($1)::oid AS id UNION SELECT d.objid FROM \
+                pg_catalog.pg_depend d \
+                JOIN changed c ON d.refobjid = c.id AND d.refclassid = 'pg_proc'::regclass WHERE d.classid = \
+                'pg_proc'::regclass) \
                 SELECT DISTINCT format('%I.%I', n.nspname, i.relname) FROM pg_catalog.pg_depend d \
                 JOIN changed c ON d.refobjid = c.id AND d.refclassid = 'pg_proc'::regclass \
                 JOIN pg_catalog.pg_class i ON i.oid = d.objid AND d.classid = 'pg_class'::regclass \
@@ -109,7 +120,8 @@ extension PostgreSQLStore {
         let owner = try update.owner().map { " as the role '\($0)'" } ?? ""
         Warnings.sayOnce(about: "functions of \(StoreName.path(url))") {
             "The functions in the schema of the store \(StoreName.path(url)) are of the older version \(version), not "
-                + "\(PostgreSQLFunctions.version), and could not be replaced (\(reason)): open the store with this program for writing once\(owner)."
+                + "\(PostgreSQLFunctions.version), and could not be replaced (\(reason)): open the store with this "
+                + "program for writing once\(owner)."
         }
     }
 }

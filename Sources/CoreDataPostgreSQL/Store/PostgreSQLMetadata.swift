@@ -21,7 +21,8 @@ enum PostgreSQLMetadata {
         guard format <= PostgreSQLHousekeeping.format else {
             throw CoreDataErrors.make(
                 .persistentStoreIncompatibleSchema,
-                "The store in the schema '\(schema)' was made by a later version of OpenCoreData: its tables are of version \(format), and this "
+                "The store in the schema '\(schema)' was made by a later version of OpenCoreData: its tables are of "
+                    + "version \(format), and this "
                     + "version knows \(PostgreSQLHousekeeping.format).", recovery: "Update the program.")
         }
         return metadata
@@ -35,7 +36,8 @@ enum PostgreSQLMetadata {
     }
 
     /// The statement that reads the metadata and locks their row until the transaction ends.
-    static let locked = WireStatement("SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE")
+    static let locked = WireStatement(
+        "SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE")
 
     static func exists(_ table: String, _ connection: PostgreSQLConnection, schema: String) throws -> Bool {
         let arguments = WireArguments(text: self.table(table, in: schema))
@@ -48,7 +50,9 @@ enum PostgreSQLMetadata {
     static func model(_ connection: PostgreSQLConnection, schema: String) throws -> NSManagedObjectModel? {
         guard try exists(PostgreSQLHousekeeping.modelTable, connection, schema: schema) else { return nil }
         var content: Data?
-        try connection.execute(WireStatement("SELECT content FROM \(table(PostgreSQLHousekeeping.modelTable, in: schema))")) {
+        try connection.execute(
+            WireStatement("SELECT content FROM \(table(PostgreSQLHousekeeping.modelTable, in: schema))")
+        ) {
             content = $0.data(0)
         }
         guard let content, !content.isEmpty else { return nil }
@@ -70,14 +74,17 @@ enum PostgreSQLMetadata {
 
     /// Writes the model and the metadata of a new store. The row that marks the schema as a store
     /// comes last.
-    static func insert(_ metadata: [String: Any], model: NSManagedObjectModel, in connection: PostgreSQLConnection) throws {
+    static func insert(_ metadata: [String: Any], model: NSManagedObjectModel, in connection: PostgreSQLConnection)
+        throws
+    {
         try replaceModel(model, in: connection)
         var arguments = WireArguments()
         arguments.append(WireType.int4) { $0.append(Int32(PostgreSQLHousekeeping.format)) }
         try append(metadata, to: &arguments)
         try connection.execute(
             WireStatement(
-                "INSERT INTO \(PostgreSQLHousekeeping.storeTable) (id, format, uuid, metadata, last_transaction) VALUES (1, $1, $2, $3, 0)",
+                "INSERT INTO \(PostgreSQLHousekeeping.storeTable) (id, format, uuid, metadata, last_transaction) "
+                    + "VALUES (1, $1, $2, $3, 0)",
                 arguments))
     }
 
@@ -89,7 +96,8 @@ enum PostgreSQLMetadata {
     static func replacement(ofModel model: NSManagedObjectModel) throws -> WireStatement {
         var content = WireArguments()
         let cache = try model.encodedModelCache()
-        content.append(WireType.bytea) { bytes in cache.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) } }
+        content.append(WireType.bytea) { bytes in cache.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) }
+        }
         return WireStatement(
             "INSERT INTO \(PostgreSQLHousekeeping.modelTable) (id, content) VALUES (1, $1) "
                 + "ON CONFLICT (id) DO UPDATE SET content = EXCLUDED.content", content)
@@ -104,7 +112,8 @@ enum PostgreSQLMetadata {
     private static func append(_ metadata: [String: Any], to arguments: inout WireArguments) throws {
         let list = try StoreMetadata.encode(metadata)
         arguments.append(text: metadata[NSStoreUUIDKey] as? String ?? UUID().uuidString)
-        arguments.append(WireType.bytea) { bytes in list.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) } }
+        arguments.append(WireType.bytea) { bytes in list.withUnsafeBytes { bytes.append($0.bindMemory(to: UInt8.self)) }
+        }
     }
 }
 

@@ -2,7 +2,9 @@ import CoreData
 import Foundation
 
 extension PostgreSQLStore {
-    static func replace(at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?) throws {
+    static func replace(
+        at url: URL, options: [AnyHashable: Any]?, withStoreAt source: URL, sourceOptions: [AnyHashable: Any]?
+    ) throws {
         try PostgreSQLReplacement.run(at: url, options, withStoreAt: source, sourceOptions)
     }
 }
@@ -36,7 +38,9 @@ struct PostgreSQLReplacement {
                 defer { source.rollBack() }
                 try source.liftTimeLimit()
                 let replacement = PostgreSQLReplacement(source: source, destination: destination, address: address)
-                guard try PostgreSQLContent.read(source, sourceAddress) != nil else { throw PostgreSQLStore.noStore(sourceAddress) }
+                guard try PostgreSQLContent.read(source, sourceAddress) != nil else {
+                    throw PostgreSQLStore.noStore(sourceAddress)
+                }
                 try destination.transaction {
                     try destination.liftTimeLimit()
                     try replacement.run(sourceAddress)
@@ -51,7 +55,8 @@ struct PostgreSQLReplacement {
         else { throw PostgreSQLStore.noStore(sourceAddress) }
         if try Self.place(of: source, sourceAddress.schema) == Self.place(of: destination, address.schema) {
             throw CoreDataErrors.make(
-                .persistentStoreOperation, "The store \(StoreName.path(address.publicURL)) cannot be replaced by itself.",
+                .persistentStoreOperation,
+                "The store \(StoreName.path(address.publicURL)) cannot be replaced by itself.",
                 recovery: "Name another schema or database.",
                 userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: address.publicURL))
         }
@@ -77,7 +82,8 @@ struct PostgreSQLReplacement {
     private static func place(of connection: PostgreSQLConnection, _ schema: String) throws -> String? {
         try connection.texts(
             WireStatement(
-                "SELECT concat_ws(' ', pg_postmaster_start_time(), current_database(), n.oid) FROM pg_catalog.pg_namespace n "
+                "SELECT concat_ws(' ', pg_postmaster_start_time(), current_database(), n.oid) FROM "
+                    + "pg_catalog.pg_namespace n "
                     + "WHERE n.nspname = $1", WireArguments(text: schema))
         ).last
     }

@@ -5,7 +5,8 @@ import Foundation
 extension PostgreSQLStore {
     /// Runs a block with a connection of its own, which is closed afterwards.
     static func withConnection<Result>(
-        at url: URL, _ options: [AnyHashable: Any]?, isReadOnly: Bool, _ body: (PostgreSQLConnection, PostgreSQLAddress) throws -> Result
+        at url: URL, _ options: [AnyHashable: Any]?, isReadOnly: Bool,
+        _ body: (PostgreSQLConnection, PostgreSQLAddress) throws -> Result
     ) throws -> Result {
         let address = try PostgreSQLAddress(url, options: options)
         let pool = try PostgreSQLPool(configuration(address, options, isReadOnly: isReadOnly))
@@ -15,17 +16,23 @@ extension PostgreSQLStore {
 
     static func storedMetadata(at url: URL, options: [AnyHashable: Any]?) throws -> [String: Any] {
         try withConnection(at: url, options, isReadOnly: true) { connection, address in
-            if flag(options, NSPostgreSQLGivenTablesOption) { return try ExternalTables.metadata(connection, schema: address.schema) }
+            if flag(options, NSPostgreSQLGivenTablesOption) {
+                return try ExternalTables.metadata(connection, schema: address.schema)
+            }
             if let metadata = try PostgreSQLMetadata.read(connection, schema: address.schema) { return metadata }
             throw noStore(address)
         }
     }
 
     static func replaceStoredMetadata(_ metadata: [String: Any]?, at url: URL, options: [AnyHashable: Any]?) throws {
-        if flag(options, NSPostgreSQLGivenTablesOption) { throw ExternalTables.metadataRefusal(at: url.withoutPassword) }
+        if flag(options, NSPostgreSQLGivenTablesOption) {
+            throw ExternalTables.metadataRefusal(at: url.withoutPassword)
+        }
         try withConnection(at: url, options, isReadOnly: false) { connection, address in
             try connection.transaction {
-                guard try PostgreSQLMetadata.read(connection, schema: address.schema) != nil else { throw noStore(address) }
+                guard try PostgreSQLMetadata.read(connection, schema: address.schema) != nil else {
+                    throw noStore(address)
+                }
                 // The metadata are read again under a lock, because a migration may have ended
                 // since.
                 var old: [String: Any] = [:]
@@ -46,7 +53,8 @@ extension PostgreSQLStore {
         CoreDataErrors.make(
             .fileReadNoSuchFile,
             "There is no store at \(StoreName.path(address.publicURL)): the schema '\(address.schema)' has no table "
-                + "\(PostgreSQLHousekeeping.storeTable).", recovery: "Look whether the URL names the right database and schema.",
+                + "\(PostgreSQLHousekeeping.storeTable).",
+            recovery: "Look whether the URL names the right database and schema.",
             userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: address.publicURL))
     }
 
@@ -54,14 +62,17 @@ extension PostgreSQLStore {
     static func destroy(at url: URL, options: [AnyHashable: Any]?) throws {
         if flag(options, NSPostgreSQLGivenTablesOption) {
             throw ExternalTables.refusal(
-                "The store cannot be destroyed", at: url.withoutPassword, recovery: "Whoever has made the tables may drop them.")
+                "The store cannot be destroyed", at: url.withoutPassword,
+                recovery: "Whoever has made the tables may drop them.")
         }
         do {
             try withConnection(at: url, options, isReadOnly: false) { connection, address in
                 try connection.transaction {
                     try PostgreSQLSchemaLock.take(connection, schema: address.schema)
                     let isForced = flag(options, NSPersistentStoreForceDestroyOption)
-                    guard let content = try PostgreSQLContent.read(connection, address, isForced: isForced) else { return }
+                    guard let content = try PostgreSQLContent.read(connection, address, isForced: isForced) else {
+                        return
+                    }
                     try content.drop(connection)
                     try PostgreSQLContent.dropEmptySchema(address.schema, connection)
                 }

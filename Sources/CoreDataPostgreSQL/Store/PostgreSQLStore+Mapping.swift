@@ -12,7 +12,9 @@ extension PostgreSQLStore {
         return try connection.transaction {
             try PostgreSQLSchemaLock.take(connection, schema: schema)
             if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) { return metadata }
-            if try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) { throw emptyStore }
+            if try PostgreSQLMetadata.exists(PostgreSQLHousekeeping.storeTable, connection, schema: schema) {
+                throw emptyStore
+            }
             try PostgreSQLSchema(mapping: mapping, schema: schema).create(connection)
             let metadata = PostgreSQLMetadata.make(for: held.entities, of: model)
             try PostgreSQLMetadata.insert(metadata, model: model, in: connection)
@@ -25,7 +27,9 @@ extension PostgreSQLStore {
         let table = PostgreSQLHousekeeping.storeTable
         return CoreDataErrors.make(
             .persistentStoreOpen, "The store \(StoreName.path(url)) cannot be opened: its table \(table) is empty.",
-            recovery: "Somebody has deleted its row: restore it from a copy; or drop the tables whose names begin with 'ocd_', and "
+            recovery:
+                "Somebody has deleted its row: restore it from a copy; or drop the tables whose names begin with "
+                + "'ocd_', and "
                 + "those of the model's entities where they are this store's.",
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
@@ -35,15 +39,20 @@ extension PostgreSQLStore {
         let schema = SQLSchema(mapping: mapping)
         for (index, reason) in schema.omittedIndexes() {
             Warnings.sayOnce(about: "index \(index.name) of \(StoreName.path(url))") {
-                "The store \(StoreName.path(url)) has no index '\(index.name)': \(reason). Fetches find the same without it, more slowly."
+                "The store \(StoreName.path(url)) has no index '\(index.name)': \(reason). Fetches find the same "
+                    + "without it, more slowly."
             }
         }
         for sentence in schema.unknownIndexOptions() {
-            Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") { "\(sentence) to the store \(StoreName.path(url))." }
+            Warnings.sayOnce(about: "\(sentence) in \(StoreName.path(url))") {
+                "\(sentence) to the store \(StoreName.path(url))."
+            }
         }
     }
 
-    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws -> SQLMapping {
+    func makeMapping(entities: [NSEntityDescription], numbers: [String: Int], _ dialect: PostgreSQLDialect) throws
+        -> SQLMapping
+    {
         try makeMapping(of: entities, dialect, SnakeCaseNaming(), numbers: numbers, store: StoreName.path(url))
     }
 }

@@ -79,7 +79,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
 
     private var notOpen: NSError {
         CoreDataErrors.make(
-            .persistentStoreOpen, "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
+            .persistentStoreOpen,
+            "The store \(StoreName.path(url)) is not open. Add it to a coordinator before using it.")
     }
 
     override func loadMetadata() throws {
@@ -201,7 +202,9 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     func moveStore(to url: URL) throws {
         var place = place.withLock { $0 }
         // The public URL has no password. If it is passed, the present address is kept.
-        if url != place.publicURL { place = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword) }
+        if url != place.publicURL {
+            place = (Result { try PostgreSQLAddress(url, options: options) }, url.withoutPassword)
+        }
         let (pool, loaded) = try connect(to: place.address, makesStore: false)
         let backend: PostgreSQLBackend
         do { backend = try makeBackend(pool) } catch {
@@ -232,7 +235,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         guard !hasExternalTables else {
             return Warnings.sayOnce(about: "following of \(StoreName.path(url))") {
                 "Changes of others in the store \(StoreName.path(url)) are not followed, because they tell nobody "
-                    + "(\(NSPostgreSQLGivenTablesOption)): fetch objects again, or refresh them with a stalenessInterval of 0."
+                    + "(\(NSPostgreSQLGivenTablesOption)): fetch objects again, or refresh them with a "
+                    + "stalenessInterval of 0."
             }
         }
         // Commits between this read and the listener's start are notified too. Nothing was read
@@ -266,17 +270,22 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     /// - Throws: an error that names the store when it was opened read-only.
     func requireWritable() throws {
         guard isReadOnly else { return }
-        throw CoreDataErrors.storeIsReadOnly([self], "The store \(StoreName.path(url)) is read-only: nothing was saved.")
+        throw CoreDataErrors.storeIsReadOnly(
+            [self], "The store \(StoreName.path(url)) is read-only: nothing was saved.")
     }
 
     // MARK: - Stores that are not open
 
     func storedModel() throws -> NSManagedObjectModel? {
         guard !hasExternalTables, let pool = openPool else { return nil }
-        return try pool.withConnection(repeats: true) { try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema) }
+        return try pool.withConnection(repeats: true) {
+            try PostgreSQLMetadata.model($0, schema: pool.configuration.address.schema)
+        }
     }
 
-    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] { try storedMetadata(at: url, options: nil) }
+    override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
+        try storedMetadata(at: url, options: nil)
+    }
 
     override class func setMetadata(_ metadata: [String: Any]?, forPersistentStoreAt url: URL) throws {
         try replaceStoredMetadata(metadata, at: url, options: nil)
@@ -304,7 +313,9 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     ///
     /// - Parameter read: runs statements. One of them returns the store's current metadata and
     ///   locks their row against changes by other transactions.
-    func metadataStatements(in transaction: UUID, after first: [WireStatement] = [], _ read: StatementReader) throws -> [WireStatement] {
+    func metadataStatements(in transaction: UUID, after first: [WireStatement] = [], _ read: StatementReader) throws
+        -> [WireStatement]
+    {
         var current: [String: Any]?
         // Runs after the lock, during which no other program can migrate the store.
         let comparison = openPool?.watch.comparison.map { [$0] } ?? []
@@ -313,7 +324,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         }
         guard let metadata = metadataChanges.write(over: current, in: transaction) else { return [] }
         let update = try PostgreSQLMetadata.update(metadata)
-        guard let hashes = StoreMetadataHashes.hashes(in: metadata), hashes != current.flatMap(StoreMetadataHashes.hashes),
+        guard let hashes = StoreMetadataHashes.hashes(in: metadata),
+            hashes != current.flatMap(StoreMetadataHashes.hashes),
             let model = modelLayout?.model
         else { return [update] }
         return [update, try PostgreSQLMetadata.replacement(ofModel: model)]
@@ -330,7 +342,9 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         func write() throws {
             try pool.withWire { connection in
                 try connection.transaction {
-                    let statements = try metadataStatements(in: transaction) { _ = try connection.executeAll($0, rows: $1) }
+                    let statements = try metadataStatements(in: transaction) {
+                        _ = try connection.executeAll($0, rows: $1)
+                    }
                     _ = try connection.executeAll(statements)
                     try others()
                 }

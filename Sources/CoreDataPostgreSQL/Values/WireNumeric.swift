@@ -16,7 +16,8 @@ enum WireNumeric {
     static func append(_ text: UnsafeBufferPointer<UInt8>, to bytes: inout WireBytes) -> Bool {
         guard let parts = Parts(text) else {
             // Numbers with an exponent, which stores of other programs may have.
-            guard let decimal = Decimal(string: String(decoding: text, as: UTF8.self), locale: .posix), !decimal.isNaN else { return false }
+            guard let decimal = Decimal(string: String(decoding: text, as: UTF8.self), locale: .posix), !decimal.isNaN
+            else { return false }
             var plain = decimal.description
             return plain.withUTF8 { Parts($0).map { $0.append(to: &bytes) } != nil }
         }
@@ -38,7 +39,8 @@ enum WireNumeric {
             whole = rest[..<point].drop { $0 == UInt8(ascii: "0") }
             fraction = rest[point...].dropFirst()
             let isDigit: (UInt8) -> Bool = { $0 >= UInt8(ascii: "0") && $0 <= UInt8(ascii: "9") }
-            guard !rest.isEmpty, whole.allSatisfy(isDigit), fraction.allSatisfy(isDigit), whole.count < 100_000, fraction.count < 16_000
+            guard !rest.isEmpty, whole.allSatisfy(isDigit), fraction.allSatisfy(isDigit), whole.count < 100_000,
+                fraction.count < 16_000
             else { return nil }
         }
 

@@ -44,15 +44,20 @@ extension WireRow: SQLRow {
     }
 
     func storedValue(_ column: Int32) -> StoredValue {
-        guard let bytes = bytes(column), let start = bytes.baseAddress else { return isNull(column) ? .null : .string("") }
+        guard let bytes = bytes(column), let start = bytes.baseAddress else {
+            return isNull(column) ? .null : .string("")
+        }
         let length = Int32(bytes.count)
         switch type(column) {
-        case WireType.int2, WireType.int4, WireType.int8, WireType.boolean: return .integer(WireValue.integer(start, length))
+        case WireType.int2, WireType.int4, WireType.int8, WireType.boolean:
+            return .integer(WireValue.integer(start, length))
         case WireType.float4, WireType.float8: return .double(WireValue.double(start, length))
         case WireType.xid: return .integer(WireValue.integer(start, length))
-        case WireType.timestamptz, WireType.timestamp: return .double(WireTime.seconds(ofMicroseconds: WireValue.integer(start, length)))
+        case WireType.timestamptz, WireType.timestamp:
+            return .double(WireTime.seconds(ofMicroseconds: WireValue.integer(start, length)))
         case WireType.numeric:
-            return WireNumeric.text(bytes).flatMap { Decimal(string: $0, locale: .posix) }.map(StoredValue.decimal) ?? .null
+            return WireNumeric.text(bytes).flatMap { Decimal(string: $0, locale: .posix) }.map(StoredValue.decimal)
+                ?? .null
         case WireType.uuid: return UUID(bytes: bytes).map(StoredValue.uuid) ?? .null
         case WireType.bytea: return .data(Data(buffer: bytes))
         case WireType.jsonb: return .data(Data(WireValue.json(received: bytes)))
@@ -81,7 +86,8 @@ extension WireArguments {
     mutating func append(_ argument: SQLArgument) throws(WireValue.Refusal) {
         guard let elements = argument.elements else { return try append(argument.value, argument.kind) }
         let kinds = elements.lazy.filter { !$0.isNull }.map { WireValue.argumentType($0, argument.kind) }
-        let type = argument.kind.map { _ in kinds.first ?? WireValue.listType(argument.kind) } ?? kinds.first ?? WireType.text
+        let type =
+            argument.kind.map { _ in kinds.first ?? WireValue.listType(argument.kind) } ?? kinds.first ?? WireType.text
         try append(list: elements, of: type)
     }
 
@@ -105,7 +111,9 @@ extension WireArguments {
                     continue
                 }
                 let start = bytes.beginValue()
-                do throws(WireValue.Refusal) { try WireValue.append(value, as: type, to: &bytes) } catch { refusal = error }
+                do throws(WireValue.Refusal) { try WireValue.append(value, as: type, to: &bytes) } catch {
+                    refusal = error
+                }
                 bytes.endValue(start)
             }
         }

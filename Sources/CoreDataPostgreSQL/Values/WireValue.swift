@@ -76,7 +76,8 @@ enum WireValue {
         case (.decimal(let decimal), WireType.float8): bytes.append((decimal as NSDecimalNumber).doubleValue.bitPattern)
         case (.decimal(let decimal), _): try append(text: decimal.description, as: type, to: &bytes)
         case (.string(let text), _): try append(text: text, as: type, to: &bytes)
-        case (.data(let data), WireType.uuid) where data.count != 16: throw Refusal(reason: "is no UUID, which has 16 bytes")
+        case (.data(let data), WireType.uuid) where data.count != 16:
+            throw Refusal(reason: "is no UUID, which has 16 bytes")
         case (.data(let data), WireType.jsonb): append(json: try json(data), to: &bytes)
         case (.data(let data), _):
             try requireLength(data.count)
@@ -92,10 +93,14 @@ enum WireValue {
         switch type {
         case WireType.int8: bytes.append(integer)
         case WireType.int4:
-            guard let narrow = Int32(exactly: integer) else { throw Refusal(reason: "is \(integer), which has more than 32 bits") }
+            guard let narrow = Int32(exactly: integer) else {
+                throw Refusal(reason: "is \(integer), which has more than 32 bits")
+            }
             bytes.append(narrow)
         case WireType.int2:
-            guard let narrow = Int16(exactly: integer) else { throw Refusal(reason: "is \(integer), which has more than 16 bits") }
+            guard let narrow = Int16(exactly: integer) else {
+                throw Refusal(reason: "is \(integer), which has more than 16 bits")
+            }
             bytes.append(narrow)
         case WireType.boolean: bytes.append(UInt8(integer == 0 ? 0 : 1))
         case WireType.float8, WireType.float4, WireType.timestamptz: try append(Double(integer), as: type, to: &bytes)
@@ -114,7 +119,9 @@ enum WireValue {
             bytes.append(time)
         case WireType.numeric: try append(text: Decimal(double).description, as: type, to: &bytes)
         default:
-            guard let integer = Int64(exactly: double) else { throw Refusal(reason: "is \(double), which is no whole number") }
+            guard let integer = Int64(exactly: double) else {
+                throw Refusal(reason: "is \(double), which is no whole number")
+            }
             try append(integer, as: type, to: &bytes)
         }
     }
@@ -182,7 +189,9 @@ enum WireValue {
     }
 
     static func requireLength(_ count: Int) throws(Refusal) {
-        if count > longest { throw Refusal(reason: "has \(count) bytes, and PostgreSQL keeps less than one GiB in a value") }
+        if count > longest {
+            throw Refusal(reason: "has \(count) bytes, and PostgreSQL keeps less than one GiB in a value")
+        }
     }
 
     // MARK: Reading

@@ -39,7 +39,8 @@ public struct CommandLineTool {
         var text = """
             Usage: coredata COMMAND …
 
-            Looks into Core Data stores (SQLite), makes classes and files of models, and ports sources of a Mac. A store is never
+            Looks into Core Data stores (SQLite), makes classes and files of models, and ports sources of a Mac. A \
+            store is never
             changed, and needs no model file.
 
 

@@ -4,22 +4,40 @@ import CoreData
 struct GenerateCommand {
     static let syntax = CommandSyntax(
         name: "generate", summary: "Writes a Swift class for each entity of a model, with @Entity or @Managed.",
-        operands: [.init(name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")],
+        operands: [
+            .init(
+                name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")
+        ],
         options: [
-            .init(name: "output", value: "FOLDER", help: "Where the files go, one for each entity; the current folder by default."),
-            .init(name: "file", value: "FILE", help: "Write all classes to this one file instead; - is the standard output."),
-            .init(name: "managed", value: nil, help: "Write the classes that Xcode makes of the model, with @Managed properties."),
-            .init(name: "access", value: "LEVEL", help: "public or internal; by default public with --managed, else internal."),
+            .init(
+                name: "output", value: "FOLDER",
+                help: "Where the files go, one for each entity; the current folder by default."),
+            .init(
+                name: "file", value: "FILE",
+                help: "Write all classes to this one file instead; - is the standard output."),
+            .init(
+                name: "managed", value: nil,
+                help: "Write the classes that Xcode makes of the model, with @Managed properties."),
+            .init(
+                name: "access", value: "LEVEL",
+                help: "public or internal; by default public with --managed, else internal."),
             .init(name: "entity", value: "NAME,…", help: "Only these entities."),
-            .init(name: "version", value: "NAME", help: "The version of a model with several; the current one by default."),
-            .init(name: "allow-refusals", value: nil, help: "Entities without a class are warnings: a person writes their classes."),
+            .init(
+                name: "version", value: "NAME", help: "The version of a model with several; the current one by default."
+            ),
+            .init(
+                name: "allow-refusals", value: nil,
+                help: "Entities without a class are warnings: a person writes their classes."),
         ],
         notes: """
-            Files whose text is the same already are left alone, and so is every file that the command did not make. What a class
+            Files whose text is the same already are left alone, and so is every file that the command did not make. \
+            What a class
             cannot say is named on the standard error. An entity whose class would have another version hash gets none.
 
-            With --managed an entity whose code in the model is "Class Definition" gets its class and its properties, one with
-            "Category/Extension" its properties; --entity asks for others. Compiled models and stores do not say so: all get both.
+            With --managed an entity whose code in the model is "Class Definition" gets its class and its properties, \
+            one with
+            "Category/Extension" its properties; --entity asks for others. Compiled models and stores do not say so: \
+            all get both.
 
               coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --access public
               coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --managed
@@ -72,11 +90,14 @@ struct GenerateCommand {
         }
         guard !sources.refusals.isEmpty else { return }
         if allowsRefusals {
-            for refusal in sources.refusals { try errors.write(line: "warning: An entity without a class: \(refusal).") }
+            for refusal in sources.refusals {
+                try errors.write(line: "warning: An entity without a class: \(refusal).")
+            }
             return
         }
         throw ToolError(
-            "Entities without a class: it would have another version hash than the model, and could not open stores of the model. "
+            "Entities without a class: it would have another version hash than the model, and could not open stores "
+                + "of the model. "
                 + "Rename what is named here, or write the class with @Managed.",
             details: sources.refusals.map { "  " + DisplayWidth.printable($0) }.joined(separator: "\n"))
     }

@@ -4,20 +4,28 @@ import CoreData
 /// Xcode's compiler makes it.
 struct ModelCommand {
     static let syntax = CommandSyntax(
-        name: "model", summary: "Writes the model of a store or a file as a .xcdatamodel, or a source compiled as a .momd.",
+        name: "model",
+        summary: "Writes the model of a store or a file as a .xcdatamodel, or a source compiled as a .momd.",
         operands: [
             .init(name: "export|compile", help: "What to do with the model."),
-            .init(name: "STORE|MODEL", help: "A store that carries its model, or a model (.momd, .mom, .xcdatamodeld, .xcdatamodel)."),
+            .init(
+                name: "STORE|MODEL",
+                help: "A store that carries its model, or a model (.momd, .mom, .xcdatamodeld, .xcdatamodel)."),
         ],
         options: [
             .init(
                 name: "output", value: "FOLDER",
                 help: "The .xcdatamodel, or .momd, to write; without it an export's XML goes to the output."),
-            .init(name: "version", value: "NAME", help: "The version to export of a model with several; the current one by default."),
-            .init(name: "module", value: "NAME", help: "The module of the classes whose module in the source is the current one."),
+            .init(
+                name: "version", value: "NAME",
+                help: "The version to export of a model with several; the current one by default."),
+            .init(
+                name: "module", value: "NAME",
+                help: "The module of the classes whose module in the source is the current one."),
         ],
         notes: """
-            The same model always gives the same text: everything is in order of name. What a .xcdatamodel has no place for is
+            The same model always gives the same text: everything is in order of name. What a .xcdatamodel has no \
+            place for is
             named on the standard error.
 
             A compiled model has all versions of a source (.xcdatamodeld, .xcdatamodel) and a VersionInfo.plist.
@@ -39,7 +47,8 @@ struct ModelCommand {
     /// - Throws: `UsageError` for values that are invalid for any model.
     init(_ arguments: CommandSyntax.Arguments) throws(UsageError) {
         guard let action = Action(rawValue: arguments.operands[0]) else {
-            throw UsageError(message: "There is no '\(arguments.operands[0])' for models. There are export and compile.")
+            throw UsageError(
+                message: "There is no '\(arguments.operands[0])' for models. There are export and compile.")
         }
         self.action = action
         path = arguments.operands[1]
@@ -51,7 +60,9 @@ struct ModelCommand {
             throw UsageError(message: "'\(output)' does not end in .\(ending).")
         }
         if action == .compile, output == nil { throw UsageError(message: "compile needs --output X.momd.") }
-        if arguments.values[foreign] != nil { throw UsageError(message: "--\(foreign) has no meaning for \(action.rawValue).") }
+        if arguments.values[foreign] != nil {
+            throw UsageError(message: "--\(foreign) has no meaning for \(action.rawValue).")
+        }
     }
 
     func run(_ writer: OutputWriter, errors: OutputWriter) throws {

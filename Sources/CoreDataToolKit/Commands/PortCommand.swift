@@ -4,14 +4,18 @@ import Foundation
 struct PortCommand {
     static let syntax = CommandSyntax(
         name: "port", summary: "Changes Swift sources of a Mac as this package needs them, and lists what is left.",
-        operands: [.init(name: "FOLDER", help: "A folder with Swift files; links and hidden folders are not followed.")],
+        operands: [
+            .init(name: "FOLDER", help: "A folder with Swift files; links and hidden folders are not followed.")
+        ],
         options: [
             .init(name: "write", value: nil, help: "Change the files; without it the changes are only listed."),
             .init(name: "json", value: nil, help: "Write JSON."),
         ],
         notes: """
-            What it changes is what Documentation/Porting.md calls mechanical: @NSManaged, @objc in managed object classes, #keyPath,
-            initializers, imports and the like. Texts, comments and code that only other systems compile stay as they are. Running it
+            What it changes is what Documentation/Porting.md calls mechanical: @NSManaged, @objc in managed object \
+            classes, #keyPath,
+            initializers, imports and the like. Texts, comments and code that only other systems compile stay as they \
+            are. Running it
             again changes nothing more. What a person has to change is listed as 'left', with the rule.
 
               coredata port Sources/Model --write
@@ -46,12 +50,15 @@ struct PortCommand {
     }
 
     private func summary(_ folder: PortingFolder) -> String {
-        func counted(_ count: Int, _ one: String, _ many: String) -> String { count == 1 ? "1 \(one)" : "\(count) \(many)" }
+        func counted(_ count: Int, _ one: String, _ many: String) -> String {
+            count == 1 ? "1 \(one)" : "\(count) \(many)"
+        }
         let changed = folder.files.filter { !$0.ported.edits.isEmpty }
         let changes = changed.map(\.ported.edits.count).reduce(0, +)
         let left = folder.files.map(\.ported.remainders.count).reduce(0, +)
         var text =
-            "\(counted(changes, "change", "changes")) in \(counted(changed.count, "file", "files")) of \(folder.files.count), "
+            "\(counted(changes, "change", "changes")) in \(counted(changed.count, "file", "files")) of "
+            + "\(folder.files.count), "
             + "\(counted(left, "place", "places")) left for a person.\n"
         if !writes, changes > 0 { text += "Nothing was written: --write does.\n" }
         return text

@@ -13,15 +13,21 @@ struct QueryCommand {
             .init(name: "sort", value: "KEY[:desc],…", help: "Order by these properties."),
             .init(name: "limit", value: "N", help: "At most N objects."),
             .init(name: "offset", value: "N", help: "Leave out the first N objects."),
-            .init(name: "columns", value: "A,B,…", help: "Only these properties, or paths to some; objectID is the object itself."),
+            .init(
+                name: "columns", value: "A,B,…",
+                help: "Only these properties, or paths to some; objectID is the object itself."),
             .init(name: "format", value: "FORMAT", help: "table (the default), json or csv."),
             .init(name: "model", value: "FILE", help: "Read it with this model (.momd, .mom, .xcdatamodeld)."),
         ],
         notes: """
-            Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones as their count.
-            Composite attributes are shown as JSON; 'address.city' in predicates, --sort and --columns is an element of one.
-            Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z", and objects as they are shown:
-            SELF == "Item/p12", maker IN {"Maker/p1", "Maker/p2"}. A table that is too wide for the terminal becomes a block of
+            Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones as their \
+            count.
+            Composite attributes are shown as JSON; 'address.city' in predicates, --sort and --columns is an element \
+            of one.
+            Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z", and objects as \
+            they are shown:
+            SELF == "Item/p12", maker IN {"Maker/p1", "Maker/p2"}. A table that is too wide for the terminal becomes \
+            a block of
             lines for each object.
 
               coredata query Store.sqlite Item --where 'stock < 5 AND name BEGINSWITH[c] "b"' --sort name,price:desc
@@ -91,7 +97,9 @@ struct QueryCommand {
         rows.limit = limit
         rows.offset = offset
         let table = store.survey.tables.first { $0.entities.contains { $0.name == entity.name } }
-        rows.checks = table.map { CellChecks($0, entity: entity, properties: Set(columns.map(\.name)), file: store.file) }
+        rows.checks = table.map {
+            CellChecks($0, entity: entity, properties: Set(columns.map(\.name)), file: store.file)
+        }
         var writer = format.make(columns, width: width)
         do {
             if writer.needsAllRows { _ = try rows.forEach { writer.measure($0) } }
@@ -103,7 +111,8 @@ struct QueryCommand {
         }
     }
 
-    private func descriptor(_ key: String, _ ascending: Bool, _ entity: NSEntityDescription) throws -> NSSortDescriptor {
+    private func descriptor(_ key: String, _ ascending: Bool, _ entity: NSEntityDescription) throws -> NSSortDescriptor
+    {
         let resolved: KeyPathResolver.Resolved
         do {
             resolved = try KeyPathResolver.resolve(key, from: entity)
@@ -117,7 +126,8 @@ struct QueryCommand {
         }
         if let composite = resolved.property as? NSCompositeAttributeDescription {
             let elements = composite.elements.map { "\(resolved.keyPath).\($0.name)" }.joined(separator: ", ")
-            throw ToolError("--sort \(key): '\(resolved.keyPath)' is a composite attribute. Sort by its elements: \(elements).")
+            throw ToolError(
+                "--sort \(key): '\(resolved.keyPath)' is a composite attribute. Sort by its elements: \(elements).")
         }
         return NSSortDescriptor(key: resolved.keyPath, ascending: ascending)
     }

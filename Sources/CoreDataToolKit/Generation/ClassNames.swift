@@ -24,7 +24,9 @@ struct ClassNames {
                 number += 1
             }
             names[ObjectIdentifier(entity)] = name
-            if name != given { warnings.append("\(entityName): its class is named \(name), because \(given) is no free name.") }
+            if name != given {
+                warnings.append("\(entityName): its class is named \(name), because \(given) is no free name.")
+            }
         }
     }
 

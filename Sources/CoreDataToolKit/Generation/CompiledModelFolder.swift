@@ -20,7 +20,8 @@ struct CompiledModelFolder {
             checksums[name] = model.versionChecksum
         }
         let list: [String: Any] = [
-            "NSManagedObjectModel_CurrentVersionName": Self.name(of: current), "NSManagedObjectModel_VersionHashes": hashes,
+            "NSManagedObjectModel_CurrentVersionName": Self.name(of: current),
+            "NSManagedObjectModel_VersionHashes": hashes,
             "NSManagedObjectModel_VersionChecksums": checksums,
         ]
         let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
@@ -44,7 +45,8 @@ struct CompiledModelFolder {
             isWritten = true
         }
         let names = files.map(\.name)
-        for name in try manager.contentsOfDirectory(atPath: folder.path) where name.hasSuffix(".mom") && !names.contains(name) {
+        for name in try manager.contentsOfDirectory(atPath: folder.path)
+        where name.hasSuffix(".mom") && !names.contains(name) {
             try manager.removeItem(at: folder.appendingPathComponent(name))
             isWritten = true
         }

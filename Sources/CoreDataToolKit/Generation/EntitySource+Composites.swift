@@ -35,7 +35,9 @@ struct CompositeSource {
         }
         guard arePlain else { return .structure }
         // Model files cannot hold the list of cases.
-        if attribute.enumerationCases == nil, elements.count == 1, elements[0].name == attribute.name { return .rawValue(elements[0]) }
+        if attribute.enumerationCases == nil, elements.count == 1, elements[0].name == attribute.name {
+            return .rawValue(elements[0])
+        }
         return elements.allSatisfy { $0.attributeType == .stringAttributeType } ? .cases : .structure
     }
 
@@ -64,7 +66,8 @@ struct CompositeSource {
 
     static func leavesRules(of attribute: NSCompositeAttributeDescription) -> Bool {
         attribute.elements.contains { element in
-            !element.validationPredicates.isEmpty || (element as? NSCompositeAttributeDescription).map(leavesRules) ?? false
+            !element.validationPredicates.isEmpty
+                || (element as? NSCompositeAttributeDescription).map(leavesRules) ?? false
         }
     }
 
@@ -72,7 +75,8 @@ struct CompositeSource {
     var initialValue: String? {
         switch form {
         case .structure: return nil
-        case .rawValue(let element): return SwiftLiteral.defaultValue(of: element).map { "\(typeName)(rawValue: \($0))" }
+        case .rawValue(let element):
+            return SwiftLiteral.defaultValue(of: element).map { "\(typeName)(rawValue: \($0))" }
         case .cases:
             return attribute.elements.first { $0.defaultValue != nil }.map { ".\(SwiftNames.declared($0.name))" }
         }
@@ -120,7 +124,8 @@ struct CompositeSource {
         }
         func declared(_ name: String) -> String { SwiftNames.declared(name) }
         var lines = [
-            "/// The elements of `\(attribute.name)`.", "\(access)struct \(typeName): CompositeValue, Hashable, Sendable {",
+            "/// The elements of `\(attribute.name)`.",
+            "\(access)struct \(typeName): CompositeValue, Hashable, Sendable {",
         ]
         lines += members.map { "    \(access)var \(declared($0.name)): \($0.type)" }
         lines += ["", "    \(access)static let compositeElements: [CompositeElement] = ["]
@@ -134,7 +139,8 @@ struct CompositeSource {
             return "        self.\(declared(member.name)) = try elements.\(function)(\(SwiftLiteral.text(member.name)))"
         }
         lines += ["    }", "", "    \(access)func write(to elements: inout CompositeElements) {"]
-        lines += members.map { "        elements.set(\(SwiftLiteral.text($0.name)), self.\(declared($0.name)))" } + ["    }"]
+        lines +=
+            members.map { "        elements.set(\(SwiftLiteral.text($0.name)), self.\(declared($0.name)))" } + ["    }"]
         let text = lines.map { $0.isEmpty ? "" : indent + $0 }.joined(separator: "\n") + "\n"
         return text + inner.map { "\n" + $0 }.joined() + indent + "}\n"
     }
@@ -145,7 +151,9 @@ struct CompositeSource {
         if let original = element.renamingIdentifier, original != element.name {
             arguments.append("originalName: \(SwiftLiteral.text(original))")
         }
-        if let modifier = element.versionHashModifier { arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))") }
+        if let modifier = element.versionHashModifier {
+            arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
+        }
         if element.preservesValueInHistoryOnDeletion { arguments.append("isPreservedOnDeletion: true") }
         return arguments.joined(separator: ", ")
     }
@@ -155,7 +163,8 @@ extension EntitySource {
     /// Returns the type of a composite attribute that the class declares, nested in the class.
     func source(of composite: NSCompositeAttributeDescription) -> CompositeSource {
         let names = self.names
-        let others = composite.entity.properties.compactMap { $0 as? NSCompositeAttributeDescription }.map(\.name).sorted()
+        let others = composite.entity.properties.compactMap { $0 as? NSCompositeAttributeDescription }.map(\.name)
+            .sorted()
         // Of two attributes that differ only in the case of their first letter, the second one gets
         // another type name.
         let earlier = Set(others.prefix { $0 != composite.name }.map { $0.prefix(1).uppercased() + $0.dropFirst() })

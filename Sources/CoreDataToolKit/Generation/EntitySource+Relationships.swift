@@ -20,8 +20,12 @@ extension EntitySource {
         if let modifier = relationship.versionHashModifier {
             arguments.append("versionHashModifier: \(SwiftLiteral.text(modifier))")
         }
-        if let userInfo = Self.texts(of: relationship.userInfo) { arguments.append("userInfo: \(SwiftLiteral.dictionary(userInfo))") }
-        if relationship.isIndexedBySpotlight { warn(relationship.name, "a relationship has no Spotlight index in the class") }
+        if let userInfo = Self.texts(of: relationship.userInfo) {
+            arguments.append("userInfo: \(SwiftLiteral.dictionary(userInfo))")
+        }
+        if relationship.isIndexedBySpotlight {
+            warn(relationship.name, "a relationship has no Spotlight index in the class")
+        }
         for predicate in relationship.validationPredicates {
             warn(relationship.name, "the class does not say the validation '\(predicate.predicateFormat)'")
         }
@@ -49,14 +53,18 @@ extension EntitySource {
     /// Returns the argument for the inverse, if this side is the one that names it.
     private mutating func inverse(of relationship: NSRelationshipDescription) -> String? {
         guard let inverse = relationship.inverseRelationship else { return nil }
-        if inverse === relationship, relationship.destinationEntity === relationship.entity { return "ownInverse: true" }
+        if inverse === relationship, relationship.destinationEntity === relationship.entity {
+            return "ownInverse: true"
+        }
         guard inverse.inverseRelationship === relationship, inverse !== relationship, problem(of: inverse) == nil,
             Self.canName(relationship) || Self.canName(inverse)
         else {
             refuse(relationship.name, "the class cannot name its inverse, \(inverse.entity.name ?? "").\(inverse.name)")
             return nil
         }
-        guard Self.names(relationship, before: inverse), let destination = relationship.destinationEntity else { return nil }
+        guard Self.names(relationship, before: inverse), let destination = relationship.destinationEntity else {
+            return nil
+        }
         return "inverse: \\\(names.name(of: destination)).\(SwiftNames.declared(inverse.name))"
     }
 

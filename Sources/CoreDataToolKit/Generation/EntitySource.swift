@@ -68,7 +68,9 @@ struct EntitySource {
 
     /// Whether the user information only marks an attribute as an enumeration, with its cases.
     static func isMarkOfEnumeration(_ property: NSPropertyDescription) -> Bool {
-        let known: Set<AnyHashable> = [NSCompositeAttributeDescription.enumerationMark, NSCompositeAttributeDescription.casesKey]
+        let known: Set<AnyHashable> = [
+            NSCompositeAttributeDescription.enumerationMark, NSCompositeAttributeDescription.casesKey,
+        ]
         return property is NSCompositeAttributeDescription && Set((property.userInfo ?? [:]).keys).isSubset(of: known)
     }
 
@@ -111,7 +113,8 @@ struct EntitySource {
     func nameProblem(of property: NSPropertyDescription) -> String? {
         let entity = property.entity
         let place = SwiftNames.Place(
-            isSubclass: entity.superentity != nil, isOpen: !entity.subentities.isEmpty, types: types(mentionedBy: entity),
+            isSubclass: entity.superentity != nil, isOpen: !entity.subentities.isEmpty,
+            types: types(mentionedBy: entity),
             properties: Set(entity.properties.filter { $0.entity === entity }.map(\.name)))
         return SwiftNames.problem(ofProperty: property.name, in: place)
     }
@@ -174,7 +177,10 @@ struct EntitySource {
             warnings.append("\(entityName): its user information is not in the class.")
         }
         if !entity.compoundIndexes.isEmpty {
-            warnings.append("\(entityName): its compound indexes are not in the class, and no store makes them; give it fetch indexes.")
+            warnings.append(
+                "\(entityName): its compound indexes are not in the class, and no store makes them; give it fetch "
+                    + "indexes."
+            )
         }
         if arguments.isEmpty { return "@Entity" }
         let line = "@Entity(\(arguments.joined(separator: ", ")))"
@@ -204,7 +210,9 @@ struct EntitySource {
             let names = index.elements.compactMap(\.propertyName)
             // The index of an attribute's mark, which models list in addition to another index of
             // the same attribute.
-            let isOfMark = names == [index.name] && entity.indexes.contains { $0 !== index && $0.elements.map(\.propertyName) == names }
+            let isOfMark =
+                names == [index.name]
+                && entity.indexes.contains { $0 !== index && $0.elements.map(\.propertyName) == names }
             if isOfMark { continue }
             let isPlain =
                 index.partialIndexPredicate == nil
@@ -212,18 +220,22 @@ struct EntitySource {
                     $0.isAscending && $0.collationType == .binary && !($0.property is NSExpressionDescription)
                 }
             guard isPlain, !names.isEmpty, names.count == index.elements.count, left.isDisjoint(with: names) else {
-                warnings.append("\(entityName): the index '\(index.name)' is more than a list of the class's properties.")
+                warnings.append(
+                    "\(entityName): the index '\(index.name)' is more than a list of the class's properties.")
                 continue
             }
             if lists.contains(names) { continue }
             lists.append(names)
-            let name = "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And") + "Index"
+            let name =
+                "by" + names.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined(separator: "And") + "Index"
             if name != index.name { renamed.append("\(index.name) (\(name))") }
         }
         // Old editors marked every relationship as indexed. Stores index to-one relationships
         // anyway, and others have no column.
         for case let property as NSAttributeDescription in entity.properties
-        where property.entity === entity && property.isIndexed && !left.contains(property.name) && !lists.contains([property.name]) {
+        where property.entity === entity && property.isIndexed && !left.contains(property.name)
+            && !lists.contains([property.name])
+        {
             let isIndexedBelow = entity.indexes.contains { $0.elements.map(\.propertyName) == [property.name] }
             if !isIndexedBelow, !hasIndexInSubentity(property) { lists.append([property.name]) }
         }

@@ -9,7 +9,8 @@ extension EntitySources {
     /// - Parameter code: the code generation settings in the model's file; nil if it has none.
     /// - Throws: `ToolError` for an entity that the model does not have.
     init(
-        managed model: NSManagedObjectModel, _ code: CodeGeneration?, from source: String, entities chosen: [String]?, isPublic: Bool
+        managed model: NSManagedObjectModel, _ code: CodeGeneration?, from source: String, entities chosen: [String]?,
+        isPublic: Bool
     ) throws {
         let entities = try Self.entities(of: model, from: source, chosen)
         func kind(_ entity: NSEntityDescription) -> CodeGeneration.Kind {
@@ -35,12 +36,15 @@ extension EntitySources {
                 entity, code: code?.entities[entity.name ?? ""], isPublic: isPublic,
                 hasGeneratedSuperclass: generated.contains { $0 === superentity })
             let head = first + "\nimport CoreData\n\n"
-            if kind(entity) == .class { files.append(File(name: "\(className)+CoreDataClass.swift", text: head + managed.declaration)) }
+            if kind(entity) == .class {
+                files.append(File(name: "\(className)+CoreDataClass.swift", text: head + managed.declaration))
+            }
             files.append(File(name: "\(className)+CoreDataProperties.swift", text: head + managed.properties()))
             warnings += managed.warnings
         }
         if files.isEmpty, warnings.isEmpty {
-            warnings.append("The model leaves the classes of all entities to a person. Name those to be written: --entity NAME,…")
+            warnings.append(
+                "The model leaves the classes of all entities to a person. Name those to be written: --entity NAME,…")
         }
         self.init(files: files, warnings: warnings, imports: "import CoreData\n", firstLine: first)
     }

@@ -43,7 +43,9 @@ struct EntitySources {
             if !entitySource.refusals.isEmpty { refused.append((entity, entitySource.refusals)) }
             warnings += entitySource.warnings
             files.append(
-                File(name: Self.fileName(ofClass: names.name(of: entity)), text: first + "\n" + Self.imports + "\n" + text))
+                File(
+                    name: Self.fileName(ofClass: names.name(of: entity)),
+                    text: first + "\n" + Self.imports + "\n" + text))
         }
         if chosen == nil { warnings += Self.modelWarnings(model) }
         // A subentity's hash contains that of its superentity.
@@ -66,12 +68,16 @@ struct EntitySources {
     /// Returns the requested entities, sorted by name.
     ///
     /// - Throws: `ToolError` for an entity that the model does not have.
-    static func entities(of model: NSManagedObjectModel, from source: String, _ chosen: [String]?) throws -> [NSEntityDescription] {
+    static func entities(of model: NSManagedObjectModel, from source: String, _ chosen: [String]?) throws
+        -> [NSEntityDescription]
+    {
         let entities = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         let known = entities.compactMap(\.name)
         for name in chosen ?? [] where !known.contains(name) {
             throw ToolError(
-                "The model '\(source)' has no entity '\(name)'. \(NearNames.advice(for: name, among: known, kind: "entity"))")
+                "The model '\(source)' has no entity '\(name)'. "
+                    + "\(NearNames.advice(for: name, among: known, kind: "entity"))"
+            )
         }
         return entities.filter { chosen?.contains($0.name ?? "") ?? true }
     }

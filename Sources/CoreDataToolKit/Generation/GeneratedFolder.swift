@@ -21,7 +21,8 @@ struct GeneratedFolder {
         for (file, data) in zip(files, present) where FileManager.default.fileExists(atPath: path(of: file)) {
             guard let data, data.starts(with: EntitySources.mark.utf8) else {
                 throw ToolError(
-                    "'\(path(of: file))' was not made by this command and is not overwritten. Move it, or choose another --output."
+                    "'\(path(of: file))' was not made by this command and is not overwritten. Move it, or choose "
+                        + "another --output."
                 )
             }
         }

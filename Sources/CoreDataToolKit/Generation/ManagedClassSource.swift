@@ -42,7 +42,8 @@ struct ManagedClassSource {
         var methods: [String] = []
         for property in Self.inOrder(own) {
             guard SwiftNames.isIdentifier(property.name) else {
-                warnings.append("\(entity.name ?? "").\(property.name): its name is no Swift name; the class does not declare it.")
+                warnings.append(
+                    "\(entity.name ?? "").\(property.name): its name is no Swift name; the class does not declare it.")
                 continue
             }
             lines.append("    @Managed \(access)var \(SwiftNames.declared(property.name)): \(type(of: property))")
@@ -98,9 +99,12 @@ struct ManagedClassSource {
         }
         // If the model does not state otherwise, numbers are scalars and dates objects, as in a new
         // model.
-        if let scalar, code?.usesScalars[attribute.name] ?? (attribute.attributeType != .dateAttributeType) { return scalar }
+        if let scalar, code?.usesScalars[attribute.name] ?? (attribute.attributeType != .dateAttributeType) {
+            return scalar
+        }
         switch attribute.attributeType {
-        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType, .floatAttributeType,
+        case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .doubleAttributeType,
+            .floatAttributeType,
             .booleanAttributeType:
             return "NSNumber?"
         case .decimalAttributeType: return "NSDecimalNumber?"
@@ -131,13 +135,15 @@ struct ManagedClassSource {
         if relationship.isOrdered {
             methods = [
                 "insertInto\(capital)(_ value: \(member), at idx: Int)", "removeFrom\(capital)(at idx: Int)",
-                "insertInto\(capital)(_ values: [\(member)], at indexes: NSIndexSet)", "removeFrom\(capital)(at indexes: NSIndexSet)",
+                "insertInto\(capital)(_ values: [\(member)], at indexes: NSIndexSet)",
+                "removeFrom\(capital)(at indexes: NSIndexSet)",
                 "replace\(capital)(at idx: Int, with value: \(member))",
                 "replace\(capital)(at indexes: NSIndexSet, with values: [\(member)])",
             ]
         }
         methods += [
-            "addTo\(capital)(_ value: \(member))", "removeFrom\(capital)(_ value: \(member))", "addTo\(capital)(_ values: \(set))",
+            "addTo\(capital)(_ value: \(member))", "removeFrom\(capital)(_ value: \(member))",
+            "addTo\(capital)(_ values: \(set))",
             "removeFrom\(capital)(_ values: \(set))",
         ]
         let lines = methods.map { "    \(mark) \(access)func \($0)" }

@@ -3,7 +3,8 @@ import CoreData
 /// Converts values to Swift expressions.
 enum SwiftLiteral {
     static func dictionary(_ texts: [String: String]) -> String {
-        "[" + texts.sorted { $0.key < $1.key }.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ") + "]"
+        "[" + texts.sorted { $0.key < $1.key }.map { "\(text($0.key)): \(text($0.value))" }.joined(separator: ", ")
+            + "]"
     }
 
     static func text(_ text: String) -> String {

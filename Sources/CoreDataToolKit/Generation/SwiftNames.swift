@@ -49,8 +49,10 @@ enum SwiftNames {
     // MARK: Lists
 
     private static let keywords: Set<String> = [
-        "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "break", "case", "catch", "class",
-        "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false", "fileprivate",
+        "Any", "Protocol", "Self", "Type", "actor", "as", "associatedtype", "async", "await", "break", "case", "catch",
+        "class",
+        "continue", "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate",
         "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let", "nil", "operator",
         "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return", "self", "static", "struct",
         "subscript", "super", "switch", "throw", "throws", "true", "try", "typealias", "var", "where", "while",
@@ -68,18 +70,23 @@ enum SwiftNames {
 
     /// The types of attributes, which only classes with such attributes mention.
     private static let valueTypes: Set<String> = [
-        "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSNumber",
+        "Bool", "Data", "Date", "Decimal", "Double", "Float", "Int", "Int16", "Int32", "Int64", "NSArray",
+        "NSDictionary", "NSNumber",
         "NSObject", "NSOrderedSet", "NSSet", "NSString", "Set", "String", "URL", "UUID",
     ]
 
     /// Types and macros that generated classes and the macro's code mention.
     private static let typesInUse: Set<String> = [
-        "AnyHashable", "AnyObject", "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived", "Double", "Entity",
-        "_EntityDeclaration", "EntityObject", "_EntityProperties", "EntitySnapshot", "Float", "Foundation", "InitialValues",
-        "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSEntityDescription", "NSManagedObject", "NSManagedObjectContext",
+        "AnyHashable", "AnyObject", "Array", "Attribute", "Bool", "CoreData", "Data", "Date", "Decimal", "Derived",
+        "Double", "Entity",
+        "_EntityDeclaration", "EntityObject", "_EntityProperties", "EntitySnapshot", "Float", "Foundation",
+        "InitialValues",
+        "Int", "Int16", "Int32", "Int64", "NSArray", "NSDictionary", "NSEntityDescription", "NSManagedObject",
+        "NSManagedObjectContext",
         "NSNumber", "NSObject", "NSOrderedSet", "NSSet", "NSString", "Object",
         "ObjectReference", "Optional", "PartialKeyPath", "Relationship", "SafeCoreData", "Set", "Snapshot",
-        "SnapshotProperty", "_SnapshotReader", "_SnapshotVisitor", "String", "Swift", "Transient", "URL", "UUID", "Value",
+        "SnapshotProperty", "_SnapshotReader", "_SnapshotVisitor", "String", "Swift", "Transient", "URL", "UUID",
+        "Value",
         "Visitor", "WritableKeyPath",
     ]
 }

@@ -5,7 +5,8 @@ enum ConditionalCode {
         "macOS", "OSX", "iOS", "tvOS", "watchOS", "visionOS", "macCatalyst", "Windows", "Android",
     ]
     private static let otherModules: Set<String> = [
-        "ObjectiveC", "Darwin", "UIKit", "AppKit", "Cocoa", "SwiftUI", "Combine", "CloudKit", "WatchKit", "CoreSpotlight", "SwiftData",
+        "ObjectiveC", "Darwin", "UIKit", "AppKit", "Cocoa", "SwiftUI", "Combine", "CloudKit", "WatchKit",
+        "CoreSpotlight", "SwiftData",
     ]
     private static let ownModules: Set<String> = ["CoreData", "Foundation", "Glibc", "Dispatch"]
 
@@ -86,7 +87,8 @@ enum ConditionalCode {
         guard arguments.count == 1 else { return nil }
         switch first {
         case "os": return arguments[0] == "Linux" ? true : (otherSystems.contains(arguments[0]) ? false : nil)
-        case "canImport": return ownModules.contains(arguments[0]) ? true : (otherModules.contains(arguments[0]) ? false : nil)
+        case "canImport":
+            return ownModules.contains(arguments[0]) ? true : (otherModules.contains(arguments[0]) ? false : nil)
         case "targetEnvironment": return false
         default: return nil
         }

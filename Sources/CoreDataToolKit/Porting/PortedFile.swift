@@ -62,7 +62,8 @@ struct ManagedClasses {
             for scope in source.scopes where scope.kind == .type {
                 if let parent = scope.inherited.first { parents.append((scope.name, parent)) }
             }
-            for (index, token) in source.tokens.enumerated() where marks.contains(token.text) && source.word(index - 1) == "@" {
+            for (index, token) in source.tokens.enumerated()
+            where marks.contains(token.text) && source.word(index - 1) == "@" {
                 // Only a managed object class has such properties, wherever its superclass is
                 // declared.
                 if let scope = source.scope(around: index) { names.insert(scope.name) }
@@ -89,7 +90,10 @@ struct ManagedClasses {
     /// declare.
     private mutating func noteDeclarations(_ source: SwiftSource) {
         for scope in source.scopes {
-            guard let keyword = (0..<scope.body.lowerBound).last(where: { source.word($0) == "class" && source.word($0 + 1) == scope.name })
+            guard
+                let keyword = (0..<scope.body.lowerBound).last(where: {
+                    source.word($0) == "class" && source.word($0 + 1) == scope.name
+                })
             else { continue }
             let modifiers = source.modifiers(of: keyword)
             let isLocal = source.brace(around: keyword) != nil && !source.isMember(keyword)
@@ -131,7 +135,8 @@ struct ManagedClasses {
 
     /// Removes the set classes of properties whose name another property has too.
     private mutating func leaveOutAmbiguousSets(_ source: SwiftSource) {
-        for (index, token) in source.tokens.enumerated() where token.kind == .word && (token.text == "var" || token.text == "let") {
+        for (index, token) in source.tokens.enumerated()
+        where token.kind == .word && (token.text == "var" || token.text == "let") {
             let name = source.word(index + 1)
             guard let type = setClasses[name], source.isMember(index) else { continue }
             if !source.matches(":", type, at: index + 2) { setClasses[name] = nil }

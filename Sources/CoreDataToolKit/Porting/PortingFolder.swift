@@ -23,7 +23,8 @@ struct PortingFolder {
             throw ToolError("There is no folder '\(path)'. Check the path.")
         }
         var skipped: [String] = []
-        let found = isFolder.boolValue ? try Self.swiftFiles(in: root, named: "", &skipped) : [(root.lastPathComponent, root)]
+        let found =
+            isFolder.boolValue ? try Self.swiftFiles(in: root, named: "", &skipped) : [(root.lastPathComponent, root)]
         var sources: [(name: String, url: URL, source: SwiftSource)] = []
         for (name, url) in found {
             guard let data = try? Data(contentsOf: url) else {
@@ -40,7 +41,9 @@ struct PortingFolder {
         self.skipped = skipped
     }
 
-    private static func swiftFiles(in folder: URL, named prefix: String, _ skipped: inout [String]) throws -> [(String, URL)] {
+    private static func swiftFiles(in folder: URL, named prefix: String, _ skipped: inout [String]) throws -> [(
+        String, URL
+    )] {
         let names: [String]
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
@@ -72,7 +75,8 @@ struct PortingFolder {
                     try FileManager.default.setAttributes([.posixPermissions: permissions], ofItemAtPath: file.url.path)
                 }
             } catch {
-                throw ToolError("'\(file.url.path)' cannot be written: \(ErrorText.line(error)) Files before it are changed.")
+                throw ToolError(
+                    "'\(file.url.path)' cannot be written: \(ErrorText.line(error)) Files before it are changed.")
             }
         }
     }

@@ -5,7 +5,8 @@ extension PortingRules {
         case "NSManaged": portManaged(index)
         case "objc": portObjC(index)
         case "objcMembers": portObjCMembers(index)
-        case "NSCopying", "IBOutlet", "IBAction", "IBInspectable", "GKInspectable", "NSApplicationMain", "UIApplicationMain":
+        case "NSCopying", "IBOutlet", "IBAction", "IBInspectable", "GKInspectable", "NSApplicationMain",
+            "UIApplicationMain":
             leave(index, "@\(source.word(index + 1)) does not exist here.")
         default: break
         }
@@ -23,7 +24,9 @@ extension PortingRules {
                 return replace(index..<(index + 2), by: "@ManagedAccessor")
             }
             guard let key = relationship(ofMethod: name) else {
-                leave(keyword, "The relationship cannot be told from the name '\(name)': write @ManagedAccessor(key: \"…\").")
+                leave(
+                    keyword,
+                    "The relationship cannot be told from the name '\(name)': write @ManagedAccessor(key: \"…\").")
                 return replace(index..<(index + 2), by: "@ManagedAccessor")
             }
             replace(index..<(index + 2), by: "@ManagedAccessor(key: \"\(key)\")")
@@ -88,7 +91,9 @@ extension PortingRules {
             end = close + 1
         }
         guard isOfOwnClass(index, keyword) else {
-            leave(index, "@objc does not exist here: remove it, and what depends on it (selectors, protocols of Objective-C).")
+            leave(
+                index,
+                "@objc does not exist here: remove it, and what depends on it (selectors, protocols of Objective-C).")
             skip(to: end)
             return
         }
@@ -98,12 +103,15 @@ extension PortingRules {
         case "class":
             let declared = declaredName(keyword)
             if let name, name != declared {
-                leave(index, "The class was '\(name)' in Objective-C: where the model says so, write \(declared) there.")
+                leave(
+                    index, "The class was '\(name)' in Objective-C: where the model says so, write \(declared) there.")
             }
         case "var" where !isManaged && isInManagedClass(index):
             leave(
                 index,
-                "'\(source.word(keyword + 1))' has no name at run time: value(forKey:) finds it only through value(forUndefinedKey:).")
+                "'\(source.word(keyword + 1))' has no name at run time: value(forKey:) finds it only through "
+                    + "value(forUndefinedKey:)."
+            )
         default: break
         }
     }
@@ -127,7 +135,8 @@ extension PortingRules {
 
     mutating func portOverride(_ index: Int) {
         guard let keyword = source.declaration(from: index) else { return }
-        if source.word(keyword) == "init", source.matches("(", "entity", at: keyword + 1), let close = source.closing(keyword + 1),
+        if source.word(keyword) == "init", source.matches("(", "entity", at: keyword + 1),
+            let close = source.closing(keyword + 1),
             ((keyword + 1)..<close).contains(where: { source.word($0) == "insertInto" })
         {
             let modifiers = source.modifiers(of: keyword)
@@ -139,7 +148,8 @@ extension PortingRules {
         if source.word(keyword) == "init", source.matches("(", "persistentStoreCoordinator", at: keyword + 1) {
             return makeRequired(index, keyword)
         }
-        if source.word(keyword) == "init", source.matches("(", ")", at: keyword + 1), let scope = source.scope(around: index),
+        if source.word(keyword) == "init", source.matches("(", ")", at: keyword + 1),
+            let scope = source.scope(around: index),
             scope.kind == .type, classes.requiringNames.contains(scope.name)
         {
             return makeRequired(index, keyword)
@@ -147,8 +157,14 @@ extension PortingRules {
         let name = source.word(keyword + 1)
         if source.scope(around: index)?.kind == .extension {
             leave(index, "Nothing can be overridden in an extension: move this into the class.")
-        } else if let scope = source.scope(around: index), let owner = classes.classExtended(with: name, above: scope.name) {
-            leave(index, "'\(name)' is declared in an extension of \(owner), and cannot be overridden: move that one into the class.")
+        } else if let scope = source.scope(around: index),
+            let owner = classes.classExtended(with: name, above: scope.name)
+        {
+            leave(
+                index,
+                "'\(name)' is declared in an extension of \(owner), and cannot be overridden: move that one into the "
+                    + "class."
+            )
         }
         if source.word(keyword) == "func",
             ["willChangeValue", "didChangeValue", "willAccessValue", "didAccessValue"].contains(name)
@@ -165,7 +181,8 @@ extension PortingRules {
 
     /// Changes a class's own `init(context:)`.
     mutating func portContextInitializer(_ index: Int) {
-        guard isInManagedClass(index), source.matches("(", "context", at: index + 1), let close = source.closing(index + 1),
+        guard isInManagedClass(index), source.matches("(", "context", at: index + 1),
+            let close = source.closing(index + 1),
             source.declaration(from: index) == index
         else { return }
         let parameter = ((index + 3)..<close).map { source.word($0) }
@@ -174,10 +191,13 @@ extension PortingRules {
         let modifiers = (start..<index).map { source.word($0) }
         if modifiers.contains("required") { return }
         guard source.scope(around: index)?.kind == .type,
-            let convenience = (start..<index).first(where: { source.word($0) == "convenience" }), !modifiers.contains("private"),
+            let convenience = (start..<index).first(where: { source.word($0) == "convenience" }),
+            !modifiers.contains("private"),
             !modifiers.contains("fileprivate")
         else {
-            return leave(index, "init(context:) is a required initializer: declare it 'required convenience' in the class itself.")
+            return leave(
+                index,
+                "init(context:) is a required initializer: declare it 'required convenience' in the class itself.")
         }
         if let override = (start..<index).first(where: { source.word($0) == "override" }) {
             replace(override..<(override + 1), by: "required")

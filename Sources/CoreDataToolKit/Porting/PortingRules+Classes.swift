@@ -3,8 +3,10 @@ extension PortingRules {
     /// Classes whose `init()` is required, so that a subclass without it can have no other
     /// designated initializer.
     static let classesOfRequiredInitializers: Set<String> = [
-        "NSAsynchronousFetchRequest", "NSAttributeDescription", "NSBatchDeleteRequest", "NSBatchInsertRequest", "NSBatchUpdateRequest",
-        "NSCompositeAttributeDescription", "NSDerivedAttributeDescription", "NSEntityDescription", "NSExpressionDescription",
+        "NSAsynchronousFetchRequest", "NSAttributeDescription", "NSBatchDeleteRequest", "NSBatchInsertRequest",
+        "NSBatchUpdateRequest",
+        "NSCompositeAttributeDescription", "NSDerivedAttributeDescription", "NSEntityDescription",
+        "NSExpressionDescription",
         "NSFetchRequest", "NSFetchedPropertyDescription", "NSManagedObjectModel", "NSPersistentStoreDescription",
         "NSPersistentStoreRequest", "NSPropertyDescription", "NSRelationshipDescription", "NSSaveChangesRequest",
         "NSSecureUnarchiveFromDataTransformer", "ValueTransformer",
@@ -13,21 +15,27 @@ extension PortingRules {
     /// Classes that are not managed objects.
     static let frameworkClasses: Set<String> = classesOfRequiredInitializers.union([
         "NSAtomicStore", "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSFetchedResultsController",
-        "NSFetchIndexDescription", "NSFetchIndexElementDescription", "NSIncrementalStore", "NSManagedObjectContext", "NSManagedObjectID",
-        "NSMappingModel", "NSMergePolicy", "NSPersistentContainer", "NSPersistentStore", "NSPersistentStoreCoordinator", "NSPredicate",
+        "NSFetchIndexDescription", "NSFetchIndexElementDescription", "NSIncrementalStore", "NSManagedObjectContext",
+        "NSManagedObjectID",
+        "NSMappingModel", "NSMergePolicy", "NSPersistentContainer", "NSPersistentStore", "NSPersistentStoreCoordinator",
+        "NSPredicate",
         "NSQueryGenerationToken", "NSSortDescriptor",
     ])
 
     /// Properties of Core Data's and Foundation's classes that take arrays.
     static let arrayProperties: Set<String> = [
-        "affectedStores", "arguments", "compoundIndexes", "elements", "entities", "indexes", "properties", "propertiesToFetch",
-        "propertiesToGroupBy", "relationshipKeyPathsForPrefetching", "sortDescriptors", "subentities", "uniquenessConstraints",
+        "affectedStores", "arguments", "compoundIndexes", "elements", "entities", "indexes", "properties",
+        "propertiesToFetch",
+        "propertiesToGroupBy", "relationshipKeyPathsForPrefetching", "sortDescriptors", "subentities",
+        "uniquenessConstraints",
     ]
 
     /// Checks a transformer, request or description with its own designated initializer.
     mutating func lookAtClass(_ index: Int) {
         guard classes.requiringNames.contains(source.word(index + 1)),
-            let scope = source.scopes.first(where: { $0.body.lowerBound > index && $0.name == source.word(index + 1) && $0.kind == .type })
+            let scope = source.scopes.first(where: {
+                $0.body.lowerBound > index && $0.name == source.word(index + 1) && $0.kind == .type
+            })
         else { return }
         var hasDesignated = false
         for place in scope.body
@@ -39,14 +47,16 @@ extension PortingRules {
             if !modifiers.contains("convenience") { hasDesignated = true }
         }
         if hasDesignated {
-            leave(index, "'\(scope.name)' has a designated initializer of its own: it must have 'required init()', too.")
+            leave(
+                index, "'\(scope.name)' has a designated initializer of its own: it must have 'required init()', too.")
         }
     }
 
     /// Checks `self.init(…)` in a static method of an extension.
     mutating func lookAtInitializerCall(_ index: Int) {
         guard source.matches("self", ".", at: index - 2), source.word(index + 1) == "(", source.word(index + 2) != ")",
-            let scope = source.scope(around: index), scope.kind == .extension, Self.frameworkClasses.contains(scope.name),
+            let scope = source.scope(around: index), scope.kind == .extension,
+            Self.frameworkClasses.contains(scope.name),
             let member = source.member(around: index)
         else { return }
         let modifiers = source.modifiers(of: member)
@@ -58,8 +68,14 @@ extension PortingRules {
 
     /// Reports `Person()`, which on a Mac is an object without an entity.
     mutating func lookAtManagedClass(_ word: String, _ index: Int) {
-        guard source.matches("(", ")", at: index + 1), ![".", "func", "case"].contains(source.word(index - 1)) else { return }
-        leave(index, "\(word)() has no entity on a Mac and does not exist here: write \(word)(entity: \(word).entity(), insertInto: nil).")
+        guard source.matches("(", ")", at: index + 1), ![".", "func", "case"].contains(source.word(index - 1)) else {
+            return
+        }
+        leave(
+            index,
+            "\(word)() has no entity on a Mac and does not exist here: write \(word)(entity: \(word).entity(), "
+                + "insertInto: nil)."
+        )
     }
 
     /// Changes `Person.classForCoder()`, which here only objects have.
@@ -67,7 +83,8 @@ extension PortingRules {
         guard source.matches("(", ")", at: index + 1), source.word(index - 1) != "func" else { return }
         let isOfSelf = source.matches("self", ".", at: index - 2) && source.word(index - 3) == "."
         let name = isOfSelf ? index - 4 : index - 2
-        guard source.word(index - 1) == ".", name >= 0, source.tokens[name].kind == .word, source.word(name).first?.isUppercase == true,
+        guard source.word(index - 1) == ".", name >= 0, source.tokens[name].kind == .word,
+            source.word(name).first?.isUppercase == true,
             ![".", "?", "!"].contains(source.word(index + 3))
         else { return leave(index, Self.noClassForCoder) }
         if isOfSelf {
@@ -81,7 +98,8 @@ extension PortingRules {
     mutating func portMergeType(_ index: Int) {
         guard source.matches("as", "AnyObject", ")", ".", at: index - 4) else { return }
         if ["!", "?"].contains(source.word(index + 1)) {
-            return leave(index, "AnyObject has no members here: write (context.mergePolicy as? NSMergePolicy)?.mergeType.")
+            return leave(
+                index, "AnyObject has no members here: write (context.mergePolicy as? NSMergePolicy)?.mergeType.")
         }
         replace((index - 4)..<(index - 1), by: "as? NSMergePolicy)?")
     }
@@ -95,7 +113,8 @@ extension PortingRules {
         guard source.word(index - 1) == ".", let type = classes.setClasses[word], let close = source.closing(index + 2),
             !isDictionary((index + 3)..<close), endsStatement(close)
         else {
-            return leave(index, "'\(word)' is a set of Foundation, which takes no literal here: write NSSet(array: […]).")
+            return leave(
+                index, "'\(word)' is a set of Foundation, which takes no literal here: write NSSet(array: […]).")
         }
         insert("\(type)(array: ", at: source.tokens[index + 2].range.lowerBound)
         insert(")", at: source.tokens[close].range.upperBound)
@@ -114,6 +133,7 @@ extension PortingRules {
     private func endsStatement(_ index: Int) -> Bool {
         guard source.tokens.indices.contains(index + 1) else { return true }
         if ["}", ";"].contains(source.word(index + 1)) { return true }
-        return startsLine(index + 1) && source.tokens[index + 1].kind != .symbol && !["as", "is"].contains(source.word(index + 1))
+        return startsLine(index + 1) && source.tokens[index + 1].kind != .symbol
+            && !["as", "is"].contains(source.word(index + 1))
     }
 }

@@ -26,11 +26,14 @@ extension PortingRules {
         if isFoundationPredicate(argument) { return insert("Foundation.", at: start) }
         // Only a literal text: other arguments might not be accessible within a block.
         guard source.matches("NSPredicate", "(", "format", ":", at: argument), let close = source.closing(argument + 1),
-            close == argument + 5, source.tokens[argument + 4].kind == .literal, source.tokens[argument + 4].interpolations.isEmpty
+            close == argument + 5, source.tokens[argument + 4].kind == .literal,
+            source.tokens[argument + 4].interpolations.isEmpty
         else {
             return leave(
                 argument,
-                "XCTest takes a predicate of Foundation: Foundation.NSPredicate(block: { object, _ in predicate.evaluate(with: object) }).")
+                "XCTest takes a predicate of Foundation: Foundation.NSPredicate(block: { object, _ in "
+                    + "predicate.evaluate(with: object) })."
+            )
         }
         insert("Foundation.NSPredicate(block: { object, _ in ", at: start)
         insert(".evaluate(with: object) })", at: source.tokens[close].range.upperBound)

@@ -15,7 +15,8 @@ extension PortingRules {
     }
 
     private static let missingModules: Set<String> = [
-        "UIKit", "AppKit", "Cocoa", "SwiftUI", "Combine", "CloudKit", "WatchKit", "CoreSpotlight", "SwiftData", "ObjectiveC", "Darwin",
+        "UIKit", "AppKit", "Cocoa", "SwiftUI", "Combine", "CloudKit", "WatchKit", "CoreSpotlight", "SwiftData",
+        "ObjectiveC", "Darwin",
         "os",
         "OSLog", "MapKit", "CoreLocation", "WidgetKit", "Security", "CryptoKit",
     ]
@@ -28,25 +29,33 @@ extension PortingRules {
 
     /// Names that Foundation on Linux lacks.
     private static let ownNames = [
-        "NSHashTable", "NSMapTable", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "UndoManager", "ValueTransformer",
+        "NSHashTable", "NSMapTable", "NSSecureUnarchiveFromDataTransformer", "NSValueTransformerName", "UndoManager",
+        "ValueTransformer",
         "autoreleasepool",
     ]
 
     /// Names that Foundation declares too.
-    private static let doubleNames = ["NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSPredicate", "NSSortDescriptor"]
+    private static let doubleNames = [
+        "NSComparisonPredicate", "NSCompoundPredicate", "NSExpression", "NSPredicate", "NSSortDescriptor",
+    ]
 
     private var imports: [Import] {
         source.tokens.indices.compactMap { index in
-            guard source.word(index) == "import", source.tokens[index].kind == .word, !source.isInactive[index] else { return nil }
+            guard source.word(index) == "import", source.tokens[index].kind == .word, !source.isInactive[index] else {
+                return nil
+            }
             let start = source.start(ofDeclaration: index)
             guard startsLine(start) || source.word(start - 1) == ";" else { return nil }
             var end = index + 1
             while end < source.tokens.count, !startsLine(end), source.word(end) != ";" { end += 1 }
             let names = ((index + 1)..<end).map { source.word($0) }.filter { $0 != "." }
             guard let first = names.first else { return nil }
-            let isKind = ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(first) && names.count > 1
+            let isKind =
+                ["class", "struct", "enum", "protocol", "func", "var", "let", "typealias"].contains(first)
+                && names.count > 1
             return Import(
-                tokens: start..<end, module: isKind ? names[1] : first, isWhole: !isKind && names.count == 1, isMarked: start < index,
+                tokens: start..<end, module: isKind ? names[1] : first, isWhole: !isKind && names.count == 1,
+                isMarked: start < index,
                 isPart: !isKind && names.count == 2 && end - index == 4 && source.word(index + 2) == ".")
         }
     }
@@ -58,15 +67,20 @@ extension PortingRules {
         {
             leave(
                 manifest.tokens.lowerBound,
-                "Targets that import CoreData need this package, .package(url: \"…/OpenCoreData.git\", from: \"0.1.0\"), and "
+                "Targets that import CoreData need this package, .package(url: \"…/OpenCoreData.git\", from: "
+                    + "\"0.1.0\"), and "
                     + ".product(name: \"CoreData\", package: \"OpenCoreData\").")
         }
         for entry in found where Self.missingModules.contains(entry.module) {
-            leave(entry.tokens.lowerBound, "The module \(entry.module) does not exist here.\(Self.substitutes[entry.module] ?? "")")
+            leave(
+                entry.tokens.lowerBound,
+                "The module \(entry.module) does not exist here.\(Self.substitutes[entry.module] ?? "")")
         }
         for entry in found where entry.module == "Foundation" && !entry.isWhole {
             let name = entry.tokens.upperBound - 1
-            guard (Self.doubleNames + Self.ownNames).contains(source.word(name)), source.matches("Foundation", ".", at: name - 2) else {
+            guard (Self.doubleNames + Self.ownNames).contains(source.word(name)),
+                source.matches("Foundation", ".", at: name - 2)
+            else {
                 continue
             }
             replace((name - 2)..<(name - 1), by: "CoreData")
@@ -78,7 +92,9 @@ extension PortingRules {
         }
         for entry in found where entry.module == "Foundation" && entry.isWhole {
             if entry.isMarked {
-                leave(entry.tokens.lowerBound, "Foundation declares NSPredicate and other names of CoreData too: remove its import.")
+                leave(
+                    entry.tokens.lowerBound,
+                    "Foundation declares NSPredicate and other names of CoreData too: remove its import.")
             } else {
                 remove(entry.tokens)
             }
@@ -104,15 +120,21 @@ extension PortingRules {
 
     /// Names that Foundation on Linux declares in a separate module.
     private static let networkingNames: Set<String> = [
-        "HTTPCookie", "HTTPCookieStorage", "HTTPURLResponse", "URLAuthenticationChallenge", "URLCache", "URLCredential", "URLProtocol",
-        "URLProtocolClient", "URLRequest", "URLResponse", "URLSession", "URLSessionConfiguration", "URLSessionDataDelegate",
-        "URLSessionDataTask", "URLSessionDelegate", "URLSessionDownloadTask", "URLSessionTask", "URLSessionTaskDelegate",
+        "HTTPCookie", "HTTPCookieStorage", "HTTPURLResponse", "URLAuthenticationChallenge", "URLCache", "URLCredential",
+        "URLProtocol",
+        "URLProtocolClient", "URLRequest", "URLResponse", "URLSession", "URLSessionConfiguration",
+        "URLSessionDataDelegate",
+        "URLSessionDataTask", "URLSessionDelegate", "URLSessionDownloadTask", "URLSessionTask",
+        "URLSessionTaskDelegate",
         "URLSessionUploadTask",
     ]
 
     private mutating func importNetworking(_ found: [Import]) {
-        guard !found.contains(where: { $0.module == "FoundationNetworking" }), let last = found.last(where: { $0.isWhole && !$0.isMarked }),
-            source.tokens.indices.contains(where: { source.tokens[$0].kind == .word && !source.isInactive[$0] && isNetworking($0) })
+        guard !found.contains(where: { $0.module == "FoundationNetworking" }),
+            let last = found.last(where: { $0.isWhole && !$0.isMarked }),
+            source.tokens.indices.contains(where: {
+                source.tokens[$0].kind == .word && !source.isInactive[$0] && isNetworking($0)
+            })
         else { return }
         insertLines(["import FoundationNetworking"], after: last)
     }
@@ -123,9 +145,10 @@ extension PortingRules {
 
     /// Types that only Core Data has. A file that uses one needs its import, which on a Mac UIKit
     /// and AppKit provide.
-    private static let certainNames = PortingRules.frameworkClasses.subtracting(doubleNames).subtracting(ownNames).union([
-        "NSFetchRequestResult", "NSFetchedResultsControllerDelegate", "NSManagedObject",
-    ])
+    private static let certainNames = PortingRules.frameworkClasses.subtracting(doubleNames).subtracting(ownNames)
+        .union([
+            "NSFetchRequestResult", "NSFetchedResultsControllerDelegate", "NSManagedObject",
+        ])
 
     private mutating func insertLines(_ lines: [String], after entry: Import) {
         if lines.isEmpty { return }
@@ -138,10 +161,12 @@ extension PortingRules {
     /// names.
     private mutating func portImportsWithoutCoreData(_ found: [Import]) {
         let needsImport = source.tokens.indices.contains { index in
-            source.tokens[index].kind == .word && !source.isInactive[index] && Self.certainNames.contains(source.word(index))
+            source.tokens[index].kind == .word && !source.isInactive[index]
+                && Self.certainNames.contains(source.word(index))
         }
         let hasFoundation = found.contains { $0.module == "Foundation" && $0.isWhole && !$0.isMarked }
-        if needsImport, !found.contains(where: { $0.module == "CoreData" }), let last = found.last(where: { $0.isWhole && !$0.isMarked }),
+        if needsImport, !found.contains(where: { $0.module == "CoreData" }),
+            let last = found.last(where: { $0.isWhole && !$0.isMarked }),
             !hasFoundation || found.contains(where: { $0.module == "XCTest" })
         {
             insertLines(["import CoreData"], after: last)
@@ -171,7 +196,9 @@ extension PortingRules {
         let imported = found.filter { $0.module == "CoreData" || !$0.isWhole }.flatMap(\.tokens)
         let importedNames = Set(imported.map { source.word($0) })
         let places = source.tokens.indices.filter { index in
-            guard source.tokens[index].kind == .word, !source.isInactive[index], !isFoundationPredicate(index) else { return false }
+            guard source.tokens[index].kind == .word, !source.isInactive[index], !isFoundationPredicate(index) else {
+                return false
+            }
             return !(source.matches("Foundation", ".", at: index - 2) && isExpectedPredicate(index - 2))
         }
         let used = Set(places.map { source.word($0) })

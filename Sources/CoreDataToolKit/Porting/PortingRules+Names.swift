@@ -3,8 +3,10 @@ extension PortingRules {
     /// Changes `NSStringFromClass(Outer.Inner.self)`: Foundation on Linux ends the program for all
     /// but top-level classes.
     mutating func portClassName(_ index: Int) {
-        guard source.word(index + 1) == "(", let close = source.closing(index + 1), source.matches(".", "self", ")", at: close - 2),
-            close > index + 4, ((index + 2)..<(close - 2)).allSatisfy({ source.tokens[$0].kind == .word || source.word($0) == "." })
+        guard source.word(index + 1) == "(", let close = source.closing(index + 1),
+            source.matches(".", "self", ")", at: close - 2),
+            close > index + 4,
+            ((index + 2)..<(close - 2)).allSatisfy({ source.tokens[$0].kind == .word || source.word($0) == "." })
         else { return }
         let name = source.word(close - 3)
         let type = source.text(ofTokens: (index + 2)..<close)
@@ -19,7 +21,8 @@ extension PortingRules {
     /// Changes `setValue(date, forKey: "Date")`, which finds `setDate:` on a Mac.
     mutating func portSetterName(_ index: Int) {
         guard source.word(index + 1) == "(", let close = source.closing(index + 1),
-            let label = ((index + 2)..<close).last(where: { source.matches("forKey", ":", at: $0) }), label + 2 == close - 1,
+            let label = ((index + 2)..<close).last(where: { source.matches("forKey", ":", at: $0) }),
+            label + 2 == close - 1,
             source.tokens[label + 2].kind == .literal, source.tokens[label + 2].interpolations.isEmpty
         else { return }
         let literal = source.text(source.tokens[label + 2].range)
@@ -34,7 +37,9 @@ extension PortingRules {
     /// `NSBatchDeleteRequest(fetchRequest: request as! NSFetchRequest<NSFetchRequestResult>)`,
     /// which here accepts a request with any result.
     mutating func portBatchDeletion(_ index: Int) {
-        guard let close = source.closing(index + 1), isCastInBatchDeletion(close - 4), close - 6 > index + 4 else { return }
+        guard let close = source.closing(index + 1), isCastInBatchDeletion(close - 4), close - 6 > index + 4 else {
+            return
+        }
         replace(bytes: source.tokens[close - 7].range.upperBound..<source.tokens[close - 1].range.upperBound, by: "")
     }
 
@@ -48,8 +53,10 @@ extension PortingRules {
 
     /// Changes `person.addToCars([car])` if `cars` is a set of Foundation.
     mutating func portSetArgument(_ index: Int) {
-        guard source.matches("(", "[", at: index + 1), source.word(index - 1) != "func", let close = source.closing(index + 2),
-            source.word(close + 1) == ")", let verb = ["addTo", "removeFrom"].first(where: { source.word(index).hasPrefix($0) })
+        guard source.matches("(", "[", at: index + 1), source.word(index - 1) != "func",
+            let close = source.closing(index + 2),
+            source.word(close + 1) == ")",
+            let verb = ["addTo", "removeFrom"].first(where: { source.word(index).hasPrefix($0) })
         else { return }
         let name = source.word(index).dropFirst(verb.count)
         guard let type = classes.setClasses[name.prefix(1).lowercased() + name.dropFirst()] else { return }

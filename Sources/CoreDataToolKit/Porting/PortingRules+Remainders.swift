@@ -2,11 +2,15 @@
 extension PortingRules {
     /// Classes and types of Core Data that the package does not declare.
     static let missingTypes: Set<String> = [
-        "NSCoreDataCoreSpotlightDelegate", "NSCustomMigrationStage", "NSEntityMigrationPolicy", "NSLightweightMigrationStage",
+        "NSCoreDataCoreSpotlightDelegate", "NSCustomMigrationStage", "NSEntityMigrationPolicy",
+        "NSLightweightMigrationStage",
         "NSManagedObjectModelReference", "NSMigrationManager", "NSMigrationStage", "NSPersistentCloudKitContainer",
-        "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult", "NSPersistentCloudKitContainerOptions",
-        "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest", "NSPersistentHistoryChangeType", "NSPersistentHistoryResult",
-        "NSPersistentHistoryResultType", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction", "NSStagedMigrationManager",
+        "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult",
+        "NSPersistentCloudKitContainerOptions",
+        "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest", "NSPersistentHistoryChangeType",
+        "NSPersistentHistoryResult",
+        "NSPersistentHistoryResultType", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction",
+        "NSStagedMigrationManager",
     ]
 
     mutating func lookAtWord(_ word: String, _ index: Int) {
@@ -22,10 +26,17 @@ extension PortingRules {
             guard hasArgument("NSFetchRequest", at: index) else { return }
             leave(index, "A request of one generic argument is no request of another: declare it as what is needed.")
         case "NSFetchRequest"
-        where ["!", "?"].contains(source.word(index - 1)) && source.word(index - 2) == "as" && !isCastInBatchDeletion(index):
-            leave(index, "A request of one generic argument is no request of another: declare it as what is needed, or cast what it gives.")
+        where ["!", "?"].contains(source.word(index - 1)) && source.word(index - 2) == "as"
+            && !isCastInBatchDeletion(index):
+            leave(
+                index,
+                "A request of one generic argument is no request of another: declare it as what is needed, or cast "
+                    + "what it gives."
+            )
         case "urls" where source.matches("(", "forResourcesWithExtension", at: index + 1):
-            leave(index, "Bundle.urls(forResourcesWithExtension:subdirectory:) gives [NSURL] here: add .map { $0 as URL }.")
+            leave(
+                index,
+                "Bundle.urls(forResourcesWithExtension:subdirectory:) gives [NSURL] here: add .map { $0 as URL }.")
         default: lookAtCall(word, index)
         }
     }
@@ -33,19 +44,30 @@ extension PortingRules {
     /// Reports functions that do not exist here.
     private mutating func lookAtCall(_ word: String, _ index: Int) {
         switch word {
-        case "OSAllocatedUnfairLock", "os_unfair_lock": leave(index, "\(word) does not exist here: import Synchronization, and take Mutex.")
+        case "OSAllocatedUnfairLock", "os_unfair_lock":
+            leave(index, "\(word) does not exist here: import Synchronization, and take Mutex.")
         case "objc_getAssociatedObject", "objc_setAssociatedObject", "objc_removeAssociatedObjects":
             leave(index, "There are no associated objects: for a context take userInfo, else a stored property.")
         case "NSClassFromString":
             guard hasArgument("managedObjectClassName", at: index) else { return }
-            leave(index, "A class has no name without its module's here: take entity() of the class, or type(of:) of an object.")
+            leave(
+                index,
+                "A class has no name without its module's here: take entity() of the class, or type(of:) of an object.")
         case "publisher" where source.matches("(", "for", at: index + 1) && source.word(index - 1) == ".":
-            leave(index, "There are no publishers: use notifications(of:) of the context, or addObserver(forName:object:queue:using:).")
+            leave(
+                index,
+                "There are no publishers: use notifications(of:) of the context, or "
+                    + "addObserver(forName:object:queue:using:)."
+            )
         case "keyValueObservingExpectation" where source.word(index + 1) == "(":
             leave(index, "There is no key-value observing: expect a notification of the context.")
         case "NSMappingModel"
         where source.matches("(", "from", at: index + 1) || source.matches("(", "contentsOf", at: index + 1):
-            leave(index, "Mapping models are not read here: take NSMappingModel.inferredMappingModel(…), or what a migration infers.")
+            leave(
+                index,
+                "Mapping models are not read here: take NSMappingModel.inferredMappingModel(…), or what a migration "
+                    + "infers."
+            )
         default: break
         }
     }
@@ -58,7 +80,9 @@ extension PortingRules {
 
     private mutating func lookAtFunction(_ index: Int) {
         let name = source.word(index + 1)
-        if name == "observeValue" { return leave(index, "There is no key-value observing: use the notifications of the context.") }
+        if name == "observeValue" {
+            return leave(index, "There is no key-value observing: use the notifications of the context.")
+        }
         let key = name.dropFirst("validate".count)
         guard name.hasPrefix("validate"), key.first?.isUppercase == true,
             !["Value", "ForInsert", "ForUpdate", "ForDelete"].contains(String(key)), isInManagedClass(index),

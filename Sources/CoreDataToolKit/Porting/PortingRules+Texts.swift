@@ -6,7 +6,9 @@ extension PortingRules {
         let token = source.tokens[index]
         for part in token.interpolations {
             let words = part.tokens.map(\.text)
-            if words.starts(with: ["#keyPath", "("]), words.last == ")", let names = propertyNames(Array(words.dropFirst(2).dropLast())) {
+            if words.starts(with: ["#keyPath", "("]), words.last == ")",
+                let names = propertyNames(Array(words.dropFirst(2).dropLast()))
+            {
                 replace(bytes: part.range, by: names.joined(separator: "."))
             } else if namesObjectiveC(part) {
                 leave(index, "A text has #keyPath or #selector in it: write the name.")
@@ -15,7 +17,11 @@ extension PortingRules {
             }
         }
         if ["\"VersionInfo\"", "\"VersionInfo.plist\""].contains(source.text(token.range)) {
-            leave(index, "A model that is copied has no VersionInfo.plist: 'coredata model compile' makes the compiled folder with it.")
+            leave(
+                index,
+                "A model that is copied has no VersionInfo.plist: 'coredata model compile' makes the compiled folder "
+                    + "with it."
+            )
         }
         if ["\"momd\"", "\"mom\""].contains(source.text(token.range)) {
             leave(
@@ -30,12 +36,15 @@ extension PortingRules {
             source.tokens[index + 2].kind == .literal
         else { return }
         let path = source.text(source.tokens[index + 2].range)
-        if path.hasSuffix(".xcdatamodeld\"") || path.hasSuffix(".xcdatamodel\"") { replace(index..<(index + 1), by: "copy") }
+        if path.hasSuffix(".xcdatamodeld\"") || path.hasSuffix(".xcdatamodel\"") {
+            replace(index..<(index + 1), by: "copy")
+        }
     }
 
     private func namesObjectiveC(_ part: SwiftInterpolation) -> Bool {
         part.tokens.contains { token in
-            token.text == "#keyPath" || token.text == "#selector" || token.interpolations.contains(where: namesObjectiveC)
+            token.text == "#keyPath" || token.text == "#selector"
+                || token.interpolations.contains(where: namesObjectiveC)
         }
     }
 

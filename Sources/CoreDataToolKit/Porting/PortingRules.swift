@@ -61,7 +61,8 @@ struct PortingRules {
     // MARK: Results
 
     mutating func replace(_ range: Range<Int>, by text: String) {
-        let bytes = source.tokens[range.lowerBound].range.lowerBound..<source.tokens[range.upperBound - 1].range.upperBound
+        let bytes =
+            source.tokens[range.lowerBound].range.lowerBound..<source.tokens[range.upperBound - 1].range.upperBound
         add(bytes, text, shown: source.text(bytes))
         skip(to: range.upperBound)
     }
@@ -80,7 +81,8 @@ struct PortingRules {
         let newline = UInt8(ascii: "\n")
         let isWholeLine =
             (lineStart == 0 || source.bytes[lineStart - 1] == newline)
-            && (lineEnd == source.bytes.count || source.bytes[lineEnd] == newline || source.bytes[lineEnd] == UInt8(ascii: "\r"))
+            && (lineEnd == source.bytes.count || source.bytes[lineEnd] == newline
+                || source.bytes[lineEnd] == UInt8(ascii: "\r"))
         let shown = source.text(start..<end)
         if isWholeLine {
             if lineEnd < source.bytes.count, source.bytes[lineEnd] == UInt8(ascii: "\r") { lineEnd += 1 }

@@ -65,7 +65,8 @@ struct SwiftLexer {
         var depth = 0
         while let next = byte() {
             switch next {
-            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x0c, 0x0b: position += 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x0c, 0x0b:
+                position += 1
             case UInt8(ascii: "/") where hasPrefix("//"): skipLine()
             case UInt8(ascii: "/") where hasPrefix("/*"): skipBlockComment()
             case UInt8(ascii: "\""): readText(pounds: 0)
@@ -100,7 +101,8 @@ struct SwiftLexer {
 
     private static func startsWord(_ byte: UInt8) -> Bool {
         byte >= 0x80 || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "$")
-            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
     }
 
     private static func continuesWord(_ byte: UInt8) -> Bool {
@@ -164,7 +166,8 @@ struct SwiftLexer {
         while byte(pounds) == UInt8(ascii: "#") { pounds += 1 }
         switch byte(pounds) {
         case UInt8(ascii: "\"")?: readText(pounds: pounds)
-        case UInt8(ascii: "/")? where pounds > 0 && !hasPrefix("//", at: position + pounds) && !hasPrefix("/*", at: position + pounds):
+        case UInt8(ascii: "/")?
+        where pounds > 0 && !hasPrefix("//", at: position + pounds) && !hasPrefix("/*", at: position + pounds):
             readRegex(pounds: pounds)
         case let next? where Self.startsWord(next):
             var end = position + pounds

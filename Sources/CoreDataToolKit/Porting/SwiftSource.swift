@@ -53,7 +53,8 @@ struct SwiftSource {
 
     /// Returns the text of tokens, including the text between them.
     func text(ofTokens range: Range<Int>) -> String {
-        range.isEmpty ? "" : text(tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound)
+        range.isEmpty
+            ? "" : text(tokens[range.lowerBound].range.lowerBound..<tokens[range.upperBound - 1].range.upperBound)
     }
 
     /// Returns the text of a token; empty before the first token and after the last.
@@ -97,12 +98,15 @@ struct SwiftSource {
 
     /// Words that can precede a declaration's keyword.
     static let modifiers: Set<String> = [
-        "public", "private", "fileprivate", "internal", "open", "package", "final", "static", "class", "override", "required",
-        "convenience", "lazy", "weak", "unowned", "dynamic", "nonisolated", "mutating", "nonmutating", "indirect", "optional",
+        "public", "private", "fileprivate", "internal", "open", "package", "final", "static", "class", "override",
+        "required",
+        "convenience", "lazy", "weak", "unowned", "dynamic", "nonisolated", "mutating", "nonmutating", "indirect",
+        "optional",
     ]
 
     static let declarationWords: Set<String> = [
-        "var", "let", "func", "init", "deinit", "subscript", "class", "struct", "enum", "extension", "protocol", "actor", "typealias",
+        "var", "let", "func", "init", "deinit", "subscript", "class", "struct", "enum", "extension", "protocol",
+        "actor", "typealias",
         "case",
         "import",
     ]
@@ -116,7 +120,9 @@ struct SwiftSource {
             if text == "@" {
                 place += 2
                 if word(place) == "(", let close = closing(place), isAttached(place) { place = close + 1 }
-            } else if text == "class", Self.modifiers.contains(word(place + 1)) || Self.declarationWords.contains(word(place + 1)) {
+            } else if text == "class",
+                Self.modifiers.contains(word(place + 1)) || Self.declarationWords.contains(word(place + 1))
+            {
                 place += 1
             } else if Self.declarationWords.contains(text) {
                 return place
@@ -167,7 +173,9 @@ struct SwiftSource {
 
     /// Returns the keyword of the member of a type or extension whose body contains a token.
     func member(around index: Int) -> Int? {
-        guard let scope = scope(around: index), var inner = brace(around: index), inner != scope.body.lowerBound else { return nil }
+        guard let scope = scope(around: index), var inner = brace(around: index), inner != scope.body.lowerBound else {
+            return nil
+        }
         while let outer = brace(around: inner), outer != scope.body.lowerBound { inner = outer }
         return stride(from: inner, through: scope.body.lowerBound, by: -1).first {
             tokens[$0].kind == .word && ["func", "init", "var", "subscript"].contains(tokens[$0].text)
@@ -176,7 +184,8 @@ struct SwiftSource {
 
     private mutating func findScopes() {
         let kinds: [String: Scope.Kind] = [
-            "class": .type, "struct": .type, "enum": .type, "actor": .type, "extension": .extension, "protocol": .protocol,
+            "class": .type, "struct": .type, "enum": .type, "actor": .type, "extension": .extension,
+            "protocol": .protocol,
         ]
         for (index, token) in tokens.enumerated() where token.kind == .word {
             guard let kind = kinds[token.text], tokens.indices.contains(index + 1), tokens[index + 1].kind == .word,

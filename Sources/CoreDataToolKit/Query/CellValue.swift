@@ -52,19 +52,25 @@ enum CellValue: Equatable {
                     if let inner = element as? NSCompositeAttributeDescription {
                         let odd = Self.odd(odd, in: inner)
                         if value == nil, odd.isEmpty { return nil }
-                        return JSONValue.Member(element.name, CellValue(value, of: inner, transformables, odd: odd).json)
+                        return JSONValue.Member(
+                            element.name, CellValue(value, of: inner, transformables, odd: odd).json)
                     }
                     guard let value else { return nil }
                     let isTransformable = transformables.contains(ObjectIdentifier(element))
                     return JSONValue.Member(
-                        element.name, CellValue(value, type: element.attributeType, isTransformable: isTransformable).json)
+                        element.name,
+                        CellValue(value, type: element.attributeType, isTransformable: isTransformable).json)
                 }))
     }
 
     /// Returns the faulty values of an inner composite attribute, by their paths in that attribute.
-    private static func odd(_ odd: [String: CellValue], in inner: NSCompositeAttributeDescription) -> [String: CellValue] {
+    private static func odd(_ odd: [String: CellValue], in inner: NSCompositeAttributeDescription) -> [String:
+        CellValue]
+    {
         let prefix = inner.name + "."
-        let elements = odd.filter { $0.key.hasPrefix(prefix) }.map { (String($0.key.dropFirst(prefix.count)), $0.value) }
+        let elements = odd.filter { $0.key.hasPrefix(prefix) }.map {
+            (String($0.key.dropFirst(prefix.count)), $0.value)
+        }
         return Dictionary(uniqueKeysWithValues: elements)
     }
 

@@ -90,7 +90,9 @@ enum KeyPathResolver {
     }
 
     /// Returns the element with a name in a composite attribute, found in the same way.
-    private static func element(_ name: String, of composite: NSCompositeAttributeDescription) -> NSAttributeDescription? {
+    private static func element(_ name: String, of composite: NSCompositeAttributeDescription)
+        -> NSAttributeDescription?
+    {
         composite.elements.first { $0.name == name } ?? near(name, in: composite.elements)
     }
 

@@ -23,7 +23,9 @@ struct ObjectIdentities {
         // The full URI of an object ends in the same way.
         let parts = text.split(separator: "/").suffix(2).map(String.init)
         guard parts.count == 2, parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()) else {
-            throw Mistake(problem: "'\(text)' names no object.", advice: "Write \(entity.name ?? "Entity")/p1, as the command shows it.")
+            throw Mistake(
+                problem: "'\(text)' names no object.",
+                advice: "Write \(entity.name ?? "Entity")/p1, as the command shows it.")
         }
         guard
             let named = entities.first(where: { $0.name == parts[0] })
@@ -42,7 +44,9 @@ struct ObjectIdentities {
         }
         guard real.isKindOf(entity: entity) || entity.isKindOf(entity: real) else {
             throw Mistake(
-                problem: "'\(text)' is an object of '\(real.name ?? "")', but what it is compared with is of '\(entity.name ?? "")'.",
+                problem:
+                    "'\(text)' is an object of '\(real.name ?? "")', but what it is compared with is of "
+                    + "'\(entity.name ?? "")'.",
                 advice: "Write \(entity.name ?? "")/p1.")
         }
         guard let identity = self.identity(real, key) else {
@@ -64,7 +68,9 @@ struct ObjectIdentities {
     /// Returns the entity of a row in the table of an entity; nil if there is no such row.
     private func entity(ofRow key: Int64, in named: NSEntityDescription) -> NSEntityDescription? {
         guard let table = store.survey.tables.first(where: { $0.entities.contains { $0.name == named.name } }),
-            let row = try? store.reader.rows("SELECT Z_ENT FROM \(SQLiteReader.identifier(table.name)) WHERE Z_PK = \(key)").first,
+            let row = try? store.reader.rows(
+                "SELECT Z_ENT FROM \(SQLiteReader.identifier(table.name)) WHERE Z_PK = \(key)"
+            ).first,
             let number = row[0].integer, let found = table.entities.first(where: { Int64($0.number) == number })
         else { return nil }
         return store.model.model.entitiesByName[found.name]

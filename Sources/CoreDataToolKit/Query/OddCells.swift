@@ -16,7 +16,8 @@ struct OddCells {
             let former = findings[place]
             let keys = former?.keys ?? []
             findings[place] = CellChecks.Finding(
-                cell: odd.cell, fault: odd.fault, count: (former?.count ?? 0) + 1, keys: keys.count < 3 ? keys + [key] : keys)
+                cell: odd.cell, fault: odd.fault, count: (former?.count ?? 0) + 1,
+                keys: keys.count < 3 ? keys + [key] : keys)
         }
     }
 

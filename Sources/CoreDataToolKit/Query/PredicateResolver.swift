@@ -233,7 +233,9 @@ struct PredicateResolver {
     }
 
     /// Converts texts such as `Maker/p1` to objects.
-    private func identified(_ expression: NSExpression, of entity: NSEntityDescription) throws(ToolError) -> NSExpression {
+    private func identified(_ expression: NSExpression, of entity: NSEntityDescription) throws(ToolError)
+        -> NSExpression
+    {
         let list = try list(expression) { element throws(ToolError) in try identified(element, of: entity) }
         if let list { return list }
         guard let text = constantText(expression) else { return expression }

@@ -34,7 +34,8 @@ struct QueryColumn {
             if let property = KeyPathResolver.property(name, of: entity) {
                 guard let column = column(property, model) else {
                     throw ToolError(
-                        "The property '\(property.name)' of '\(entity.name ?? "")' is not kept in the store. Leave it out."
+                        "The property '\(property.name)' of '\(entity.name ?? "")' is not kept in the store. Leave "
+                            + "it out."
                     )
                 }
                 columns.append(column)
@@ -63,12 +64,15 @@ struct QueryColumn {
             throw ToolError("--columns \(path): \(error.message)")
         }
         let counted = resolved.keyPath.hasSuffix(".@count") ? String(resolved.keyPath.dropLast(".@count".count)) : nil
-        if let toMany = KeyPathResolver.relationshipsToMany(on: counted ?? resolved.keyPath, from: entity).first, counted == nil {
+        if let toMany = KeyPathResolver.relationshipsToMany(on: counted ?? resolved.keyPath, from: entity).first,
+            counted == nil
+        {
             if toMany == resolved.keyPath { return QueryColumn(name: toMany, source: .toMany) }
             throw ToolError("--columns \(path): '\(toMany)' leads to several objects. Show how many: \(toMany).@count.")
         }
         if let counted, KeyPathResolver.relationshipsToMany(on: counted, from: entity) == [counted] {
-            return QueryColumn(name: resolved.keyPath, source: .attribute(.integer64AttributeType, isTransformable: false))
+            return QueryColumn(
+                name: resolved.keyPath, source: .attribute(.integer64AttributeType, isTransformable: false))
         }
         let suffix = "." + objectID
         if resolved.keyPath.hasSuffix(suffix), resolved.property == nil {
@@ -78,12 +82,14 @@ struct QueryColumn {
             throw ToolError("--columns \(path): it leads to no property. Name one, or objectID.")
         }
         guard let column = column(property, named: resolved.keyPath, model) else {
-            throw ToolError("--columns \(path): the property '\(property.name)' is not kept in the store. Leave it out.")
+            throw ToolError(
+                "--columns \(path): the property '\(property.name)' is not kept in the store. Leave it out.")
         }
         return column
     }
 
-    private static func column(_ attribute: NSAttributeDescription, _ name: String, _ model: StoreModel) -> QueryColumn {
+    private static func column(_ attribute: NSAttributeDescription, _ name: String, _ model: StoreModel) -> QueryColumn
+    {
         if let composite = attribute as? NSCompositeAttributeDescription {
             return QueryColumn(name: name, source: .composite(composite, transformables: model.transformables))
         }
@@ -94,7 +100,9 @@ struct QueryColumn {
     /// Returns the column of a property; nil if it is not stored.
     ///
     /// - Parameter path: the path by which the property is reached; nil for the entity's own.
-    private static func column(_ property: NSPropertyDescription, named path: String? = nil, _ model: StoreModel) -> QueryColumn? {
+    private static func column(_ property: NSPropertyDescription, named path: String? = nil, _ model: StoreModel)
+        -> QueryColumn?
+    {
         if property.isTransient { return nil }
         let name = path ?? property.name
         switch property {

@@ -33,7 +33,9 @@ struct TableFormat: RowFormat {
     var needsAllRows: Bool { true }
 
     mutating func measure(_ row: [CellValue]) {
-        for (index, value) in row.enumerated() { natural[index] = max(natural[index], DisplayWidth.of(value.tableText)) }
+        for (index, value) in row.enumerated() {
+            natural[index] = max(natural[index], DisplayWidth.of(value.tableText))
+        }
     }
 
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
@@ -68,7 +70,8 @@ struct TableFormat: RowFormat {
     /// Returns the natural widths, with the widest columns reduced until the line fits; nil if it
     /// cannot.
     private func fittedWidths() -> [Int]? {
-        let least = zip(columns, natural).map { column, width in column.isIdentity ? width : min(width, Self.leastWidth) }
+        let least = zip(columns, natural).map { column, width in column.isIdentity ? width : min(width, Self.leastWidth)
+        }
         let room = width - Self.gap * max(natural.count - 1, 0)
         // A single column is always shown as a table.
         guard least.reduce(0, +) <= room || natural.count == 1 else { return nil }

@@ -24,7 +24,8 @@ struct CellChecks {
 
         var sentence: String {
             let examples = keys.prefix(3).map { "p\($0)" }.joined(separator: ", ") + (count > 3 ? ", …" : "")
-            let objects = "\(cell.entity).\(cell.property) of \(count) \(count == 1 ? "object" : "objects") (\(examples))"
+            let objects =
+                "\(cell.entity).\(cell.property) of \(count) \(count == 1 ? "object" : "objects") (\(examples))"
             return switch fault {
             case .kind(let wanted): "\(objects) is not \(wanted); the value is shown as it is in the file."
             case .danglingKey: "\(objects) leads to a row that is not there."
@@ -58,7 +59,10 @@ struct CellChecks {
     ///   - entity: the entity whose properties are checked; nil for all of the table.
     ///   - properties: the properties to check, including all elements of composite attributes; nil
     ///     for all.
-    init(_ table: StoreInspection.EntityTable, entity: NSEntityDescription?, properties: Set<String>? = nil, file: StoreFile) {
+    init(
+        _ table: StoreInspection.EntityTable, entity: NSEntityDescription?, properties: Set<String>? = nil,
+        file: StoreFile
+    ) {
         self.table = SQLiteReader.identifier(table.name)
         folder = file.externalDataFolder
         var ancestors: Set<String> = []
@@ -68,7 +72,8 @@ struct CellChecks {
             next = current.superentity
         }
         checks = table.cells.filter { cell in
-            (entity == nil || ancestors.contains(cell.entity)) && (properties.map { Self.covers($0, cell.property) } ?? true)
+            (entity == nil || ancestors.contains(cell.entity))
+                && (properties.map { Self.covers($0, cell.property) } ?? true)
         }.flatMap(Self.checks)
     }
 
@@ -91,7 +96,9 @@ struct CellChecks {
             let whole = "\(type) NOT IN ('integer', 'real') OR \(column) <> CAST(\(column) AS INTEGER)"
             if bits == 64 { return [kind("a whole number", "(\(whole))")] }
             let limit = 1 << (bits - 1)
-            return [kind("a whole number of \(bits) bits", "(\(whole) OR \(column) NOT BETWEEN \(-limit) AND \(limit - 1))")]
+            return [
+                kind("a whole number of \(bits) bits", "(\(whole) OR \(column) NOT BETWEEN \(-limit) AND \(limit - 1))")
+            ]
         case .boolean: return [kind("true or false", "\(column) NOT IN (0, 1)")]
         case .number: return [kind("a number", "\(type) NOT IN ('integer', 'real')")]
         case .date: return [kind("a date", "\(type) NOT IN ('integer', 'real')")]
@@ -154,7 +161,8 @@ struct CellChecks {
                 cell: check.cell, fault: check.fault, count: Int64(keys.count), keys: keys,
                 files: missing.compactMap { Self.fileName($0[1]) })
         }
-        keys = try reader.rows("SELECT t.Z_PK FROM \(table) t WHERE \(check.condition) ORDER BY 1 LIMIT 3").compactMap(\.[0].integer)
+        keys = try reader.rows("SELECT t.Z_PK FROM \(table) t WHERE \(check.condition) ORDER BY 1 LIMIT 3").compactMap(
+            \.[0].integer)
         return Finding(cell: check.cell, fault: check.fault, count: count, keys: keys)
     }
 
@@ -166,7 +174,8 @@ struct CellChecks {
             let group = checks[start..<min(start + Self.group, checks.count)]
             // A value is read only where its check finds a fault.
             let columns = group.map { check in
-                "\(check.condition), CASE WHEN \(check.condition) THEN t.\(SQLiteReader.identifier(check.cell.column)) END"
+                "\(check.condition), CASE WHEN \(check.condition) THEN "
+                    + "t.\(SQLiteReader.identifier(check.cell.column)) END"
             }
             let rows = try reader.rows(
                 "SELECT t.Z_PK, \(columns.joined(separator: ", ")) FROM \(table) t WHERE t.Z_PK IN (\(list)) "

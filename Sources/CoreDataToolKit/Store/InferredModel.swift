@@ -126,7 +126,9 @@ struct InferredModel {
         // named the index of an attribute in the same way, though: in doubt the column is an
         // attribute.
         let roots = contents.entities.filter { $0.superNumber == 0 }
-        guard roots.count == 1, isBehindIntegers(column, in: table), try leadsToOtherRows(column, in: table) else { return nil }
+        guard roots.count == 1, isBehindIntegers(column, in: table), try leadsToOtherRows(column, in: table) else {
+            return nil
+        }
         return descriptions[roots[0].number]
     }
 
@@ -146,7 +148,8 @@ struct InferredModel {
     private func leadsToOtherRows(_ column: StoreCatalog.Column, in table: String) throws -> Bool {
         let (name, rows) = (SQLiteReader.identifier(column.name), SQLiteReader.identifier(table))
         let row = try reader.rows(
-            "SELECT count(*), count(CASE WHEN t.Z_PK <> t.\(name) AND EXISTS (SELECT 1 FROM \(rows) d WHERE d.Z_PK = t.\(name)) THEN 1 END) "
+            "SELECT count(*), count(CASE WHEN t.Z_PK <> t.\(name) AND EXISTS (SELECT 1 FROM \(rows) d WHERE d.Z_PK = "
+                + "t.\(name)) THEN 1 END) "
                 + "FROM \(rows) t WHERE t.\(name) IS NOT NULL"
         ).first
         guard let count = row?[0].integer else { return false }
@@ -203,7 +206,9 @@ struct InferredModel {
 
     private func addHiddenKeys() {
         for entity in contents.entities where entity.superNumber == 0 {
-            guard let destination = descriptions[entity.number], let table = contents.table(of: entity) else { continue }
+            guard let destination = descriptions[entity.number], let table = contents.table(of: entity) else {
+                continue
+            }
             let columns = contents.tables[table] ?? []
             for column in columns {
                 guard let key = hiddenKey(column, in: table) else { continue }

@@ -17,7 +17,8 @@ final class OpenedStore {
         // attributes are read as bytes.
         let options: [AnyHashable: Any] = [
             NSReadOnlyPersistentStoreOption: true, NSIgnorePersistentStoreVersioningOption: true,
-            NSPersistentStoreTimeoutOption: SQLiteReader.timeout, StoreInspection.immutableFileOption: store.file.isImmutable,
+            NSPersistentStoreTimeoutOption: SQLiteReader.timeout,
+            StoreInspection.immutableFileOption: store.file.isImmutable,
         ]
         try store.model.coordinator.addPersistentStore(
             type: .sqlite, configuration: store.model.configuration, at: store.file.url, options: options)

@@ -47,9 +47,13 @@ struct StoreCatalog {
             let views = try Self.columns(reader, ofKind: "view").filter { $0.key.hasPrefix("Z") }
             (self.tables, self.views) = (tables, views)
             // A store without one of these tables is still a Core Data store.
-            guard ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].contains(where: { tables[$0] != nil || views[$0] != nil }) else {
+            guard
+                ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE"].contains(where: { tables[$0] != nil || views[$0] != nil }
+                )
+            else {
                 throw ToolError(
-                    "'\(file.originalURL.path)' is a SQLite database but no Core Data store: it has no table Z_METADATA. "
+                    "'\(file.originalURL.path)' is a SQLite database but no Core Data store: it has no table "
+                        + "Z_METADATA. "
                         + "Choose another file.")
             }
             indexNames = Set(
@@ -61,7 +65,9 @@ struct StoreCatalog {
             let row = table.first
             formatVersion = row?[0].integer
             metadata = Self.metadata(uuid: row?[1].text, list: row?[2], &problems)
-            if table.count > 1 { problems.append("The table Z_METADATA has \(table.count) rows instead of one; the first is read.") }
+            if table.count > 1 {
+                problems.append("The table Z_METADATA has \(table.count) rows instead of one; the first is read.")
+            }
             modelCache = try Self.modelCache(tables, reader, &problems)
             let listed = try StoreTable.entities.rows(in: tables, views, reader, &problems)
             entities = []
@@ -78,7 +84,9 @@ struct StoreCatalog {
     ) throws -> Data? {
         guard tables["Z_MODELCACHE"]?.contains(where: { $0.name == "Z_CONTENT" }) == true else { return nil }
         let (rows, failure) = try reader.readableRows("SELECT Z_CONTENT FROM Z_MODELCACHE LIMIT 1")
-        if let failure { problems.append("The table Z_MODELCACHE is damaged (\(failure.message)); its model cannot be read.") }
+        if let failure {
+            problems.append("The table Z_MODELCACHE is damaged (\(failure.message)); its model cannot be read.")
+        }
         let content = rows.first?[0]
         switch content {
         case .blob(let data)?: return data
@@ -98,11 +106,15 @@ struct StoreCatalog {
             if let number, number >= Self.firstReservedNumber { continue }
             if row[0].integer == nil { isListed = false }
             guard let number, number > 0, let name = row[1].text, !name.isEmpty else {
-                problems.append("A row of Z_PRIMARYKEY is none of an entity: \(row.prefix(3).map(\.description).joined(separator: ", ")).")
+                problems.append(
+                    "A row of Z_PRIMARYKEY is none of an entity: "
+                        + "\(row.prefix(3).map(\.description).joined(separator: ", "))."
+                )
                 continue
             }
             if let first = numbers[name] {
-                problems.append("Z_PRIMARYKEY lists the entity '\(name)' twice, with the numbers \(first) and \(number).")
+                problems.append(
+                    "Z_PRIMARYKEY lists the entity '\(name)' twice, with the numbers \(first) and \(number).")
                 otherNumbers[Int(number)] = name
                 isListed = false
                 continue
@@ -119,7 +131,9 @@ struct StoreCatalog {
     ///
     /// - Parameter configuration: the configuration of the model whose entities the store holds;
     ///   nil for all.
-    mutating func addEntities(missingIn model: NSManagedObjectModel?, configuration: String? = nil, reader: SQLiteReader) throws {
+    mutating func addEntities(
+        missingIn model: NSManagedObjectModel?, configuration: String? = nil, reader: SQLiteReader
+    ) throws {
         let known = Set(entityNames(in: model).values)
         if let model {
             let numbers = Dictionary(entities.map { ($0.name, $0.number) }, uniquingKeysWith: { first, _ in first })
@@ -140,7 +154,8 @@ struct StoreCatalog {
                 next += 1
                 let number = try number(ofRowsIn: name, reader) ?? next
                 next = max(next, number)
-                problems.append("Z_PRIMARYKEY does not list the entity of the table \(name); it is shown as '\(entity)'.")
+                problems.append(
+                    "Z_PRIMARYKEY does not list the entity of the table \(name); it is shown as '\(entity)'.")
                 add(Entity(number: number, name: entity, superNumber: 0))
             }
         }
@@ -189,12 +204,17 @@ struct StoreCatalog {
     /// - Parameter kind: `table` or `view`.
     private static func columns(_ reader: SQLiteReader, ofKind kind: String) throws -> [String: [Column]] {
         var tables: [String: [Column]] = [:]
-        let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = '\(kind)' ORDER BY name").compactMap { $0[0].text }
+        let names = try reader.rows("SELECT name FROM sqlite_master WHERE type = '\(kind)' ORDER BY name").compactMap {
+            $0[0].text
+        }
         for name in names {
             // The columns of a view of a missing table are unknown.
-            let columns = try? reader.rows("SELECT name, type, pk FROM pragma_table_info(\(SQLiteReader.text(name))) ORDER BY cid")
+            let columns = try? reader.rows(
+                "SELECT name, type, pk FROM pragma_table_info(\(SQLiteReader.text(name))) ORDER BY cid")
             tables[name] = (columns ?? []).compactMap { row in
-                row[0].text.map { Column(name: $0, type: (row[1].text ?? "").uppercased(), isKey: row[2].integer ?? 0 > 0) }
+                row[0].text.map {
+                    Column(name: $0, type: (row[1].text ?? "").uppercased(), isKey: row[2].integer ?? 0 > 0)
+                }
             }
         }
         return tables
@@ -281,11 +301,14 @@ struct StoreCatalog {
     /// The missing parts of the history, in sentences. Old frameworks had no table of strings.
     var historyProblems: [String] {
         let expected = [
-            "ATRANSACTION": ["Z_PK", "ZTIMESTAMP"], "ACHANGE": ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"],
+            "ATRANSACTION": ["Z_PK", "ZTIMESTAMP"],
+            "ACHANGE": ["Z_PK", "ZCHANGETYPE", "ZENTITY", "ZENTITYPK", "ZTRANSACTIONID"],
         ]
         if historyTables.isEmpty { return [] }
         return expected.sorted { $0.key < $1.key }.compactMap { table, columns in
-            guard let present = tables[table]?.map(\.name) else { return "The history is not complete: the table \(table) is missing." }
+            guard let present = tables[table]?.map(\.name) else {
+                return "The history is not complete: the table \(table) is missing."
+            }
             let missing = columns.filter { !present.contains($0) }
             if missing.isEmpty { return nil }
             return "The history is not complete: the table \(table) has no column \(missing.joined(separator: ", "))."
@@ -294,9 +317,13 @@ struct StoreCatalog {
 
     /// Returns the tables and views that belong neither to Core Data nor to its entities.
     func otherTables(besides names: Set<String>) -> [String] {
-        let own: Set<String> = ["Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING"]
+        let own: Set<String> = [
+            "Z_METADATA", "Z_PRIMARYKEY", "Z_MODELCACHE", "ATRANSACTION", "ACHANGE", "ATRANSACTIONSTRING",
+        ]
         let present = Set(names.compactMap(present))
-        return (Array(tables.keys) + Array(views.keys)).filter { !own.contains($0) && !present.contains($0) && !$0.hasPrefix("sqlite_") }
-            .sorted()
+        return (Array(tables.keys) + Array(views.keys)).filter {
+            !own.contains($0) && !present.contains($0) && !$0.hasPrefix("sqlite_")
+        }
+        .sorted()
     }
 }

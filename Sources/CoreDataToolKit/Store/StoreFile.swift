@@ -201,7 +201,8 @@ final class StoreFile {
             close()
             url = originalURL
             throw ToolError(
-                "'\(originalURL.path)' \(reason) and cannot be copied to \(folder.deletingLastPathComponent().path) to be "
+                "'\(originalURL.path)' \(reason) and cannot be copied to \(folder.deletingLastPathComponent().path) "
+                    + "to be "
                     + "read: \(error.localizedDescription) Make room there, or set TMPDIR to another folder.")
         }
     }

@@ -44,13 +44,17 @@ struct StoreModel {
                     throw failure
                 } catch {
                     warnings.append(
-                        "The model in the store cannot be used, and the tables are read instead: \(ErrorText.line(error))")
+                        "The model in the store cannot be used, and the tables are read instead: "
+                            + "\(ErrorText.line(error))"
+                    )
                 }
             } catch let failure as SQLiteReader.Failure {
                 throw failure
             } catch {
                 warnings.append(
-                    "The model in the store cannot be read; it was inferred from the tables instead: \(ErrorText.line(error))")
+                    "The model in the store cannot be read; it was inferred from the tables instead: "
+                        + "\(ErrorText.line(error))"
+                )
             }
         }
         try contents.addEntities(missingIn: nil, reader: reader)
@@ -63,7 +67,8 @@ struct StoreModel {
     }
 
     private init(
-        _ model: NSManagedObjectModel, _ origin: Origin, _ warnings: [String], _ contents: inout StoreCatalog, _ reader: SQLiteReader
+        _ model: NSManagedObjectModel, _ origin: Origin, _ warnings: [String], _ contents: inout StoreCatalog,
+        _ reader: SQLiteReader
     ) throws {
         self.model = model
         self.origin = origin
@@ -90,7 +95,8 @@ struct StoreModel {
         for entity in model.entities {
             let (name, root) = (entity.name ?? "", entity.rootEntity)
             let isHeld =
-                hashes[name] != nil || listed.contains(name) || contents.present("Z" + (root.name ?? "").uppercased()) != nil
+                hashes[name] != nil || listed.contains(name)
+                || contents.present("Z" + (root.name ?? "").uppercased()) != nil
             if isHeld { roots.insert(ObjectIdentifier(root)) }
         }
         let held = model.entities.filter { roots.contains(ObjectIdentifier($0.rootEntity)) }
@@ -151,7 +157,8 @@ enum ModelFileChoice {
             throw ToolError("The model '\(path)' cannot be read: \(ErrorText.line(error))")
         }
         throw ToolError(
-            "No version of the model '\(path)' is the one that the store was made with. Leave out --model to read the store "
+            "No version of the model '\(path)' is the one that the store was made with. Leave out --model to read "
+                + "the store "
                 + "with the model in it, or name another model.")
     }
 

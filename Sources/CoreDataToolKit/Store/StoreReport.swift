@@ -48,11 +48,15 @@ struct StoreReport {
             externalFiles = Self.externalFiles(in: store.file.externalDataFolder)
             otherTables = contents.otherTables(besides: store.survey.tableNames)
             for table in store.survey.tables
-            where store.survey.missingTables[table.entities.first?.name ?? ""] == nil && !store.survey.damagedTables.contains(table.name) {
+            where store.survey.missingTables[table.entities.first?.name ?? ""] == nil
+                && !store.survey.damagedTables.contains(table.name)
+            {
                 do {
-                    warnings += try CellChecks(table, entity: nil, file: store.file).findings(reader: store.reader).map(\.sentence)
+                    warnings += try CellChecks(table, entity: nil, file: store.file).findings(reader: store.reader).map(
+                        \.sentence)
                 } catch let failure as SQLiteReader.Failure where failure.isOfPages {
-                    warnings.append("The table \(table.name) is damaged (\(failure.message)): not all its values can be read.")
+                    warnings.append(
+                        "The table \(table.name) is damaged (\(failure.message)): not all its values can be read.")
                 }
             }
             self.warnings = warnings
@@ -86,7 +90,8 @@ struct StoreReport {
             return total
         }
         // An entity whose superentity is missing is treated as a root.
-        for root in contents.entities.filter({ !numbers.contains($0.superNumber) }).sorted(by: { name($0) < name($1) }) {
+        for root in contents.entities.filter({ !numbers.contains($0.superNumber) }).sorted(by: { name($0) < name($1) })
+        {
             _ = add(root, depth: 0)
         }
         for entity in contents.entities where !seen.contains(entity.number) { _ = add(entity, depth: 0) }

@@ -29,7 +29,8 @@ struct StoreSurvey {
         self.contents = contents
         self.reader = reader
         let numbers = Dictionary(
-            contents.entityNames(in: model.model).map { ($1, $0) }, uniquingKeysWith: { first, second in min(first, second) })
+            contents.entityNames(in: model.model).map { ($1, $0) },
+            uniquingKeysWith: { first, second in min(first, second) })
         let planned = try StoreInspection.tables(
             of: model.model, columns: contents.columnNames, numbers: numbers, configuration: model.configuration)
         tables = planned.entities
@@ -70,20 +71,26 @@ struct StoreSurvey {
     }
 
     /// Counts the rows of a table before and after its damaged pages.
-    private mutating func surveyDamaged(_ present: String, _ table: StoreInspection.EntityTable, _ failure: SQLiteReader.Failure) throws {
+    private mutating func surveyDamaged(
+        _ present: String, _ table: StoreInspection.EntityTable, _ failure: SQLiteReader.Failure
+    ) throws {
         let name = quoted(present)
         var rows: [[SQLiteReader.Value]] = []
         for order in ["ASC", "DESC"] {
-            let (readable, failure) = try reader.readableRows("SELECT Z_ENT FROM \(name) NOT INDEXED ORDER BY rowid \(order)")
+            let (readable, failure) = try reader.readableRows(
+                "SELECT Z_ENT FROM \(name) NOT INDEXED ORDER BY rowid \(order)")
             rows += readable
             // The table itself is sound; one of its indexes is damaged.
             if failure == nil { break }
         }
         let meanings = meanings(in: table)
-        for row in rows { counts[row[0].integer.flatMap { meanings[$0] } ?? fallback(of: table).number, default: 0] += 1 }
+        for row in rows {
+            counts[row[0].integer.flatMap { meanings[$0] } ?? fallback(of: table).number, default: 0] += 1
+        }
         damagedTables.insert(table.name)
         problems.append(
-            "The table \(table.name) is damaged (\(failure.message)): \(self.rows(Int64(rows.count))) of it can be read and \(rows.count == 1 ? "counts" : "count")."
+            "The table \(table.name) is damaged (\(failure.message)): \(self.rows(Int64(rows.count))) of it can be "
+                + "read and \(rows.count == 1 ? "counts" : "count")."
         )
     }
 
@@ -104,7 +111,8 @@ struct StoreSurvey {
     }
 
     private mutating func survey(_ join: StoreInspection.JoinTable) {
-        guard let present = presentTable(join.name, owner: "the relationship \(join.entity).\(join.relationship)") else {
+        guard let present = presentTable(join.name, owner: "the relationship \(join.entity).\(join.relationship)")
+        else {
             create(join.name, join.columns)
             return
         }
@@ -156,7 +164,8 @@ struct StoreSurvey {
         mend("ALTER TABLE \(aside) RENAME TO \(quoted(wanted))")
     }
 
-    private mutating func mendColumns(of present: String, _ table: String, wanted: [String], owner: (String) -> String) {
+    private mutating func mendColumns(of present: String, _ table: String, wanted: [String], owner: (String) -> String)
+    {
         let names = contents.columns(of: present).map(\.name)
         for column in wanted where !names.contains(column) {
             if let other = names.first(where: { $0.uppercased() == column.uppercased() }) {
@@ -194,7 +203,8 @@ struct StoreSurvey {
         mend("CREATE INDEX \(quoted("coredata key of \(table)")) ON \(name) (Z_PK)")
         guard bad > 0, let greatest = Optional(row?[2].integer ?? 0), greatest < Int64.max / 2 else { return }
         problems.append(
-            "\(rows(bad)) of \(table) \(bad == 1 ? "has" : "have") no key or that of another row; \(bad == 1 ? "it is" : "they are") "
+            "\(rows(bad)) of \(table) \(bad == 1 ? "has" : "have") no key or that of another row; "
+                + "\(bad == 1 ? "it is" : "they are") "
                 + "shown with \(bad == 1 ? "a key" : "keys") above p\(greatest).")
         mend(
             "UPDATE \(name) SET Z_PK = \(greatest) + rowid WHERE rowid NOT IN "
@@ -215,7 +225,8 @@ struct StoreSurvey {
     private mutating func surveyEntities(of present: String, _ table: StoreInspection.EntityTable) throws {
         let number = wholeNumber("Z_ENT")
         let groups = try reader.rows(
-            "SELECT \(number) AS number, Z_ENT, count(*) AS rows FROM \(quoted(present)) GROUP BY number, Z_ENT, typeof(Z_ENT) "
+            "SELECT \(number) AS number, Z_ENT, count(*) AS rows FROM \(quoted(present)) GROUP BY number, Z_ENT, "
+                + "typeof(Z_ENT) "
                 + "ORDER BY rows DESC LIMIT 1000")
         var meanings = meanings(in: table)
         let unknown = Set(groups.compactMap(\.[0].integer)).filter { meanings[$0] == nil }
@@ -255,9 +266,12 @@ struct StoreSurvey {
                     + "(Z_ENT \(list(texts))).")
         }
         // Without a list of entities the numbers have no meaning.
-        if strayRows > 0, !contents.unlisted.contains(substitute.name) || contents.entities.count > contents.unlisted.count {
+        if strayRows > 0,
+            !contents.unlisted.contains(substitute.name) || contents.entities.count > contents.unlisted.count
+        {
             problems.append(
-                "\(rows(strayRows)) of \(table.name) \(strayRows == 1 ? "is" : "are") of no entity of this table (Z_ENT \(list(strays))); "
+                "\(rows(strayRows)) of \(table.name) \(strayRows == 1 ? "is" : "are") of no entity of this table "
+                    + "(Z_ENT \(list(strays))); "
                     + "shown as '\(substitute.name)'.")
         }
         if !isPlain { mendEntities(of: table, meanings, substitute.number) }
@@ -298,7 +312,10 @@ struct StoreSurvey {
         drop("Z_PRIMARYKEY")
         mend("CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
         for entity in tables.flatMap(\.entities) {
-            mend("INSERT INTO Z_PRIMARYKEY VALUES (\(entity.number), \(SQLiteReader.text(entity.name)), \(entity.superNumber), 0)")
+            mend(
+                "INSERT INTO Z_PRIMARYKEY VALUES (\(entity.number), \(SQLiteReader.text(entity.name)), "
+                    + "\(entity.superNumber), 0)"
+            )
         }
     }
 

@@ -6,8 +6,10 @@ struct StoreTable {
     let columns: [String]
     let order: String
 
-    static let metadata = StoreTable(name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION")
-    static let entities = StoreTable(name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
+    static let metadata = StoreTable(
+        name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION")
+    static let entities = StoreTable(
+        name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
 
     /// Whether the table exists with all its columns, as the engine needs it.
     func isComplete(in tables: [String: [StoreCatalog.Column]]) -> Bool {
@@ -37,7 +39,8 @@ struct StoreTable {
             if tables[name] == nil, rows.count > most { throw SQLiteReader.Failure.endless }
             return rows
         } catch let failure as SQLiteReader.Failure where tables[name] == nil || failure.isEndless {
-            problems.append("The table \(name) cannot be read: \(failure.isEndless ? "its rows do not end" : failure.message).")
+            problems.append(
+                "The table \(name) cannot be read: \(failure.isEndless ? "its rows do not end" : failure.message).")
             return []
         }
     }

@@ -169,7 +169,9 @@ struct BinaryPropertyListReader {
     private func integer(at position: Int, exponent: Int) throws -> PropertyListValue {
         guard exponent <= 4 else { throw cutOff() }
         if exponent == 4 {
-            guard let high = bits(at: position, size: 8), let low = bits(at: position + 8, size: 8) else { throw cutOff() }
+            guard let high = bits(at: position, size: 8), let low = bits(at: position + 8, size: 8) else {
+                throw cutOff()
+            }
             if high == 0, low > UInt64(Int64.max) { return .unsignedInteger(low) }
             return .integer(Int64(bitPattern: low))
         }
@@ -184,7 +186,8 @@ struct BinaryPropertyListReader {
         guard position < objectsEnd, bytes[position] >> 4 == 0x1 else { throw cutOff() }
         let exponent = Int(bytes[position] & 0x0f)
         guard exponent <= 3 else { throw cutOff() }
-        guard case .integer(let value) = try integer(at: position + 1, exponent: exponent), value >= 0, value <= bytes.count
+        guard case .integer(let value) = try integer(at: position + 1, exponent: exponent), value >= 0,
+            value <= bytes.count
         else { throw cutOff() }
         position += 1 + 1 << exponent
         return Int(value)

@@ -125,7 +125,8 @@ struct ModelArchiveReader {
             guard let next = try archive.reference("NSUnderlyingProperty", of: object) else { break }
             number = next
         }
-        throw ModelReadingError.damagedArchive("The archive's \(ModelArchiveKeys.standInClass) \(number) stands for no property.")
+        throw ModelReadingError.damagedArchive(
+            "The archive's \(ModelArchiveKeys.standInClass) \(number) stands for no property.")
     }
 
     /// Resolves the stand-ins. Most stand for a property that the entity inherits anyway.
@@ -171,7 +172,8 @@ struct ModelArchiveReader {
         for _ in 0..<ModelReadingError.depthLimit where !level.isEmpty { level = level.flatMap(\.subentities) }
         if let entity = level.first {
             throw ModelReadingError(
-                .inconsistent, "The entity has too many superentities.", advice: "Correct the hierarchy and compile the model again.",
+                .inconsistent, "The entity has too many superentities.",
+                advice: "Correct the hierarchy and compile the model again.",
                 entity: entity.name)
         }
     }
@@ -251,7 +253,8 @@ struct ModelArchiveReader {
             let elements = try numbers.compactMap { number in
                 try archive.object(number).flatMap { try indexElement($0, properties: properties, of: entity) }
             }
-            guard !elements.isEmpty, elements.count == numbers.count, NSFetchIndexDescription.problem(in: elements) == nil,
+            guard !elements.isEmpty, elements.count == numbers.count,
+                NSFetchIndexDescription.problem(in: elements) == nil,
                 names.insert(name).inserted
             else { return nil }
             let index = NSFetchIndexDescription(name: name, elements: elements)

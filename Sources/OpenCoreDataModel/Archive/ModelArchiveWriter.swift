@@ -35,7 +35,9 @@ final class ModelArchiveWriter {
                 entries["NSFetchRequestTemplates"] = writer.dictionary(
                     model.fetchRequestTemplates.map { ($0.key, reference(to: $0.value)) }, isMutable: true)
             }
-            if let texts = model.localizationDictionary { entries[ModelArchiveKeys.localization] = writer.plainValue(texts) }
+            if let texts = model.localizationDictionary {
+                entries[ModelArchiveKeys.localization] = writer.plainValue(texts)
+            }
             let identifiers = model.versionIdentifiers.compactMap { writer.plainValue($0.base) }
             entries["NSVersionIdentifiers"] = writer.array(identifiers, className: "NSSet")
             if !model.configurations.isEmpty {

@@ -24,7 +24,8 @@ struct PredicateArchiveReader {
             else { throw ModelReadingError.damagedArchive("The archive has a compound predicate of an unknown kind.") }
             return NSCompoundPredicate(type: type, subpredicates: parts)
         default:
-            throw ModelReadingError.unknownPart("The archive has a predicate of the unknown class '\(object.className)'.")
+            throw ModelReadingError.unknownPart(
+                "The archive has a predicate of the unknown class '\(object.className)'.")
         }
     }
 
@@ -81,7 +82,8 @@ struct PredicateArchiveReader {
                 trueExpression: try expression(first, depth: depth + 1),
                 falseExpression: try expression(second, depth: depth + 1))
         default:
-            throw ModelReadingError.unknownPart("The archive has an expression of the unknown class '\(object.className)'.")
+            throw ModelReadingError.unknownPart(
+                "The archive has an expression of the unknown class '\(object.className)'.")
         }
     }
 
@@ -104,7 +106,9 @@ struct PredicateArchiveReader {
         case .variable, .function, .subquery:
             // A key path that starts from another expression can only be made from its text.
             do {
-                guard path.split(separator: ".").allSatisfy(Self.isIdentifier) else { throw CocoaError(.coderInvalidValue) }
+                guard path.split(separator: ".").allSatisfy(Self.isIdentifier) else {
+                    throw CocoaError(.coderInvalidValue)
+                }
                 return try NSExpression.parse("\(operand).\(path)")
             } catch {
                 throw ModelReadingError.damagedArchive("The archive has a key path '\(path)' that cannot be read.")

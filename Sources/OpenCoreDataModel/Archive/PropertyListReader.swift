@@ -8,7 +8,8 @@ package enum PropertyListReader {
     /// - Throws: `ModelReadingError` of kind `damaged` for anything else.
     package static func dictionary(from data: Data) throws -> [String: Any] {
         guard let entries = try value(from: data).foundationValue as? [String: Any] else {
-            throw ModelReadingError.damagedArchive("The property list is not a dictionary of texts, numbers, dates, data and collections.")
+            throw ModelReadingError.damagedArchive(
+                "The property list is not a dictionary of texts, numbers, dates, data and collections.")
         }
         return entries
     }

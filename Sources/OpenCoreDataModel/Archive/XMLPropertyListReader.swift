@@ -9,7 +9,9 @@ enum XMLPropertyListReader {
     /// - Throws: `ModelReadingError` of kind `damaged`.
     static func read(_ data: Data) throws -> PropertyListValue {
         let root = try ModelElementParser.parse(data, file: nil)
-        guard root.name == "plist", root.children.count == 1 else { throw damaged("it is not one 'plist' with one value", root) }
+        guard root.name == "plist", root.children.count == 1 else {
+            throw damaged("it is not one 'plist' with one value", root)
+        }
         return try value(of: root.children[0])
     }
 
@@ -23,7 +25,9 @@ enum XMLPropertyListReader {
             guard let value = Double(trimmed(element)) else { throw damaged("a 'real' is no number", element) }
             return .real(value)
         case "date":
-            guard let date = ISO8601DateFormatter().date(from: trimmed(element)) else { throw damaged("a 'date' is none", element) }
+            guard let date = ISO8601DateFormatter().date(from: trimmed(element)) else {
+                throw damaged("a 'date' is none", element)
+            }
             return .date(date.timeIntervalSinceReferenceDate)
         case "data":
             guard let data = Data(base64Encoded: element.content.filter { !$0.isWhitespace }) else {
@@ -35,7 +39,9 @@ enum XMLPropertyListReader {
             var entries: [String: PropertyListValue] = [:]
             var children = element.children[...]
             while let key = children.popFirst() {
-                guard key.name == "key", let child = children.popFirst() else { throw damaged("a key has no value", key) }
+                guard key.name == "key", let child = children.popFirst() else {
+                    throw damaged("a key has no value", key)
+                }
                 entries[key.content] = try value(of: child)
             }
             return .dictionary(entries)

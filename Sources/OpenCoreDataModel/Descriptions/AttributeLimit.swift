@@ -16,7 +16,8 @@ package struct AttributeLimit {
     package static func dates(from least: Date?, to greatest: Date?) -> [AttributeLimit] {
         func seconds(_ date: Date?) -> NSNumber? { date.map { NSNumber(value: $0.timeIntervalSinceReferenceDate) } }
         return range(
-            NSExpression(forKeyPath: secondsOfDate), seconds(least), seconds(greatest), below: ValidationCode.dateTooSoon,
+            NSExpression(forKeyPath: secondsOfDate), seconds(least), seconds(greatest),
+            below: ValidationCode.dateTooSoon,
             above: ValidationCode.dateTooLate)
     }
 
@@ -50,11 +51,14 @@ extension NSComparisonPredicate {
     /// The date of a date limit, which compares the date itself or its seconds; nil for any other
     /// comparison.
     package var limitingDate: Date? {
-        guard comparisonPredicateModifier == .direct, options.isEmpty, rightExpression.expressionType == .constantValue else {
+        guard comparisonPredicateModifier == .direct, options.isEmpty, rightExpression.expressionType == .constantValue
+        else {
             return nil
         }
         if leftExpression.keyPathFromEvaluatedObject == AttributeLimit.secondsOfDate {
-            return (rightExpression.constantValue as? NSNumber).map { Date(timeIntervalSinceReferenceDate: $0.doubleValue) }
+            return (rightExpression.constantValue as? NSNumber).map {
+                Date(timeIntervalSinceReferenceDate: $0.doubleValue)
+            }
         }
         return leftExpression.expressionType == .evaluatedObject ? rightExpression.constantValue as? Date : nil
     }

@@ -24,9 +24,14 @@ extension NSEntityDescription {
     /// Returns the attribute, or element of a composite attribute, at the end of a path.
     package func element(at path: String) -> NSAttributeDescription? {
         var names = path.pathNames[...]
-        guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else { return nil }
+        guard let first = names.popFirst(), var attribute = propertiesByName[first] as? NSAttributeDescription else {
+            return nil
+        }
         for name in names {
-            guard let element = (attribute as? NSCompositeAttributeDescription)?.elements.first(where: { $0.name == name }) else {
+            guard
+                let element = (attribute as? NSCompositeAttributeDescription)?.elements.first(where: { $0.name == name }
+                )
+            else {
                 return nil
             }
             attribute = element

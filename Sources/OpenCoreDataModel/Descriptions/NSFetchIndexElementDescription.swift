@@ -81,7 +81,8 @@ open class NSFetchIndexElementDescription: NSObject, NSCopying, @unchecked Senda
         precondition(
             !isFrozen,
             "\(type(of: self)).\(member): the element '\(propertyName ?? "")' of index "
-                + "'\(indexDescription?.name ?? "")' of entity '\(indexDescription?.entity?.name ?? "")' is in use by a persistent store coordinator and "
+                + "'\(indexDescription?.name ?? "")' of entity '\(indexDescription?.entity?.name ?? "")' is in use "
+                + "by a persistent store coordinator and "
                 + "cannot be changed; copy its model first")
     }
 }

@@ -208,7 +208,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     open func isConfiguration(
         withName configuration: String?, compatibleWithStoreMetadata metadata: [String: Any]
     ) -> Bool {
-        guard let held = heldEntities(forConfigurationName: configuration), let stored = StoreMetadataHashes.hashes(in: metadata)
+        guard let held = heldEntities(forConfigurationName: configuration),
+            let stored = StoreMetadataHashes.hashes(in: metadata)
         else { return false }
         return held.versions.fit(stored)
     }
@@ -222,7 +223,8 @@ open class NSManagedObjectModel: NSObject, NSCopying, NSSecureCoding, @unchecked
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? NSManagedObjectModel else { return false }
         if self === other { return true }
-        return versionIdentifiers == other.versionIdentifiers && entityVersionHashesByName == other.entityVersionHashesByName
+        return versionIdentifiers == other.versionIdentifiers
+            && entityVersionHashesByName == other.entityVersionHashesByName
             && configurations == other.configurations
             && configurations.allSatisfy { names(inConfiguration: $0) == other.names(inConfiguration: $0) }
     }

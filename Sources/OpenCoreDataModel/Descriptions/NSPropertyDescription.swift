@@ -154,11 +154,16 @@ open class NSPropertyDescription: NSObject, NSCopying, KeyValueCoding, @unchecke
     /// - Precondition: both arrays have the same number of elements, and each warning is a text or
     ///   a number.
     @_disfavoredOverload
-    public final func setValidationPredicates(_ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [Any]) {
+    public final func setValidationPredicates(
+        _ validationPredicates: [NSPredicate]?, withValidationWarnings validationWarnings: [Any]
+    ) {
         let warnings = validationWarnings.map { warning -> Any in
             if let text = warning as? String { return text }
             if let code = warning as? NSNumber { return code }
-            preconditionFailure("\(diagnosticName) is given the validation warning \(warning), which is neither a text nor an error code")
+            preconditionFailure(
+                "\(diagnosticName) is given the validation warning \(warning), which is neither a text nor an "
+                    + "error code"
+            )
         }
         setValidation(predicates: validationPredicates ?? [], warnings: warnings)
     }

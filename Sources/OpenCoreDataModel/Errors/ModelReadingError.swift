@@ -66,7 +66,8 @@ extension ModelReadingError {
     /// Returns the error for a part of an archive that can be neither read nor ignored.
     static func unknownPart(_ problem: String) -> ModelReadingError {
         ModelReadingError(
-            .inconsistent, problem, advice: "It may come from a newer framework: use the file of the model that it was made from.")
+            .inconsistent, problem,
+            advice: "It may come from a newer framework: use the file of the model that it was made from.")
     }
 }
 

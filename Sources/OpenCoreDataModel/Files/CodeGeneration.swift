@@ -23,7 +23,9 @@ package struct CodeGeneration: Sendable {
 
     /// Reads the settings; nil for a model that is not a source file.
     package init?(reading url: URL, version: String? = nil) throws {
-        guard ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) || url.lastPathComponent == "contents" else { return nil }
+        guard ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) || url.lastPathComponent == "contents" else {
+            return nil
+        }
         let file = try ModelFile.version(of: url, named: version)
         let contents = file.lastPathComponent == "contents" ? file : file.appendingPathComponent("contents")
         guard let data = try? Data(contentsOf: contents) else { return nil }
@@ -40,7 +42,9 @@ extension CodeGeneration.Entity {
         var valueTypes: [String: String] = [:]
         for attribute in element.children("attribute") {
             guard let name = attribute.text("name") else { continue }
-            if attribute.text("usesScalarValueType") != nil { usesScalars[name] = attribute.flag("usesScalarValueType") }
+            if attribute.text("usesScalarValueType") != nil {
+                usesScalars[name] = attribute.flag("usesScalarValueType")
+            }
             valueTypes[name] = attribute.text("customClassName")
         }
         (self.usesScalars, self.valueTypes) = (usesScalars, valueTypes)

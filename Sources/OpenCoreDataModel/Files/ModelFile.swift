@@ -4,7 +4,8 @@ import Foundation
 package enum ModelFile {
     /// Reads the model at a URL. Its classes are looked for first in `module`, or in the modules
     /// that its resource bundle may belong to.
-    package static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel {
+    package static func model(at url: URL, version: String? = nil, module: String? = nil) throws -> NSManagedObjectModel
+    {
         let modules = module.map { [$0] } ?? ResourceBundleName.modules(ofFileAt: url)
         let model = try model(at: url, version: version, modules: modules)
         for entity in model.entities { entity.classModules = modules }
@@ -24,7 +25,8 @@ package enum ModelFile {
             try refuseEarlierForm(url)
             return try sourceModel(at: url.appendingPathComponent("contents"), modules)
         case "contents": return try sourceModel(at: url, modules)
-        default: return url.lastPathComponent == "contents" ? try sourceModel(at: url, modules) : try compiledModel(at: url)
+        default:
+            return url.lastPathComponent == "contents" ? try sourceModel(at: url, modules) : try compiledModel(at: url)
         }
     }
 
@@ -84,7 +86,9 @@ package enum ModelFile {
     private static func refuseEarlierForm(_ url: URL) throws {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isFolder) else { return }
-        func holds(_ name: String) -> Bool { FileManager.default.fileExists(atPath: url.appendingPathComponent(name).path) }
+        func holds(_ name: String) -> Bool {
+            FileManager.default.fileExists(atPath: url.appendingPathComponent(name).path)
+        }
         guard !isFolder.boolValue || (holds("elements") && !holds("contents")) else { return }
         throw ModelReadingError(
             .damaged, "This model is in the binary form that Xcode wrote before version 4.",
@@ -103,7 +107,8 @@ package enum ModelFile {
     static func contents(of url: URL) throws -> [URL] {
         do {
             // Foundation does not list a folder through a symbolic link.
-            return try FileManager.default.contentsOfDirectory(at: url.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
+            return try FileManager.default.contentsOfDirectory(
+                at: url.resolvingSymlinksInPath(), includingPropertiesForKeys: nil)
         } catch {
             throw unreadable(url, error)
         }

@@ -41,7 +41,9 @@ enum ModelLocator {
         let own = Set(unique(ownFolders(of: bundles)).map(\.path))
         var filesByName: [String: [(url: URL, isOwn: Bool)]] = [:]
         for folder in folders(of: bundles) {
-            for (name, url) in files(in: folder) { filesByName[name, default: []].append((url, own.contains(folder.path))) }
+            for (name, url) in files(in: folder) {
+                filesByName[name, default: []].append((url, own.contains(folder.path)))
+            }
         }
         return filesByName.sorted { $0.key < $1.key }.flatMap { _, files -> [NSManagedObjectModel] in
             if allVersions {
@@ -54,7 +56,8 @@ enum ModelLocator {
                 let hashes = model.entityVersionHashesByName
                 let isSkipped = models.contains { other in
                     let known = other.entityVersionHashesByName
-                    return known == hashes || !file.isOwn && known.contains { name, hash in hashes[name].map { $0 != hash } ?? false }
+                    return known == hashes
+                        || !file.isOwn && known.contains { name, hash in hashes[name].map { $0 != hash } ?? false }
                 }
                 if !isSkipped { models.append(model) }
             }
@@ -91,7 +94,9 @@ enum ModelLocator {
     }
 
     private static func foldersOfBundles(in root: URL) -> [URL] {
-        nestedBundles(in: root).flatMap { [$0, $0.appendingPathComponent("Contents/Resources")] + nestedBundles(in: $0) }
+        nestedBundles(in: root).flatMap {
+            [$0, $0.appendingPathComponent("Contents/Resources")] + nestedBundles(in: $0)
+        }
     }
 
     private static func unique(_ folders: [URL]) -> [URL] {

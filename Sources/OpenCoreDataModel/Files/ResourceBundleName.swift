@@ -9,8 +9,10 @@ enum ResourceBundleName {
             ($0.hasSuffix(".resources") || $0.hasSuffix(".bundle")) && $0.contains("_")
         }
         guard let name = folder?.split(separator: ".").dropLast().joined(separator: ".") else { return [] }
-        return name.indices.filter { name[$0] == "_" }.map { String(name[name.index(after: $0)...]) }.filter { !$0.isEmpty }
-            .map(moduleName)
+        return name.indices.filter { name[$0] == "_" }.map { String(name[name.index(after: $0)...]) }.filter {
+            !$0.isEmpty
+        }
+        .map(moduleName)
     }
 
     /// Returns the module of a target: its name, with underscores for characters that identifiers

@@ -25,7 +25,8 @@ package enum ClassLookup {
     ///
     /// The first search takes time in proportion to the number of types in the program, later ones
     /// take constant time. A name that is not found causes a search in libraries loaded since.
-    package static func find(_ name: String, inheritingFrom base: AnyClass, preferring modules: [String] = []) -> Result {
+    package static func find(_ name: String, inheritingFrom base: AnyClass, preferring modules: [String] = []) -> Result
+    {
         let path = name.split(separator: ".").map(String.init)
         guard let simpleName = path.last else { return .none }
         let candidates = classes(simplyNamed: simpleName).filter { inherits($0, from: base) }

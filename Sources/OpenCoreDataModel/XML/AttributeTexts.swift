@@ -91,7 +91,9 @@ struct AttributeTexts {
         case .floatAttributeType: return NSNumber(value: Float(value))
         default:
             // A fraction is cut off, as the framework's model compiler does.
-            guard let value = Int64(text) ?? Int64(exactly: value.rounded(.towardZero)) else { throw wrong(given, role, failure) }
+            guard let value = Int64(text) ?? Int64(exactly: value.rounded(.towardZero)) else {
+                throw wrong(given, role, failure)
+            }
             return NSNumber(value: value)
         }
     }

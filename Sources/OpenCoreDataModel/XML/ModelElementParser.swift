@@ -32,7 +32,8 @@ struct ModelElementParser {
         } catch let problem as Problem {
             throw ModelReadingError(
                 .damaged, "This is not a readable XML file: \(problem.text).",
-                advice: "Open it in the editor that made it, correct the line and save it again, or use an intact copy.",
+                advice:
+                    "Open it in the editor that made it, correct the line and save it again, or use an intact copy.",
                 file: file, line: parser.currentLine())
         }
     }
@@ -64,7 +65,8 @@ struct ModelElementParser {
             switch decoder.parseScalar(from: &iterator) {
             case .valid(let scalar): position += scalar.count
             case .emptyInput: throw Problem("its text is not UTF-8")
-            case .error: throw Problem("its text is not UTF-8: it holds the byte \(bytes[min(position, bytes.count - 1)])")
+            case .error:
+                throw Problem("its text is not UTF-8: it holds the byte \(bytes[min(position, bytes.count - 1)])")
             }
         }
     }
@@ -222,7 +224,9 @@ struct ModelElementParser {
 
     /// Reads text, a comment or an instruction within an element.
     private mutating func readContent(into content: inout [UInt8], of element: ModelElement) throws {
-        guard position < bytes.count else { throw Problem("the element '\(element.name)' of line \(element.line) does not end") }
+        guard position < bytes.count else {
+            throw Problem("the element '\(element.name)' of line \(element.line) does not end")
+        }
         if try skipComment() { return }
         if isAt("<![CDATA[") {
             position += 9
@@ -282,7 +286,11 @@ struct ModelElementParser {
             let byte = bytes[position]
             guard byte != UInt8(ascii: "<") else { throw Problem("the value of '\(name)' holds a '<'; write '&lt;'") }
             skipCharacter()
-            if byte == UInt8(ascii: "&") { try appendReference(to: &value) } else { value.append(Self.isSpace(byte) ? 0x20 : byte) }
+            if byte == UInt8(ascii: "&") {
+                try appendReference(to: &value)
+            } else {
+                value.append(Self.isSpace(byte) ? 0x20 : byte)
+            }
         }
         guard position < bytes.count else { throw Problem("the value of '\(name)' does not end") }
         position += 1

@@ -109,7 +109,8 @@ extension ModelElementReader {
         if let declared = element.text("composite") {
             guard let found = composites[declared] else {
                 throw error(
-                    "There is no composite '\(declared)', which the attribute names.", choiceOfComposite, at: element, entity: entity,
+                    "There is no composite '\(declared)', which the attribute names.", choiceOfComposite, at: element,
+                    entity: entity,
                     property: name)
             }
             declaration = found
@@ -130,7 +131,8 @@ extension ModelElementReader {
         }
         guard !composite.elements.isEmpty else {
             throw error(
-                "The composite attribute has no elements.", choiceOfComposite, at: element, entity: entity, property: name)
+                "The composite attribute has no elements.", choiceOfComposite, at: element, entity: entity,
+                property: name)
         }
         return composite
     }
@@ -138,6 +140,7 @@ extension ModelElementReader {
     /// The advice for a composite attribute without elements.
     private var choiceOfComposite: String {
         let names = composites.keys.sorted().joined(separator: ", ")
-        return names.isEmpty ? "Declare them in a 'composite' element of the model." : "Choose one of the model's composites: \(names)."
+        return names.isEmpty
+            ? "Declare them in a 'composite' element of the model." : "Choose one of the model's composites: \(names)."
     }
 }

@@ -110,7 +110,9 @@ struct ModelElementReader {
 
     func linkHierarchy(_ elements: [ModelElement]) throws {
         var children: [String: [NSEntityDescription]] = [:]
-        let pairs = elements.compactMap { element in element.text("parentEntity").map { (element.text("name") ?? "", $0) } }
+        let pairs = elements.compactMap { element in
+            element.text("parentEntity").map { (element.text("name") ?? "", $0) }
+        }
         let parents = Dictionary(pairs, uniquingKeysWith: { first, _ in first })
         for element in elements {
             let name = element.text("name") ?? ""
@@ -121,8 +123,10 @@ struct ModelElementReader {
             while let current = ancestor {
                 steps += 1
                 guard current != name, steps <= ModelReadingError.depthLimit else {
-                    let problem = current == name ? "inherits from itself through '\(parent)'" : "has too many superentities"
-                    throw error("The entity '\(name)' \(problem).", "Give it another parent.", at: element, entity: name)
+                    let problem =
+                        current == name ? "inherits from itself through '\(parent)'" : "has too many superentities"
+                    throw error(
+                        "The entity '\(name)' \(problem).", "Give it another parent.", at: element, entity: name)
                 }
                 ancestor = parents[current]
             }
@@ -217,7 +221,9 @@ struct ModelElementReader {
     /// Adds an index for each attribute that is marked as indexed, as compiled models do.
     private func addMarkedIndexes(to entity: NSEntityDescription) {
         let names = Set(entity.indexes.map(\.name))
-        let marked = entity.ownProperties.filter { $0.isIndexed && $0 is NSAttributeDescription && !names.contains($0.name) }
+        let marked = entity.ownProperties.filter {
+            $0.isIndexed && $0 is NSAttributeDescription && !names.contains($0.name)
+        }
         entity.indexes =
             marked.map { attribute in
                 let element = NSFetchIndexElementDescription(property: attribute, collationType: .binary)

@@ -30,7 +30,8 @@ enum ExpressionBody {
             max(call.target?.height ?? 0, call.arguments.map(\.height).max() ?? 0)
         case .set(_, let left, let right): max(left.height, right.height)
         case .subquery(let collection, _, let predicate): max(collection.height, predicate.height)
-        case .aggregate(let elements), .block(_, let elements), .operation(_, let elements): elements.map(\.height).max() ?? 0
+        case .aggregate(let elements), .block(_, let elements), .operation(_, let elements):
+            elements.map(\.height).max() ?? 0
         case .conditional(let predicate, let first, let second): max(predicate.height, first.height, second.height)
         }
     }
@@ -53,7 +54,9 @@ enum ExpressionBody {
 
     func isEqual(to other: ExpressionBody) -> Bool {
         switch (self, other) {
-        case (.constant(_, .object(let mine as BoundExpressions)), .constant(_, .object(let theirs as BoundExpressions))):
+        case (
+            .constant(_, .object(let mine as BoundExpressions)), .constant(_, .object(let theirs as BoundExpressions))
+        ):
             return mine.expressions == theirs.expressions
         case (.constant(_, .object(let bound as BoundExpressions)), .aggregate(let elements)),
             (.aggregate(let elements), .constant(_, .object(let bound as BoundExpressions))):

@@ -57,7 +57,9 @@ public enum KeyValue {
         published(self.value(at: ParsedKeyPath(keyPath).steps[...], of: value))
     }
 
-    static func comparedValue(forKey key: String, of value: Any?) -> Any? { self.value(forKey: key, of: value, .predicate) }
+    static func comparedValue(forKey key: String, of value: Any?) -> Any? {
+        self.value(forKey: key, of: value, .predicate)
+    }
 
     /// Returns a value in the form that programs get: a set without `NSNull`, or an array of values
     /// that no set can hold.
@@ -100,14 +102,17 @@ public enum KeyValue {
 
     static func value(at steps: ArraySlice<ParsedKeyPath.Step>, of object: any KeyValueCoding) -> Any? {
         guard case .key(let key)? = steps.first, !isSelf(key) else { return value(at: steps, of: object as Any?) }
-        guard let first = unwrapped(object._comparedValue(forKey: key)) else { return whenMissing(steps, of: object, .predicate) }
+        guard let first = unwrapped(object._comparedValue(forKey: key)) else {
+            return whenMissing(steps, of: object, .predicate)
+        }
         return steps.count == 1 ? first : value(at: steps.dropFirst(), of: first as Any?)
     }
 
     /// - Parameter keepsNull: Whether an `NSNull` at the end of the path is returned as it is, not
     ///   as nil.
     static func value(
-        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ reader: KeyValueReader = .predicate, keepsNull: Bool = false
+        at steps: ArraySlice<ParsedKeyPath.Step>, of value: Any?, _ reader: KeyValueReader = .predicate,
+        keepsNull: Bool = false
     ) -> Any? {
         var current = value
         for index in steps.indices {
@@ -127,7 +132,9 @@ public enum KeyValue {
     /// Returns the value of a path whose first key has no value. A missing collection has no
     /// elements: its count is zero. For predicates, a path through a collection is an empty
     /// collection, as in stores, even where the object that has the collection is missing.
-    private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>, of owner: Any?, _ reader: KeyValueReader) -> Any? {
+    private static func whenMissing(_ steps: ArraySlice<ParsedKeyPath.Step>, of owner: Any?, _ reader: KeyValueReader)
+        -> Any?
+    {
         if steps.count == 1 { return nil }
         for case .collectionOperator(let operation) in steps { return ofNoCollection(operation) }
         guard reader == .predicate, let owner = owner as? any KeyPathDestinations else { return nil }
@@ -135,7 +142,9 @@ public enum KeyValue {
         return owner.leadsToMany(keys) ? [Any]() : nil
     }
 
-    private static func ofNoCollection(_ operation: CollectionOperator) -> Any? { operation == .count || operation == .sum ? 0 : nil }
+    private static func ofNoCollection(_ operation: CollectionOperator) -> Any? {
+        operation == .count || operation == .sum ? 0 : nil
+    }
 
     private static func apply(
         _ operation: CollectionOperator, to value: Any?, rest: ArraySlice<ParsedKeyPath.Step>, _ reader: KeyValueReader
@@ -143,7 +152,9 @@ public enum KeyValue {
         guard let value = unwrapped(value) else { return ofNoCollection(operation) }
         let elements = CollectionElements.of(value) ?? [value]
         // The values of a set's elements form a set, in which nil does not count.
-        if rest.isEmpty, operation == .count, type(of: value) == Set<AnyHashable>.self { return elements.count { !($0 is NSNull) } }
+        if rest.isEmpty, operation == .count, type(of: value) == Set<AnyHashable>.self {
+            return elements.count { !($0 is NSNull) }
+        }
         if rest.isEmpty { return union(operation, of: value, reader, operation.apply(to: elements)) }
         // `items.@count.something` is the count too.
         if operation == .count { return elements.count }
@@ -153,11 +164,14 @@ public enum KeyValue {
 
     /// Returns the distinct values in the form that a program gets: a set for a set, an array for
     /// an array.
-    private static func union(_ operation: CollectionOperator, of collection: Any, _ reader: KeyValueReader, _ result: Any?) -> Any? {
+    private static func union(
+        _ operation: CollectionOperator, of collection: Any, _ reader: KeyValueReader, _ result: Any?
+    ) -> Any? {
         guard reader == .program, let result else { return result }
         let isOrdered = CollectionElements.isOrdered(collection)
         switch operation {
-        case .distinctUnionOfObjects, .distinctUnionOfArrays: return isOrdered ? result : set(of: CollectionElements.of(result) ?? [])
+        case .distinctUnionOfObjects, .distinctUnionOfArrays:
+            return isOrdered ? result : set(of: CollectionElements.of(result) ?? [])
         case .distinctUnionOfSets: return isOrdered ? CollectionElements.of(result) ?? [] : result
         default: return result
         }

@@ -18,7 +18,9 @@ extension PredicateComposite {
     package static var isComparedAsElement: Bool { _predicateElementNames == [""] }
 
     /// The form of a value that a predicate compares.
-    package var comparedValue: Any { Self.isComparedAsElement ? _predicateElements[""] ?? NSNull() : _predicateElements }
+    package var comparedValue: Any {
+        Self.isComparedAsElement ? _predicateElements[""] ?? NSNull() : _predicateElements
+    }
 
     /// Whether a key path from a value begins with one of its elements.
     package static func hasElement(at path: String) -> Bool {

@@ -23,13 +23,15 @@ public struct PredicateEvaluationError: Error, Hashable, Sendable, CustomStringC
 
     static func exhaustedPattern(_ pattern: String) -> PredicateEvaluationError {
         PredicateEvaluationError(
-            "The regular expression \"\(pattern.prefix(200))\" of MATCHES takes too long for the texts it is compared with. "
+            "The regular expression \"\(pattern.prefix(200))\" of MATCHES takes too long for the texts it is "
+                + "compared with. "
                 + "Write it without nested repetitions.")
     }
 
     static var tooDeep: PredicateEvaluationError {
         PredicateEvaluationError(
-            "The predicate nests deeper than \(PredicateDepth.limit) levels. Join its parts in one AND or OR of many parts, or "
+            "The predicate nests deeper than \(PredicateDepth.limit) levels. Join its parts in one AND or OR of many "
+                + "parts, or "
                 + "evaluate it in several steps.")
     }
 }

@@ -95,7 +95,8 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
     }
 
     /// Returns nil constants for sides that are too tall, because freeing them recurses too.
-    private static func kept(_ left: NSExpression, _ right: NSExpression, _ height: Int) -> (NSExpression, NSExpression) {
+    private static func kept(_ left: NSExpression, _ right: NSExpression, _ height: Int) -> (NSExpression, NSExpression)
+    {
         if height <= PredicateDepth.limit { return (left, right) }
         return (NSExpression(forConstantValue: nil), NSExpression(forConstantValue: nil))
     }
@@ -120,7 +121,9 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         switch comparisonPredicateModifier {
         case .direct:
             let left = leftExpression.comparableValue(in: scope)
-            if case .collection(let collection) = left, let elements = comparedElements(of: collection, with: right, in: scope) {
+            if case .collection(let collection) = left,
+                let elements = comparedElements(of: collection, with: right, in: scope)
+            {
                 return elements.contains { holds(ComparableValue($0), right, in: scope) }
             }
             return holds(left, right, in: scope)
@@ -139,22 +142,28 @@ open class NSComparisonPredicate: NSPredicate, @unchecked Sendable {
         switch predicateOperatorType {
         case .in, .between, .customSelector: return comparison.holds(left, right, in: scope)
         default:
-            return CollectionElements.flattened(collection).contains { comparison.holds(left, ComparableValue($0), in: scope) }
+            return CollectionElements.flattened(collection).contains {
+                comparison.holds(left, ComparableValue($0), in: scope)
+            }
         }
     }
 
     /// Returns the elements to compare for a key path to a collection, as a store does. `tags.name
     /// == "x"` is true if it is true for any tag. nil where the collection is compared as a whole.
-    private func comparedElements(of collection: Any, with right: ComparableValue, in scope: EvaluationScope) -> [Any]? {
+    private func comparedElements(of collection: Any, with right: ComparableValue, in scope: EvaluationScope) -> [Any]?
+    {
         guard case .keyPath(let operand, let path) = leftExpression.body else { return nil }
         switch predicateOperatorType {
         case .contains:
             // `tags` is searched for a tag; `tags.name` stands for the name of each tag.
             guard path.steps.count > 1, case .key(let last)? = path.steps.last,
-                let owners = KeyValue.value(at: path.steps.dropLast(), of: operand.map { $0.value(in: scope) } ?? scope.object),
+                let owners = KeyValue.value(
+                    at: path.steps.dropLast(), of: operand.map { $0.value(in: scope) } ?? scope.object),
                 CollectionElements.isCollection(owners), !CollectionElements.isDictionary(owners)
             else { return nil }
-            let values = CollectionElements.flattened(owners).compactMap { KeyValue.comparedValue(forKey: last, of: $0) }
+            let values = CollectionElements.flattened(owners).compactMap {
+                KeyValue.comparedValue(forKey: last, of: $0)
+            }
             // A path that ends in objects refers to the elements themselves.
             return values.contains { $0 is any KeyValueCoding } ? nil : values
         // A composite value is looked up in the list as a whole.

@@ -125,7 +125,8 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     open func evaluate(with object: Any?, substitutionVariables bindings: [String: Any]?) -> Bool {
         let scope = EvaluationScope(object: object, variables: bindings ?? [:], context: nil)
         if isTooDeep { scope.fail(.tooDeep) }
-        return self is NSComparisonPredicate || self is NSCompoundPredicate ? evaluate(in: scope) : evaluateBody(in: scope)
+        return self is NSComparisonPredicate || self is NSCompoundPredicate
+            ? evaluate(in: scope) : evaluateBody(in: scope)
     }
 
     /// Whether the object meets the condition, with values for the predicate's `$VARIABLES`.
@@ -140,7 +141,9 @@ open class NSPredicate: NSObject, NSCopying, NSSecureCoding, PredicateFormatInit
     ///
     /// - Throws: ``PredicateEvaluationError`` for a variable without a value, a regular expression
     ///   that takes too long, and nesting deeper than 512 levels.
-    public func result(for object: Any?, substitutionVariables bindings: [String: Any]? = nil) throws(PredicateEvaluationError) -> Bool {
+    public func result(for object: Any?, substitutionVariables bindings: [String: Any]? = nil)
+        throws(PredicateEvaluationError) -> Bool
+    {
         try evaluate(with: object, substitutionVariables: bindings ?? [:], run: PredicateRun())
     }
 

@@ -29,7 +29,9 @@ struct ValueComparison {
         var keys = Set<ValueKey>(minimumCapacity: elements.count)
         var kind: ValueKey.Kind?
         for element in elements {
-            guard let key = ComparableValue(element).key, let own = key.kind, kind == nil || kind == own else { return nil }
+            guard let key = ComparableValue(element).key, let own = key.kind, kind == nil || kind == own else {
+                return nil
+            }
             kind = own
             keys.insert(key)
         }

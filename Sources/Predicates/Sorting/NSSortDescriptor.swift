@@ -139,7 +139,9 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
     public var comparator: Comparator {
         if let custom { return custom }
         let selector = selector ?? .compare
-        return { NSSortDescriptor.order(NSSortDescriptor.comparable($0), NSSortDescriptor.comparable($1), by: selector) }
+        return {
+            NSSortDescriptor.order(NSSortDescriptor.comparable($0), NSSortDescriptor.comparable($1), by: selector)
+        }
     }
 
     /// Returns the order of two objects under this criterion alone.
@@ -176,7 +178,8 @@ open class NSSortDescriptor: NSObject, NSCopying, NSSecureCoding, @unchecked Sen
         // A closure gets the value itself; the comparable form then only tells whether there is a
         // value.
         return SortValue(
-            value: value, comparable: custom == nil || value == nil ? NSSortDescriptor.comparable(value) : .object(self))
+            value: value, comparable: custom == nil || value == nil ? NSSortDescriptor.comparable(value) : .object(self)
+        )
     }
 
     /// Returns the comparable form of a value; an object is sorted by its identity.

@@ -18,7 +18,9 @@ enum PatternCache {
     }
 
     static func regularExpression(_ pattern: String, _ options: StringComparison.Options) -> RegularExpression? {
-        regularExpressions.value(for: Key(pattern: LiteralText(pattern), options: options)) { RegularExpression(pattern, options) }
+        regularExpressions.value(for: Key(pattern: LiteralText(pattern), options: options)) {
+            RegularExpression(pattern, options)
+        }
     }
 }
 

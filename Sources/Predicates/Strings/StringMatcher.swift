@@ -18,7 +18,8 @@ package struct StringMatcher: Sendable {
     /// - Parameters:
     ///   - operation: A comparison of two strings, CONTAINS among them.
     ///   - pattern: The right side.
-    package init(_ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, pattern: String) {
+    package init(_ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, pattern: String)
+    {
         self.operation = operation
         self.options = StringComparison.Options(options)
         self.pattern = pattern
@@ -34,7 +35,9 @@ package struct StringMatcher: Sendable {
     }
 
     /// - Throws: ``PredicateEvaluationError`` when a regular expression exceeds the budget.
-    package func holds(utf8 bytes: UnsafeBufferPointer<UInt8>, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
+    package func holds(utf8 bytes: UnsafeBufferPointer<UInt8>, _ budget: PatternBudget) throws(PredicateEvaluationError)
+        -> Bool
+    {
         if case .composed(_, let part, isASCII: true) = preparation, !options.contains(.localeSensitive),
             bytes.allSatisfy({ $0 < 0x80 })
         {
@@ -62,7 +65,8 @@ package struct StringMatcher: Sendable {
         case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo:
             return operation.holds(for: StringComparison.compare(text, pattern, options: options))
         case .beginsWith: return StringComparison.composed(text, options).utf8.starts(with: part.utf8)
-        case .endsWith: return StringComparison.composed(text, options).utf8.reversed().starts(with: part.utf8.reversed())
+        case .endsWith:
+            return StringComparison.composed(text, options).utf8.reversed().starts(with: part.utf8.reversed())
         case .contains:
             return ASCIIText.bytes(of: StringComparison.composed(text, options)) { text in
                 ASCIIText.bytes(of: part) { ASCIIText.contains(text, $0) }
@@ -121,7 +125,9 @@ struct RegularExpression: Sendable {
     /// `nil` when the pattern is no regular expression.
     init?(_ pattern: String, _ options: StringComparison.Options) {
         var expressionOptions: NSRegularExpression.Options = []
-        if options.contains(.caseInsensitive), !options.contains(.normalized) { expressionOptions.insert(.caseInsensitive) }
+        if options.contains(.caseInsensitive), !options.contains(.normalized) {
+            expressionOptions.insert(.caseInsensitive)
+        }
         var text = pattern
         if options.contains(.diacriticInsensitive), !options.contains(.normalized) {
             text = text.folding(options: .diacriticInsensitive, locale: nil)
@@ -144,7 +150,8 @@ struct RegularExpression: Sendable {
         var isExhausted = false
         var reports = 0
         let whole = NSRange(location: 0, length: text.utf16.count)
-        expression.enumerateMatches(in: text, options: [.reportProgress, .reportCompletion], range: whole) { result, flags, stop in
+        expression.enumerateMatches(in: text, options: [.reportProgress, .reportCompletion], range: whole) {
+            result, flags, stop in
             if result != nil {
                 isMatch = true
                 stop.pointee = true

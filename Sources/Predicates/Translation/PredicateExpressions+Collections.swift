@@ -11,7 +11,9 @@ extension PredicateExpressions.SequenceContains: TranslatableExpression {
 extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let elements = translation.constant(sequence)?.value as? LHS.Output {
-            return .predicate(NSCompoundPredicate(orPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
+            return .predicate(
+                NSCompoundPredicate(
+                    orPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
         }
         let matches = try translation.subquery(sequence, variable.key, test)
         return .predicate(matches.appending("@count").compared(.greaterThan, 0))
@@ -23,7 +25,9 @@ extension PredicateExpressions.SequenceContainsWhere: TranslatableExpression {
 extension PredicateExpressions.SequenceAllSatisfy: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> Part {
         if let elements = translation.constant(sequence)?.value as? LHS.Output {
-            return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
+            return .predicate(
+                NSCompoundPredicate(
+                    andPredicateWithSubpredicates: try translation.tests(test, of: variable, in: elements)))
         }
         let failures = try translation.subquery(sequence, variable.key, test, negated: true)
         return .predicate(failures.appending("@count").compared(.equalTo, 0))

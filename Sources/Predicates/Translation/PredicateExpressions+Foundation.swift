@@ -7,7 +7,8 @@ import Foundation
         /// `text.localizedStandardContains(other)`: whether a text contains another one.
         ///
         /// The comparison ignores case and diacritics.
-        public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+        public struct StringLocalizedStandardContains<Root: PredicateExpression, Other: PredicateExpression>:
+            PredicateExpression
         where Root.Output: StringProtocol, Other.Output: StringProtocol {
             public typealias Output = Bool
 
@@ -34,7 +35,8 @@ import Foundation
         }
 
         /// `text.caseInsensitiveCompare(other)`: the order of two texts, ignoring case.
-        public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>: PredicateExpression
+        public struct StringCaseInsensitiveCompare<Root: PredicateExpression, Other: PredicateExpression>:
+            PredicateExpression
         where Root.Output: StringProtocol, Other.Output: StringProtocol {
             public typealias Output = ComparisonResult
 
@@ -71,11 +73,13 @@ import Foundation
 
 extension PredicateExpressions.StringLocalizedStandardContains: TranslatableExpression {
     func translate(with translation: inout PredicateTranslation) throws -> Part {
-        let contains = try translation.compare(root, .contains, other, options: [.caseInsensitive, .diacriticInsensitive])
+        let contains = try translation.compare(
+            root, .contains, other, options: [.caseInsensitive, .diacriticInsensitive])
         guard case .predicate(let found) = contains else { return contains }
         // For this operation no text contains the empty text; for `contains(_:)` every text does.
         if let constant = translation.constant(other) {
-            return (constant.value as? any StringProtocol)?.isEmpty == true ? .predicate(NSPredicate(value: false)) : contains
+            return (constant.value as? any StringProtocol)?.isEmpty == true
+                ? .predicate(NSPredicate(value: false)) : contains
         }
         let isText = try translation.expression(other).compared(.notEqualTo, "")
         return .predicate(NSCompoundPredicate(andPredicateWithSubpredicates: [isText, found]))

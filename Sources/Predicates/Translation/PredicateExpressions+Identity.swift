@@ -63,7 +63,10 @@ extension PredicateExpressions {
     public static func build_contains<Members: PredicateExpression, Element: PredicateExpression>(
         _ members: Members, _ element: Element
     ) -> IdentityMembership
-    where Members.Output: Sequence, Element.Output: PredicateIdentifiable & Equatable, Element.Output == Members.Output.Element {
+    where
+        Members.Output: Sequence, Element.Output: PredicateIdentifiable & Equatable,
+        Element.Output == Members.Output.Element
+    {
         IdentityMembership(sequence: IdentityPart(sequence: members), element: IdentityPart(element))
     }
 
@@ -74,7 +77,8 @@ extension PredicateExpressions {
     public static func build_contains<Members: PredicateExpression, Element: PredicateExpression>(
         _ members: Members, _ element: Element
     ) -> IdentityMembership
-    where Members.Output: Sequence, Members.Output.Element: PredicateIdentifiable, Element.Output: PredicateIdentifiable {
+    where Members.Output: Sequence, Members.Output.Element: PredicateIdentifiable, Element.Output: PredicateIdentifiable
+    {
         IdentityMembership(sequence: IdentityPart(sequence: members), element: IdentityPart(element))
     }
 }
@@ -121,7 +125,8 @@ enum IdentityPart: Sendable {
         self.init(sequence) { .identities($0.map(\._predicateIdentity)) }
     }
 
-    private init<Expression: PredicateExpression>(_ expression: Expression, known: (Expression.Output) -> IdentityPart) {
+    private init<Expression: PredicateExpression>(_ expression: Expression, known: (Expression.Output) -> IdentityPart)
+    {
         if let standard = expression as? any StandardPredicateExpression {
             self = .expression(standard)
         } else if let output = try? expression.evaluate(PredicateBindings()) {
@@ -175,7 +180,8 @@ enum IdentityPart: Sendable {
     }
 
     private static let mixedMessage =
-        "a captured object or view stands in a part that depends on the object; compare each by itself, or capture its ID"
+        "a captured object or view stands in a part that depends on the object; compare each by itself, or capture "
+        + "its ID"
 
     private var unusable: PredicateTranslationError {
         var text = ExpressionText(input: PredicateExpressions.Variable<Bool>().key)

@@ -52,11 +52,14 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
 
     /// Returns the number of known elements that pass a filter: no store has such a collection.
     private func countOfKnown(with translation: inout PredicateTranslation) throws -> PredicateTranslation.Part? {
-        guard let filter = root as? any FilterExpression, let tests = try filter.knownTests(with: &translation) else { return nil }
+        guard let filter = root as? any FilterExpression, let tests = try filter.knownTests(with: &translation) else {
+            return nil
+        }
         switch step {
         case .isEmpty:
             return .predicate(
-                NSCompoundPredicate(notPredicateWithSubpredicate: NSCompoundPredicate(orPredicateWithSubpredicates: tests)))
+                NSCompoundPredicate(
+                    notPredicateWithSubpredicate: NSCompoundPredicate(orPredicateWithSubpredicates: tests)))
         case .count:
             let (one, none) = (NSExpression(forConstantValue: 1), NSExpression(forConstantValue: 0))
             let ones = tests.map { NSExpression(forConditional: $0, trueExpression: one, falseExpression: none) }
@@ -80,7 +83,9 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         }
         if keyPath == \NSSet.count || keyPath == \NSOrderedSet.count { return .count }
         // An enumeration is stored as its raw value.
-        if let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type) { return .rawValue }
+        if let type = Root.Output.self as? any RawRepresentable.Type, Self.isRawValue(keyPath, of: type) {
+            return .rawValue
+        }
         return .property(KeyPathNames.comparedName(of: keyPath))
     }
 
@@ -91,7 +96,8 @@ extension PredicateExpressions.KeyPath: TranslatableExpression {
         let samples = RawSamples.values(of: Raw.self)
         return !samples.isEmpty
             && samples.allSatisfy { sample in
-                guard let value = sample[keyPath: keyPath] as? AnyHashable, let raw = sample.rawValue as? AnyHashable else {
+                guard let value = sample[keyPath: keyPath] as? AnyHashable, let raw = sample.rawValue as? AnyHashable
+                else {
                     return false
                 }
                 return value == raw

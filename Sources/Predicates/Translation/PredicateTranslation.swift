@@ -176,7 +176,8 @@ struct PredicateTranslation {
         }
         return NSExpression(
             forSubquery: try expression(sequence), usingIteratorVariable: element.variable,
-            predicate: conditions.count == 1 ? conditions[0] : NSCompoundPredicate(andPredicateWithSubpredicates: conditions))
+            predicate: conditions.count == 1
+                ? conditions[0] : NSCompoundPredicate(andPredicateWithSubpredicates: conditions))
     }
 }
 

@@ -50,7 +50,8 @@ extension ComparableValue {
         case (.string(let mine), .string(let theirs)): return StringComparison.compare(mine, theirs, options: options)
         case (.object(let mine as URL), .object(let theirs as URL)):
             return StringComparison.compare(mine.absoluteString, theirs.absoluteString, options: options)
-        case (.object(let mine as URL), .string(let text)): return StringComparison.compare(mine.absoluteString, text, options: options)
+        case (.object(let mine as URL), .string(let text)):
+            return StringComparison.compare(mine.absoluteString, text, options: options)
         case (.string(let text), .object(let theirs as URL)):
             return StringComparison.compare(text, theirs.absoluteString, options: options)
         case (.date(let mine), .date(let theirs)): return ComparableValue.order(mine, theirs)
@@ -74,7 +75,8 @@ extension ComparableValue {
     private func number(beside other: ComparableValue) -> ComparableValue? {
         switch (self, other) {
         case (.integer, _), (.double, _), (.decimal, _): return self
-        case (.date(let seconds), .integer), (.date(let seconds), .double), (.date(let seconds), .decimal): return .double(seconds)
+        case (.date(let seconds), .integer), (.date(let seconds), .double), (.date(let seconds), .decimal):
+            return .double(seconds)
         case (.string(let text), .integer), (.string(let text), .double), (.string(let text), .decimal):
             return ComparableValue.number(in: text)
         default: return nil
@@ -85,7 +87,8 @@ extension ComparableValue {
     /// digits, sign, point and exponent, and nothing else.
     package static func number(in text: String) -> ComparableValue? {
         if let integer = Int64(text) { return .integer(integer) }
-        guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || "+-.eE".utf8.contains($0) }), let double = Double(text),
+        guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 || "+-.eE".utf8.contains($0) }),
+            let double = Double(text),
             double.isFinite
         else { return nil }
         return .double(double)
@@ -147,7 +150,9 @@ extension ComparableValue {
     }
 
     private static func collections(_ mine: Any, _ theirs: Any, options: StringComparison.Options) -> Bool {
-        if CollectionElements.isDictionary(mine), CollectionElements.isDictionary(theirs) { return SameValues.areSame(mine, theirs) }
+        if CollectionElements.isDictionary(mine), CollectionElements.isDictionary(theirs) {
+            return SameValues.areSame(mine, theirs)
+        }
         guard let left = CollectionElements.of(mine), let right = CollectionElements.of(theirs),
             left.count == right.count
         else { return false }

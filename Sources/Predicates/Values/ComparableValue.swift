@@ -42,7 +42,8 @@ package enum ComparableValue {
     /// is tried.
     static func isPlain(_ type: Any.Type) -> Bool {
         type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self
-            || type == Int64.self || type == Int32.self || type == Int16.self || type == Decimal.self || type == UUID.self
+            || type == Int64.self || type == Int32.self || type == Int16.self || type == Decimal.self
+            || type == UUID.self
     }
 
     private static func rare(_ value: Any) -> ComparableValue {
@@ -61,7 +62,9 @@ package enum ComparableValue {
         default:
             if CollectionElements.isCollection(value) { return .collection(value) }
             // An enumeration is compared by its raw value.
-            guard !(type(of: value) is AnyClass), !(value is any PredicateFunctionTarget), let raw = value as? any RawRepresentable else {
+            guard !(type(of: value) is AnyClass), !(value is any PredicateFunctionTarget),
+                let raw = value as? any RawRepresentable
+            else {
                 return .object(value)
             }
             return ComparableValue(raw.rawValue)

@@ -8,7 +8,9 @@ package enum EnumerationCases {
         // A metatype is a pointer to metadata. The metadata begins with its kind; in enumerations
         // the description follows.
         let metadata = unsafeBitCast(type as Any.Type, to: UnsafePointer<UInt>.self)
-        guard metadata[0] == enumerationKind, let description = UnsafePointer<UInt32>(bitPattern: metadata[1]) else { return [] }
+        guard metadata[0] == enumerationKind, let description = UnsafePointer<UInt32>(bitPattern: metadata[1]) else {
+            return []
+        }
         let withPayload = description[payloadCasesField] & 0x00FF_FFFF
         guard withPayload == 0 else { return [] }
         return (0..<description[emptyCasesField]).compactMap { number in

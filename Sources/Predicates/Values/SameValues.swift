@@ -27,7 +27,8 @@ package enum SameValues {
             let values = Dictionary(right.map { (ValuesKey([$0.key]), $0.value) }) { former, _ in former }
             return left.allSatisfy { entry in values[ValuesKey([entry.key])].map { areSame(entry.value, $0) } ?? false }
         }
-        guard !CollectionElements.isDictionary(second), let left = CollectionElements.of(first), let right = CollectionElements.of(second),
+        guard !CollectionElements.isDictionary(second), let left = CollectionElements.of(first),
+            let right = CollectionElements.of(second),
             left.count == right.count, CollectionElements.isOrdered(first) == CollectionElements.isOrdered(second),
             (first is NSOrderedSet) == (second is NSOrderedSet)
         else { return false }

@@ -48,7 +48,9 @@ extension ComparableValue {
         if decimal.isNaN { return nil }
         let text = "\(decimal)"
         if let integer = Int64(text) { return .integer(integer) }
-        if let double = Double(text), double.isFinite, Decimal(string: "\(double)") == decimal { return .double(double) }
+        if let double = Double(text), double.isFinite, Decimal(string: "\(double)") == decimal {
+            return .double(double)
+        }
         return .decimal(decimal)
     }
 }
@@ -76,11 +78,15 @@ package struct ValuesKey: Hashable {
             let comparable = ComparableValue(value)
             if comparable.isNull { return .null }
             if let key = comparable.key { return .value(key) }
-            if case .object(let text as NSAttributedString) = comparable { return .attributed(LiteralText(text.string), text) }
+            if case .object(let text as NSAttributedString) = comparable {
+                return .attributed(LiteralText(text.string), text)
+            }
             if case .object(let object as AnyHashable) = comparable { return .object(object) }
             if case .collection(let collection) = comparable {
                 if let entries = CollectionElements.entries(of: collection) {
-                    return .dictionary(Dictionary(entries.map { (ValuesKey([$0.key]), ValuesKey([$0.value])) }) { former, _ in former })
+                    return .dictionary(
+                        Dictionary(entries.map { (ValuesKey([$0.key]), ValuesKey([$0.value])) }) { former, _ in former }
+                    )
                 }
                 if let elements = CollectionElements.of(collection) {
                     if CollectionElements.isOrdered(collection) { return .array(ValuesKey(elements)) }

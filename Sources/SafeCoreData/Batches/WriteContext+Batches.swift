@@ -57,7 +57,8 @@ extension WriteContext {
     ///   exists already, or when an object of another type has the unique value.
     @discardableResult
     public func upsert<Object: NSManagedObject, Rows: Sequence>(
-        _ type: Object.Type, by unique: PartialKeyPath<Object>, _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,
+        _ type: Object.Type, by unique: PartialKeyPath<Object>, _ rows: Rows,
+        updating properties: [PartialKeyPath<Object>]? = nil,
         _ makeObject: (Rows.Element, NSManagedObjectContext) throws -> Object
     ) throws -> UpsertCount {
         try upsert(type, by: [unique], rows, updating: properties, makeObject)
@@ -75,7 +76,8 @@ extension WriteContext {
     /// - Parameter unique: the properties of one uniqueness constraint of the model, in its order.
     @discardableResult
     public func upsert<Object: NSManagedObject, Rows: Sequence>(
-        _ type: Object.Type, by unique: [PartialKeyPath<Object>], _ rows: Rows, updating properties: [PartialKeyPath<Object>]? = nil,
+        _ type: Object.Type, by unique: [PartialKeyPath<Object>], _ rows: Rows,
+        updating properties: [PartialKeyPath<Object>]? = nil,
         _ makeObject: (Rows.Element, NSManagedObjectContext) throws -> Object
     ) throws -> UpsertCount {
         let (inserted, updated) = try insert(
@@ -110,16 +112,20 @@ extension WriteContext {
             case .destination(let objectID): return (name, .destination(objectID))
             case .summand(let summand):
                 let sum = NSExpression(
-                    forFunction: "add:to:", arguments: [NSExpression(forKeyPath: name), NSExpression(forConstantValue: summand)])
+                    forFunction: "add:to:",
+                    arguments: [NSExpression(forKeyPath: name), NSExpression(forConstantValue: summand)])
                 return (name, .expression(sum))
             case .assignment(let assign):
-                if entity.relationshipsByName[name] != nil { throw SafeCoreDataErrors.toManyRelationship(name, of: entity) }
+                if entity.relationshipsByName[name] != nil {
+                    throw SafeCoreDataErrors.toManyRelationship(name, of: entity)
+                }
                 let object = type.init(entity: entity, insertInto: nil)
                 assign(object)
                 return (name, .ofObject(object))
             }
         }
-        let count = try updateRows(of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) }, values)
+        let count = try updateRows(
+            of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) }, values)
         noteBatch()
         return count
     }
@@ -139,7 +145,9 @@ extension WriteContext {
     ///   when the context has unsaved changes, 134050 when a delete rule forbids it, with nothing
     ///   deleted.
     @discardableResult
-    public func deleteAll<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
+    public func deleteAll<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil)
+        throws -> Int
+    {
         try requireNoChanges()
         let entity = try NSEntityDescription.entity(of: type, in: self)
         let count = try deleteRows(of: entity.name ?? "", where: try predicate.map { try NSPredicate.translating($0) })
@@ -180,7 +188,9 @@ extension WriteContext {
     }
 
     private func name<Object: NSManagedObject>(of keyPath: PartialKeyPath<Object>) throws -> String {
-        guard let name = KeyPathNames.name(of: keyPath) else { throw QueryError.unknownProperty(of: Object.self, keyPath) }
+        guard let name = KeyPathNames.name(of: keyPath) else {
+            throw QueryError.unknownProperty(of: Object.self, keyPath)
+        }
         return name
     }
 }

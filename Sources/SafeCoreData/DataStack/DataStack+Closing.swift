@@ -52,7 +52,8 @@ extension DataStack {
             try self.closeStore()
             let description = self.options.description(of: self.location)
             guard let url = description.url else { return }
-            try NSPersistentStoreCoordinator().destroyPersistentStore(at: url, ofType: description.type, options: description.options)
+            try NSPersistentStoreCoordinator().destroyPersistentStore(
+                at: url, ofType: description.type, options: description.options)
         }
     }
 
@@ -74,14 +75,17 @@ extension DataStack {
     ///   the error of opening the new one.
     nonisolated(nonsending) public func replaceStore(withCopyOf sourceURL: URL) async throws {
         guard let url = location.url else { throw DataStackError.noFile }
-        let (sourceType, ownType) = (NSPersistentStoreDescription(url: sourceURL).type, options.description(of: location).type)
+        let (sourceType, ownType) = (
+            NSPersistentStoreDescription(url: sourceURL).type, options.description(of: location).type
+        )
         guard sourceType == ownType else { throw DataStackError.otherKindOfStore(source: sourceType, own: ownType) }
         try await onWorkQueue {
             try self.closeStore(andEnter: .opening)
             let outcome = Result {
                 let options = self.options.description(of: self.location).options
                 try NSPersistentStoreCoordinator().replacePersistentStore(
-                    at: url, destinationOptions: options, withPersistentStoreFrom: sourceURL, sourceOptions: options, ofType: ownType)
+                    at: url, destinationOptions: options, withPersistentStoreFrom: sourceURL, sourceOptions: options,
+                    ofType: ownType)
             }
             try self.open()
             try outcome.get()

@@ -40,7 +40,8 @@ extension DataStack {
     /// - Throws: also `CocoaError.coreData` (134060) when it is of another class.
     @discardableResult
     nonisolated(nonsending) public func edit<Object: NSManagedObject, Output: Sendable>(
-        _ objectID: NSManagedObjectID, as type: Object.Type, _ body: @escaping @Sendable (DraftObject<Object>) throws -> Output
+        _ objectID: NSManagedObjectID, as type: Object.Type,
+        _ body: @escaping @Sendable (DraftObject<Object>) throws -> Output
     ) async throws -> Output {
         let draft = try await draft(of: objectID, as: type)
         defer { draft.discard() }
@@ -60,7 +61,9 @@ extension DataStack {
     ///
     /// - Throws: the error of opening the store, ``DataStackError/closed``, and code 133000 when
     ///   the object's row is gone or was never saved.
-    nonisolated(nonsending) public func draft<Object: NSManagedObject>(of view: ReadOnly<Object>) async throws -> Draft<Object> {
+    nonisolated(nonsending) public func draft<Object: NSManagedObject>(of view: ReadOnly<Object>) async throws -> Draft<
+        Object
+    > {
         try await draft(of: view.objectID, as: Object.self)
     }
 

@@ -14,7 +14,8 @@ extension DataStack {
     ///   - store: in memory unless said otherwise.
     ///   - options: options for opening and writing the store.
     public convenience init(
-        entities: any EntityObject.Type..., store: StoreLocation = .inMemory, options: DataStackOptions = DataStackOptions()
+        entities: any EntityObject.Type..., store: StoreLocation = .inMemory,
+        options: DataStackOptions = DataStackOptions()
     ) {
         self.init(store: store, options: options) { try NSManagedObjectModel(checking: entities) }
     }

@@ -80,7 +80,8 @@ extension DataStack {
     /// ```
     @inlinable
     nonisolated(nonsending) public func fetch<Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
+        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil,
+        sortBy orderings: [Ordering<Snapshot.Object>] = [],
         limit: Int? = nil, offset: Int = 0
     ) async throws -> [Snapshot] {
         let request = QueryRequest(Snapshot.Object.self, predicate, orderings, limit: limit, offset: offset)
@@ -90,7 +91,9 @@ extension DataStack {
     /// Calls the block with the open store in the query's turn, or with the error that there is no
     /// open store.
     private func whenOpenForQueries(_ block: @escaping @Sendable (Result<OpenStore, any Error>) -> Void) {
-        if case .open(let store) = guarded.withLock({ $0.current }), store.queries.run({ block(.success(store)) }) { return }
+        if case .open(let store) = guarded.withLock({ $0.current }), store.queries.run({ block(.success(store)) }) {
+            return
+        }
         // The work queue is opening, closing or replacing the store.
         work.async {
             do {

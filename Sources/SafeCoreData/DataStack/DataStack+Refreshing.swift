@@ -48,7 +48,8 @@ extension DataStack {
     }
 
     private func finishRefreshing(
-        _ main: ReadingContext, _ held: HeldRows, of store: OpenStore, _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
+        _ main: ReadingContext, _ held: HeldRows, of store: OpenStore,
+        _ completion: @escaping @Sendable (Result<Void, any Error>) -> Void
     ) {
         do {
             guard try openedStore() === store else { throw DataStackError.closed }

@@ -26,7 +26,8 @@ extension DataStack {
     ///   errors of the fetch, and `SnapshotError.losesProperties` for objects of subclasses with
     ///   properties of their own: name their snapshot type.
     public func results<Object: EntityObject>(
-        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [], limit: Int? = nil
+        _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy orderings: [Ordering<Object>] = [],
+        limit: Int? = nil
     ) -> ResultsSequence<Object.Snapshot> {
         results(QueryRequest(type, predicate, orderings, limit: limit)) { try $0.wholeSnapshot() }
     }
@@ -40,7 +41,8 @@ extension DataStack {
     /// }
     /// ```
     public func results<Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
+        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil,
+        sortBy orderings: [Ordering<Snapshot.Object>] = [],
         limit: Int? = nil
     ) -> ResultsSequence<Snapshot> {
         results(QueryRequest(Snapshot.Object.self, predicate, orderings, limit: limit)) { $0._snapshot(type, []) }
@@ -57,7 +59,9 @@ extension DataStack {
     ///
     /// - Returns: a sequence that throws the same errors as that one, and code 133000 when there is
     ///   no such object.
-    public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<Object.Snapshot> {
+    public func values<Object: EntityObject>(of objectID: NSManagedObjectID, as type: Object.Type) -> ObjectValues<
+        Object.Snapshot
+    > {
         ObjectValues(states: results(QueryRequest<Object>(objectID)) { try $0.wholeSnapshot() }, objectID: objectID)
     }
 

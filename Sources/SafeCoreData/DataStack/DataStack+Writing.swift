@@ -71,7 +71,9 @@ extension DataStack {
         to view: ReadOnly<Object>, retries: Int = 0, _ body: @escaping @Sendable (WriteContext, Object) throws -> Output
     ) async throws -> Output {
         let objectID = view.objectID
-        return try await write(retries: retries) { context in try body(context, context.object(with: objectID, as: Object.self)) }
+        return try await write(retries: retries) { context in
+            try body(context, context.object(with: objectID, as: Object.self))
+        }
     }
 
     /// Writes in the background and calls back; otherwise as the `async` form.
@@ -111,7 +113,8 @@ extension DataStack {
     /// Queues work that saves with the writes, and calls back when the main context has merged the
     /// changes.
     func inTurn<Output: Sendable>(
-        _ completion: @escaping @Sendable (Result<Output, any Error>) -> Void, _ body: @escaping @Sendable (OpenStore) throws -> Output
+        _ completion: @escaping @Sendable (Result<Output, any Error>) -> Void,
+        _ body: @escaping @Sendable (OpenStore) throws -> Output
     ) {
         work.async {
             do {

@@ -74,7 +74,8 @@ public final class DataStack: Sendable {
 
     /// - Parameter loadModel: called once for each opening, in the background.
     init(
-        store: StoreLocation, options: DataStackOptions, loadModel: @escaping @Sendable () throws -> NSManagedObjectModel
+        store: StoreLocation, options: DataStackOptions,
+        loadModel: @escaping @Sendable () throws -> NSManagedObjectModel
     ) {
         location = store
         self.options = options
@@ -99,7 +100,9 @@ public final class DataStack: Sendable {
             let coordinator = try NSPersistentStoreCoordinator(validating: loadModel())
             let description = options.description(of: location)
             try description.makeDirectory()
-            description.migrationProgressHandler = { [weak self] fraction in self?.guarded.withLock { $0.migrate(fraction) } }
+            description.migrationProgressHandler = { [weak self] fraction in
+                self?.guarded.withLock { $0.migrate(fraction) }
+            }
             var failure: (any Error)?
             coordinator.addPersistentStore(with: description) { failure = $1 }
             if let failure { throw failure }

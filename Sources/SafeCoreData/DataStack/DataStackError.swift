@@ -30,7 +30,9 @@ public enum DataStackError: Error, Hashable, Sendable {
 extension DataStackError: LocalizedError, CustomStringConvertible {
     public var description: String {
         switch self {
-        case .notOpenYet: "The store is not open yet: use 'await stack.read', which waits for it, or read when the stack's state is open."
+        case .notOpenYet:
+            "The store is not open yet: use 'await stack.read', which waits for it, or read when the stack's state "
+                + "is open."
         case .closed: "The stack is closed: call reopen() before further requests."
         case .changedWhileReading(let objects):
             "This context only reads, but something changed " + objects.joined(separator: ", ")
@@ -38,7 +40,8 @@ extension DataStackError: LocalizedError, CustomStringConvertible {
         case .savedWhileReading: "This context only reads and cannot be saved; make changes in a write block."
         case .noFile: "A store in memory has no file that could be replaced."
         case .otherKindOfStore(let source, let own):
-            "A store of the type \(own) cannot be replaced by a copy of one of the type \(source): give the URL of a store of its own type."
+            "A store of the type \(own) cannot be replaced by a copy of one of the type \(source): give the URL of a "
+                + "store of its own type."
         case .draftEnded: "The draft was applied or discarded already: begin another one to change anything."
         }
     }

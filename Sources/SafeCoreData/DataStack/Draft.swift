@@ -184,7 +184,9 @@ public final class Draft<Object: NSManagedObject>: @unchecked Sendable {
     }
 
     private func requireEditing() throws {
-        guard case .open(let open) = stack.guarded.withLock({ $0.current }), open === store else { throw DataStackError.closed }
+        guard case .open(let open) = stack.guarded.withLock({ $0.current }), open === store else {
+            throw DataStackError.closed
+        }
         if case .ended = state.withLock({ $0 }) { throw DataStackError.draftEnded }
     }
 }

@@ -38,7 +38,8 @@ extension DraftConflict: CustomStringConvertible {
         let object = "\(objectID.entity.name ?? "an object") \(objectID.uriRepresentation().absoluteString)"
         switch kind {
         case .changed(let properties):
-            return "\(object) was changed by others meanwhile" + (properties.isEmpty ? "" : " (\(properties.joined(separator: ", ")))")
+            return "\(object) was changed by others meanwhile"
+                + (properties.isEmpty ? "" : " (\(properties.joined(separator: ", ")))")
         case .deleted: return "\(object) was deleted by others meanwhile"
         case .notUnique(let properties, let other):
             let names = properties.joined(separator: ", ")
@@ -109,7 +110,8 @@ extension DraftConflictError: LocalizedError, CustomNSError, CustomStringConvert
         [
             NSLocalizedDescriptionKey: description,
             NSLocalizedRecoverySuggestionErrorKey:
-                "Begin a new draft, which has the present values, or apply this one with a merge policy that says who wins.",
+                "Begin a new draft, which has the present values, or apply this one with a merge policy that says "
+                + "who wins.",
         ]
     }
     public var description: String {

@@ -106,5 +106,7 @@ public struct DraftObject<Object: NSManagedObject> {
 }
 
 /// A draft's object belongs to the queue of its context.
-@available(*, unavailable, message: "a draft's object belongs to the queue of its context: return its objectID or a snapshot")
+@available(
+    *, unavailable, message: "a draft's object belongs to the queue of its context: return its objectID or a snapshot"
+)
 extension DraftObject: Sendable {}

@@ -50,7 +50,9 @@ final class ReadingContext: NSManagedObjectContext, @unchecked Sendable {
         }
         let objects = insertedObjects.union(updatedObjects).union(deletedObjects).map { object in
             let change =
-                object.isDeleted ? "deleted" : object.isInserted ? "inserted" : object.changedValues().keys.sorted().joined(separator: ", ")
+                object.isDeleted
+                ? "deleted"
+                : object.isInserted ? "inserted" : object.changedValues().keys.sorted().joined(separator: ", ")
             return "\(object.entity.name ?? "an object") \(object.objectID) (\(change))"
         }
         rollback()

@@ -91,7 +91,8 @@ public struct DataStackOptions: Sendable {
             if let password { description.setOption(PasswordClosure(password), forKey: PasswordClosure.option) }
         }
         if let maximumConnections, location != .inMemory {
-            description.setOption(NSNumber(value: maximumConnections), forKey: NSPersistentStoreConnectionPoolMaxSizeKey)
+            description.setOption(
+                NSNumber(value: maximumConnections), forKey: NSPersistentStoreConnectionPoolMaxSizeKey)
         }
         description.configuration = configuration
         description.shouldMigrateStoreAutomatically = migratesAutomatically

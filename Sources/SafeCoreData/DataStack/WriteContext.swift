@@ -112,7 +112,8 @@ public final class WriteContext: NSManagedObjectContext, @unchecked Sendable {
     ///   - type: the class that the object must have.
     /// - Throws: code 133000 when there is no such row, and `CocoaError.coreData` (134060) when the
     ///   object is of another class.
-    public func object<Object: NSManagedObject>(with objectID: NSManagedObjectID, as type: Object.Type) throws -> Object {
+    public func object<Object: NSManagedObject>(with objectID: NSManagedObjectID, as type: Object.Type) throws -> Object
+    {
         let object = try existingObject(with: objectID)
         guard let object = object as? Object else { throw SafeCoreDataErrors.wrongClass(objectID, type) }
         return object

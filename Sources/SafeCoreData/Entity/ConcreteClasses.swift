@@ -14,11 +14,12 @@ extension EntityObject {
         let concrete = declarations.filter { !$0.isAbstract }.map(\.objectClass)
         return declarations.lazy.filter(\.isAbstract).compactMap { abstract in
             if concrete.contains(where: { $0.isSubclass(of: abstract.objectClass) }) { return nil }
-            return ClassLookup.subclasses(of: abstract.objectClass).lazy.compactMap { $0 as? any EntityObject.Type }.first { found in
-                // A class without @Entity has no description of its own.
-                let description = found.describeEntity()
-                return !description.isAbstract && description.objectClass == found
-            }
+            return ClassLookup.subclasses(of: abstract.objectClass).lazy.compactMap { $0 as? any EntityObject.Type }
+                .first { found in
+                    // A class without @Entity has no description of its own.
+                    let description = found.describeEntity()
+                    return !description.isAbstract && description.objectClass == found
+                }
         }.first
     }
 }

@@ -133,12 +133,16 @@ public struct _EntityDeclaration {
                     by: AttributeLimit.numbers(from: least?.number(for: type), to: greatest?.number(for: type)))
             }
         case .length(let least, let greatest):
-            guard type == .stringAttributeType else { return problems.append("\(self.name).\(name) is not a text: it has no length.") }
+            guard type == .stringAttributeType else {
+                return problems.append("\(self.name).\(name) is not a text: it has no length.")
+            }
             attribute.limit(
                 by: AttributeLimit.lengths(
                     from: least.map { NSNumber(value: $0) }, to: greatest.map { NSNumber(value: $0) }))
         case .pattern(let pattern):
-            guard type == .stringAttributeType else { return problems.append("\(self.name).\(name) is not a text: it has no pattern.") }
+            guard type == .stringAttributeType else {
+                return problems.append("\(self.name).\(name) is not a text: it has no pattern.")
+            }
             attribute.limit(by: [AttributeLimit.pattern(pattern)])
         }
     }
@@ -148,7 +152,8 @@ public struct _EntityDeclaration {
     /// Adds a relationship with its rules.
     public mutating func addRelationship<Kind: _RelationshipKind>(
         _ name: String, _ keyPath: AnyKeyPath, _ kind: Kind.Type, inverse: String? = nil,
-        deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil, ordered: Bool? = nil,
+        deleteRule: NSDeleteRule = .nullify, minimum: Int = 0, maximum: Int = 0, optional: Bool? = nil,
+        ordered: Bool? = nil,
         originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
     ) {
         guard let relationship = kind.describe() as? NSRelationshipDescription else { return }

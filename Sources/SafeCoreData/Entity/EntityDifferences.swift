@@ -27,7 +27,9 @@ struct EntityDifferences {
         let properties = entity.propertiesByName
         if entity.isAbstract != declaration.isAbstract {
             sentences.append(
-                "\(subject): the class is \(abstract(declaration.isAbstract)), the entity \(abstract(entity.isAbstract))")
+                "\(subject): the class is \(abstract(declaration.isAbstract)), the entity "
+                    + "\(abstract(entity.isAbstract))"
+            )
         }
         for declared in declaration.properties {
             let place = "\(subject).\(declared.name)"
@@ -80,9 +82,13 @@ struct EntityDifferences {
             let (wanted, present) = (declared.attributeType.displayName, found.attributeType.displayName)
             differences.append("the class declares \(wanted), the entity has \(present)")
         }
-        if let declared = declared as? NSCompositeAttributeDescription, let found = found as? NSCompositeAttributeDescription {
+        if let declared = declared as? NSCompositeAttributeDescription,
+            let found = found as? NSCompositeAttributeDescription
+        {
             let (wanted, present) = (elements(declared), elements(found))
-            if wanted != present { differences.append("the class declares the elements \(wanted), the entity has \(present)") }
+            if wanted != present {
+                differences.append("the class declares the elements \(wanted), the entity has \(present)")
+            }
         }
         if !declared.isTransient { differences += saying(optional, declared, found) }
         return differences
@@ -92,7 +98,9 @@ struct EntityDifferences {
     private func elements(_ composite: NSCompositeAttributeDescription) -> String {
         composite.elements.sorted { $0.name < $1.name }.map { element in
             let inner = (element as? NSCompositeAttributeDescription).map { " (\(elements($0)))" } ?? ""
-            return "\(element.name) (\(element.attributeType.displayName)\(element.isOptional ? ", optional" : ""))\(inner)"
+            return
+                "\(element.name) "
+                + "(\(element.attributeType.displayName)\(element.isOptional ? ", optional" : ""))\(inner)"
         }.joined(separator: ", ")
     }
 

@@ -54,7 +54,9 @@ extension EntityObject {
     /// ```swift
     /// let items = try context.fetch(readOnly: Item.fetchRequest())
     /// ```
-    public static func fetchRequest() -> NSFetchRequest<Self> { NSFetchRequest<Self>(entityName: describeEntity().name) }
+    public static func fetchRequest() -> NSFetchRequest<Self> {
+        NSFetchRequest<Self>(entityName: describeEntity().name)
+    }
 
     public static func _propertyName(for keyPath: AnyKeyPath) -> String? {
         EntityPropertyNames.shared.name(for: keyPath, of: self)

@@ -23,11 +23,14 @@
 /// |---|---|
 /// | `Int16`, `Int8`, `UInt8` | Integer 16 |
 /// | `Int32`, `UInt16` | Integer 32 |
-/// | `Int64`, `Int`, `UInt32`, `UInt`, `UInt64` | Integer 64; of the last two, values above `Int64.max` compare as negative ones |
-/// | `Double`, `Float`, `Bool`, `String`, `Date`, `UUID`, `URL`, `Data` | Double, Float, Boolean, String, Date, UUID, URI, Binary |
+/// | `Int64`, `Int`, `UInt32`, `UInt`, `UInt64` | Integer 64; of the last two, values above
+/// `Int64.max` compare as negative ones |
+/// | `Double`, `Float`, `Bool`, `String`, `Date`, `UUID`, `URL`, `Data` | Double, Float, Boolean,
+/// String, Date, UUID, URI, Binary |
 /// | `Decimal`, `NSDecimalNumber` | Decimal |
 /// | an enumeration or another `RawRepresentable` of these | as its raw value |
-/// | another `Codable` type, also arrays, sets and dictionaries | Binary: JSON with sorted keys, decoded at each read; `jsonb` in PostgreSQL |
+/// | another `Codable` type, also arrays, sets and dictionaries | Binary: JSON with sorted keys,
+/// decoded at each read; `jsonb` in PostgreSQL |
 /// | `Other`, `Other?` | a relationship with one object |
 /// | `Set<Other>` | a relationship with several |
 /// | `[Other]`, `NSOrderedSet` | an ordered one |
@@ -49,8 +52,10 @@
 @attached(memberAttribute)
 @attached(
     member, conformances: EntityObject,
-    names: named(init), named(_initialValue), named(_setInitialValues), named(_setHiddenInitialValues), named(describeEntity),
-    named(InitialValues), named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType), named(_Subclasses))
+    names: named(init), named(_initialValue), named(_setInitialValues), named(_setHiddenInitialValues),
+    named(describeEntity),
+    named(InitialValues), named(Snapshot), named(snapshot), named(snapshotGraph), named(_snapshotType),
+    named(_Subclasses))
 @attached(extension, conformances: EntityObject)
 public macro Entity(
     _ name: String? = nil, isAbstract: Bool = false, uniquenessConstraints: [[String]] = [], indexes: [[String]] = [],
@@ -71,7 +76,8 @@ public macro Entity(
 ///   - userInfo: entries of the model for programs and stores.
 @attached(peer)
 public macro Attribute(
-    _ options: AttributeOption..., originalName: String? = nil, versionHashModifier: String? = nil, userInfo: [String: String] = [:]
+    _ options: AttributeOption..., originalName: String? = nil, versionHashModifier: String? = nil,
+    userInfo: [String: String] = [:]
 ) =
     #externalMacro(module: "SafeCoreDataMacros", type: "AttributeMacro")
 
@@ -99,7 +105,8 @@ public macro Attribute(
 ///   - userInfo: entries of the model for programs and stores.
 @attached(peer)
 public macro Relationship(
-    deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, ownInverse: Bool = false, minimum: Int = 0, maximum: Int = 0,
+    deleteRule: NSDeleteRule = .nullify, inverse: AnyKeyPath? = nil, ownInverse: Bool = false, minimum: Int = 0,
+    maximum: Int = 0,
     optional: Bool? = nil, ordered: Bool? = nil, originalName: String? = nil, versionHashModifier: String? = nil,
     userInfo: [String: String] = [:]
 ) = #externalMacro(module: "SafeCoreDataMacros", type: "RelationshipMacro")

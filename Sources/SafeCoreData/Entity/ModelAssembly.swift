@@ -66,11 +66,15 @@ struct ModelAssembly {
     private func linkHierarchy() {
         var children: [ObjectIdentifier: [NSEntityDescription]] = [:]
         for (declaration, entity) in zip(declarations, entities) {
-            guard let superclass = (declaration.objectClass as? any EntityObject.Type)?.entitySuperclass else { continue }
+            guard let superclass = (declaration.objectClass as? any EntityObject.Type)?.entitySuperclass else {
+                continue
+            }
             children[ObjectIdentifier(superclass.describeEntity().objectClass), default: []].append(entity)
         }
         for (declaration, entity) in zip(declarations, entities) {
-            if let subentities = children[ObjectIdentifier(declaration.objectClass)] { entity.subentities = subentities }
+            if let subentities = children[ObjectIdentifier(declaration.objectClass)] {
+                entity.subentities = subentities
+            }
         }
     }
 
@@ -79,7 +83,8 @@ struct ModelAssembly {
             for relationship in declaration.relationships {
                 guard let destination = description(of: relationship.destination) else {
                     preconditionFailure(
-                        "\(declaration.name).\(relationship.description.name) leads to \(relationship.destination), which is not "
+                        "\(declaration.name).\(relationship.description.name) leads to \(relationship.destination), "
+                            + "which is not "
                             + "an @Entity class.")
                 }
                 relationship.description.destinationEntity = destination
@@ -96,15 +101,20 @@ struct ModelAssembly {
         }
     }
 
-    private func link(_ relationship: NSRelationshipDescription, toInverse name: String, in declaration: _EntityDeclaration) {
+    private func link(
+        _ relationship: NSRelationshipDescription, toInverse name: String, in declaration: _EntityDeclaration
+    ) {
         let place = "\(declaration.name).\(relationship.name)"
-        guard let destination = relationship.destinationEntity, let inverse = destination.relationshipsByName[name] else {
-            preconditionFailure("\(place) names \"\(name)\" as its inverse, which is no relationship of its destination.")
+        guard let destination = relationship.destinationEntity, let inverse = destination.relationshipsByName[name]
+        else {
+            preconditionFailure(
+                "\(place) names \"\(name)\" as its inverse, which is no relationship of its destination.")
         }
         for (side, other) in [(relationship, inverse), (inverse, relationship)] {
             precondition(
                 side.inverseRelationship == nil || side.inverseRelationship === other,
-                "\(side.entity.name ?? "").\(side.name) is the inverse of both \(other.entity.name ?? "").\(other.name) and "
+                "\(side.entity.name ?? "").\(side.name) is the inverse of both "
+                    + "\(other.entity.name ?? "").\(other.name) and "
                     + "\(side.inverseRelationship?.entity.name ?? "").\(side.inverseRelationship?.name ?? "").")
             side.inverseRelationship = other
         }

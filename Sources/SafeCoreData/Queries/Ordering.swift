@@ -54,7 +54,9 @@ public struct Ordering<Object: NSManagedObject> {
 
     /// - Throws: ``QueryError`` for a property that the model does not describe.
     func sortDescriptor() throws -> NSSortDescriptor {
-        guard let name = KeyPathNames.comparedName(of: keyPath) else { throw QueryError.unknownProperty(of: Object.self, keyPath) }
+        guard let name = KeyPathNames.comparedName(of: keyPath) else {
+            throw QueryError.unknownProperty(of: Object.self, keyPath)
+        }
         return NSSortDescriptor(key: name, ascending: isAscending, selector: selector)
     }
 }
@@ -89,16 +91,21 @@ extension Ordering {
 @available(
     *, unavailable,
     message: """
-        no store can sort by this: relationships with several objects, Codable and transformable values have no order; sort by a \
+        no store can sort by this: relationships with several objects, Codable and transformable values have no \
+        order; sort by a \
         number, text, date or raw value, or sort the result
         """
 )
 extension Ordering {
     @_disfavoredOverload
-    public static func ascending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering { by(keyPath, isAscending: true) }
+    public static func ascending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
+        by(keyPath, isAscending: true)
+    }
 
     @_disfavoredOverload
-    public static func descending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering { by(keyPath, isAscending: false) }
+    public static func descending<Value>(_ keyPath: KeyPath<Object, Value>) -> Ordering {
+        by(keyPath, isAscending: false)
+    }
 }
 
 /// The comparison of texts by an ``Ordering``.

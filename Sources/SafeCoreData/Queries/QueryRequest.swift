@@ -8,7 +8,10 @@ struct QueryRequest<Object: NSManagedObject>: @unchecked Sendable {
     private let offset: Int
 
     @usableFromInline
-    init(_ type: Object.Type, _ predicate: Predicate<Object>?, _ orderings: [Ordering<Object>], limit: Int?, offset: Int = 0) {
+    init(
+        _ type: Object.Type, _ predicate: Predicate<Object>?, _ orderings: [Ordering<Object>], limit: Int?,
+        offset: Int = 0
+    ) {
         parts = Result {
             (try predicate.map { try NSPredicate.translating($0) }, try orderings.map { try $0.sortDescriptor() })
         }

@@ -33,7 +33,9 @@ extension ReadContext {
         _ type: Object.Type, where predicate: Predicate<Object>? = nil, sortBy descriptors: [SortDescriptor<Object>],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [ReadOnly<Object>] {
-        try context.fetch(type, where: predicate, sortBy: descriptors, limit: limit, offset: offset).map { ReadOnly($0) }
+        try context.fetch(type, where: predicate, sortBy: descriptors, limit: limit, offset: offset).map {
+            ReadOnly($0)
+        }
     }
 
     /// Snapshots of the objects of a class that match a predicate, read directly from rows, in an
@@ -69,7 +71,8 @@ extension ReadContext {
     /// ```
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil, sortBy orderings: [Ordering<Snapshot.Object>] = [],
+        _ type: Snapshot.Type, where predicate: Predicate<Snapshot.Object>? = nil,
+        sortBy orderings: [Ordering<Snapshot.Object>] = [],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Snapshot] {
         let request = QueryRequest(Snapshot.Object.self, predicate, orderings, limit: limit, offset: offset)
@@ -100,7 +103,9 @@ extension ReadContext {
     /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
-    public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
+    public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws
+        -> Int
+    {
         try context.count(type, where: predicate)
     }
 
@@ -113,7 +118,9 @@ extension ReadContext {
     /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
-    public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {
+    public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws
+        -> Bool
+    {
         try context.exists(type, where: predicate)
     }
 }

@@ -28,7 +28,8 @@ extension NSManagedObjectContext {
     }
 
     private func request<Object: NSManagedObject>(
-        for type: Object.Type, where predicate: Predicate<Object>?, sortBy orderings: [Ordering<Object>], limit: Int?, offset: Int
+        for type: Object.Type, where predicate: Predicate<Object>?, sortBy orderings: [Ordering<Object>], limit: Int?,
+        offset: Int
     ) throws -> NSFetchRequest<Object> {
         let request = try request(for: type, where: predicate, limit: limit, offset: offset)
         request.sortDescriptors = try orderings.map { try $0.sortDescriptor() }
@@ -36,16 +37,21 @@ extension NSManagedObjectContext {
     }
 
     private func request<Object: NSManagedObject>(
-        for type: Object.Type, where predicate: Predicate<Object>?, sortBy descriptors: [SortDescriptor<Object>], limit: Int?,
+        for type: Object.Type, where predicate: Predicate<Object>?, sortBy descriptors: [SortDescriptor<Object>],
+        limit: Int?,
         offset: Int
     ) throws -> NSFetchRequest<Object> {
         let request = try request(for: type, where: predicate, limit: limit, offset: offset)
         request.sortDescriptors = try descriptors.map { descriptor in
             guard let keyPath = descriptor.keyPath else { throw QueryError.sortByComparator(type) }
-            guard let name = KeyPathNames.comparedName(of: keyPath) else { throw QueryError.unknownProperty(of: type, keyPath) }
+            guard let name = KeyPathNames.comparedName(of: keyPath) else {
+                throw QueryError.unknownProperty(of: type, keyPath)
+            }
             // A type can be `Comparable` although the store keeps its values as bytes, which it
             // cannot sort.
-            if !(Swift.type(of: keyPath).valueType is any SortableValue.Type), request.entity?.keepsBytes(at: name) == true {
+            if !(Swift.type(of: keyPath).valueType is any SortableValue.Type),
+                request.entity?.keepsBytes(at: name) == true
+            {
                 throw QueryError.unsortable(type, name, "the store keeps its values as bytes")
             }
             return NSSortDescriptor(descriptor)
@@ -115,7 +121,9 @@ extension NSManagedObjectContext {
     /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
-    public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Int {
+    public func count<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws
+        -> Int
+    {
         try count(for: request(for: type, where: predicate))
     }
 
@@ -128,7 +136,9 @@ extension NSManagedObjectContext {
     /// ```
     ///
     /// - Throws: as `fetch(_:where:sortBy:limit:offset:)`.
-    public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws -> Bool {
+    public func exists<Object: NSManagedObject>(_ type: Object.Type, where predicate: Predicate<Object>? = nil) throws
+        -> Bool
+    {
         try count(for: request(for: type, where: predicate, limit: 1)) > 0
     }
 }
@@ -143,6 +153,7 @@ extension NSEntityDescription {
             attribute = elements?.first { $0.name == name } ?? entity?.attributesByName[String(name)]
             entity = entity?.relationshipsByName[String(name)]?.destinationEntity
         }
-        return attribute.map { [.binaryDataAttributeType, .transformableAttributeType].contains($0.attributeType) } ?? false
+        return attribute.map { [.binaryDataAttributeType, .transformableAttributeType].contains($0.attributeType) }
+            ?? false
     }
 }

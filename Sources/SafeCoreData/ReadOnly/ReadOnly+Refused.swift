@@ -5,7 +5,9 @@
 // setters are unavailable too: key paths of the view look only at the setters, and so cannot be
 // written through.
 
-@available(*, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }")
+@available(
+    *, unavailable, message: "views cannot be written: change the object in a write block, stack.write(to: view) { … }"
+)
 extension ReadOnly {
     public subscript<Value: ReadOnlyValue>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value {
         get { fatalError() }
@@ -38,7 +40,8 @@ extension ReadOnly {
     }
 
     @_disfavoredOverload
-    public subscript<Value: Codable & Sendable>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value {
+    public subscript<Value: Codable & Sendable>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Value>) -> Value
+    {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
@@ -70,19 +73,24 @@ extension ReadOnly {
         nonmutating set {}
     }
 
-    public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Other?>) -> Other? {
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Other?>) -> Other?
+    {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Set<Other>>) -> Set<Other> {
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, Set<Other>>)
+        -> Set<Other>
+    {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}
     }
 
-    public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, [Other]>) -> [Other] {
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: ReferenceWritableKeyPath<Object, [Other]>)
+        -> [Other]
+    {
         get { fatalError() }
         @available(*, unavailable, message: "views cannot be written")
         nonmutating set {}

@@ -23,7 +23,8 @@ extension ReadOnly where Object: EntityObject {
 
     /// A copy of the object's present values in a given snapshot type. With key paths, only of
     /// those properties.
-    public func snapshot<Snapshot: EntitySnapshot>(_ type: Snapshot.Type, _ keyPaths: PartialKeyPath<Object>...) -> Snapshot
+    public func snapshot<Snapshot: EntitySnapshot>(_ type: Snapshot.Type, _ keyPaths: PartialKeyPath<Object>...)
+        -> Snapshot
     where Snapshot.Object == Object {
         object._snapshot(type, keyPaths)
     }
@@ -36,7 +37,9 @@ extension ReadOnly where Object: EntityObject {
     /// the snapshot type of the root class of its hierarchy. The graph still has all properties:
     /// `graph.rootOfOwnClass`.
     @_disfavoredOverload
-    public func snapshotGraph(depth: Int) -> SnapshotGraph<Object.Snapshot> { object._snapshotGraph(Object.Snapshot.self, depth) }
+    public func snapshotGraph(depth: Int) -> SnapshotGraph<Object.Snapshot> {
+        object._snapshotGraph(Object.Snapshot.self, depth)
+    }
 
     /// A snapshot graph whose root has the snapshot type of the view's class.
     ///
@@ -71,7 +74,8 @@ extension ReadContext {
     /// - Throws: errors of the fetch.
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>, _ keyPaths: PartialKeyPath<Snapshot.Object>...
+        _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>,
+        _ keyPaths: PartialKeyPath<Snapshot.Object>...
     ) throws -> [Snapshot] {
         try context._snapshots(type, request, names: Snapshot.Object._names(of: keyPaths), mustHaveAll: false)
     }
@@ -80,7 +84,9 @@ extension ReadContext {
     /// see `NSManagedObjectContext.snapshotsOfOwnClasses(of:)`.
     ///
     /// - Throws: errors of the fetch.
-    public func snapshotsOfOwnClasses<Object: EntityObject>(of request: NSFetchRequest<Object>) throws -> [any EntitySnapshot] {
+    public func snapshotsOfOwnClasses<Object: EntityObject>(of request: NSFetchRequest<Object>) throws
+        -> [any EntitySnapshot]
+    {
         try context.snapshotsOfOwnClasses(of: request)
     }
 }

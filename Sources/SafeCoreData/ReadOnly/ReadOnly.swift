@@ -146,7 +146,8 @@ public struct ReadOnly<Object: NSManagedObject> {
 
     /// Views of the objects that a relationship refers to; empty for nil.
     @inlinable
-    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Set<Other>?>) -> ReadOnlySet<Other> {
+    public subscript<Other: NSManagedObject>(dynamicMember keyPath: KeyPath<Object, Set<Other>?>) -> ReadOnlySet<Other>
+    {
         ReadOnlySet(read(keyPath) ?? [])
     }
 

@@ -96,7 +96,8 @@ extension EntitySnapshot {
     static func require(_ names: some Sequence<String>, of objectClass: String) throws {
         let lost = Set(names).subtracting(allPropertyNames).sorted()
         if lost.isEmpty { return }
-        throw SnapshotError.losesProperties(snapshot: "\(Object.self).Snapshot", objectClass: objectClass, properties: lost)
+        throw SnapshotError.losesProperties(
+            snapshot: "\(Object.self).Snapshot", objectClass: objectClass, properties: lost)
     }
 }
 

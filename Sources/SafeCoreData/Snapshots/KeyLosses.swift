@@ -5,7 +5,9 @@ final class CodedKeys {
 
     func insert(_ key: some CodingKey) {
         var names: Set<String> = [key.stringValue]
-        if Mirror(reflecting: key).displayStyle == .enum, let name = caseName(key) { names.insert(String(cString: name)) }
+        if Mirror(reflecting: key).displayStyle == .enum, let name = caseName(key) {
+            names.insert(String(cString: name))
+        }
         self.names.append(names)
     }
 }
@@ -30,7 +32,9 @@ final class KeyLosses {
         let names = keys.names + encodedKeys(of: value).map { [$0] }
         let known = names.reduce(into: Set<String>()) { $0.formUnion($1) }
         // A property wrapper's storage has an underscore before the property's name.
-        let missing = labels.filter { !known.contains($0) && !($0.hasPrefix("_") && known.contains(String($0.dropFirst()))) }
+        let missing = labels.filter {
+            !known.contains($0) && !($0.hasPrefix("_") && known.contains(String($0.dropFirst())))
+        }
         // A hand-written implementation may use other keys for properties.
         let others = keys.names.filter { key in !key.contains { labels.contains($0) || labels.contains("_\($0)") } }
         if missing.count > others.count { properties.formUnion(missing.map { "\(Value.self).\($0)" }) }

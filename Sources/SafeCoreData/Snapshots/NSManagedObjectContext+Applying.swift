@@ -56,7 +56,9 @@ extension NSManagedObjectContext {
     public func apply<Snapshot: EntitySnapshot>(
         _ snapshots: [Snapshot], danglingReferences: DanglingReferences = .refuse
     ) throws -> [Snapshot.Object] {
-        try applyAll(snapshots, danglingReferences: danglingReferences).map { unsafeDowncast($0, to: Snapshot.Object.self) }
+        try applyAll(snapshots, danglingReferences: danglingReferences).map {
+            unsafeDowncast($0, to: Snapshot.Object.self)
+        }
     }
 
     /// Applies snapshots of several classes, as `apply(_:danglingReferences:)` does.

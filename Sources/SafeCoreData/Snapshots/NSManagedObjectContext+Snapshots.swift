@@ -34,7 +34,8 @@ extension NSManagedObjectContext {
     /// - Throws: errors of a fetch.
     @inlinable
     public func snapshots<Snapshot: EntitySnapshot>(
-        _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>, _ keyPaths: PartialKeyPath<Snapshot.Object>...
+        _ type: Snapshot.Type, of request: NSFetchRequest<Snapshot.Object>,
+        _ keyPaths: PartialKeyPath<Snapshot.Object>...
     ) throws -> [Snapshot] {
         try _snapshots(type, request, names: Snapshot.Object._names(of: keyPaths), mustHaveAll: false)
     }
@@ -50,7 +51,9 @@ extension NSManagedObjectContext {
     /// Reads rows, as `snapshots(of:)` does.
     ///
     /// - Throws: errors of a fetch.
-    public func snapshotsOfOwnClasses<Object: EntityObject>(of request: NSFetchRequest<Object>) throws -> [any EntitySnapshot] {
+    public func snapshotsOfOwnClasses<Object: EntityObject>(of request: NSFetchRequest<Object>) throws
+        -> [any EntitySnapshot]
+    {
         let entities = persistentStoreCoordinator?.managedObjectModel.entitiesByName
         let entity = request.entity ?? request.entityName.flatMap { entities?[$0] }
         let toMany = Set(entity.map(\.toManyNamesOfFamily) ?? [])
@@ -110,7 +113,9 @@ extension NSManagedObjectContext {
 
     /// Checks that a snapshot type has the properties that key paths of a class name.
     @usableFromInline
-    func _require<Snapshot: EntitySnapshot>(_ names: Set<String>?, in type: Snapshot.Type, of objectClass: NSManagedObject.Type) throws {
+    func _require<Snapshot: EntitySnapshot>(
+        _ names: Set<String>?, in type: Snapshot.Type, of objectClass: NSManagedObject.Type
+    ) throws {
         if let names { try Snapshot.require(names, of: "\(objectClass)") }
     }
 }
@@ -118,7 +123,8 @@ extension NSManagedObjectContext {
 extension NSEntityDescription {
     /// The names of the non-transient to-many relationships of the entity and of its subentities.
     fileprivate var toManyNamesOfFamily: [String] {
-        relationshipsByName.values.filter { $0.isToMany && !$0.isTransient }.map(\.name) + subentities.flatMap(\.toManyNamesOfFamily)
+        relationshipsByName.values.filter { $0.isToMany && !$0.isTransient }.map(\.name)
+            + subentities.flatMap(\.toManyNamesOfFamily)
     }
 }
 

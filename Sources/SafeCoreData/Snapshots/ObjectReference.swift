@@ -127,7 +127,9 @@ extension ObjectReference: Codable {
         let text = try decoder.singleValueContainer().decode(String.self)
         guard let reference = URL(string: text).flatMap({ ObjectReference(uri: $0) }) else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "\"\(text)\" is not the URI of a managed object."))
+                .init(
+                    codingPath: decoder.codingPath, debugDescription: "\"\(text)\" is not the URI of a managed object.")
+            )
         }
         self = reference
     }

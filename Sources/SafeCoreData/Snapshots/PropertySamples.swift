@@ -2,7 +2,8 @@
 /// fill objects.
 enum PropertySamples {
     /// Returns valid raw values of a type; empty if none was found.
-    static func rawValues<Value: RawRepresentable>(of type: Value.Type) -> [Any] where Value.RawValue: NativeAttributeValue {
+    static func rawValues<Value: RawRepresentable>(of type: Value.Type) -> [Any]
+    where Value.RawValue: NativeAttributeValue {
         if let cases = type as? any CaseIterable.Type {
             func raws<Cases: CaseIterable>(_ cases: Cases.Type) -> [Any] {
                 cases.allCases.compactMap { ($0 as? Value)?.rawValue }
@@ -29,7 +30,8 @@ enum PropertySamples {
             case .doubleAttributeType: [0.5, 1.0, 2.0, 10.0]
             case .floatAttributeType: [Float(0.5), 1, 2, 10]
             case .booleanAttributeType: [true, false]
-            case .dateAttributeType: [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: 86400)]
+            case .dateAttributeType:
+                [Date(timeIntervalSinceReferenceDate: 0), Date(timeIntervalSinceReferenceDate: 86400)]
             case .UUIDAttributeType: [UUID(), UUID()]
             case .stringAttributeType: ["a", "b", "A", "B", "0", "1"]
             default: []
@@ -83,7 +85,9 @@ private struct SampleFinder: _SnapshotVisitor {
     ) {
         guard name.description == self.name else { return }
         samples = Kind._samples()?.map { sample in
-            guard var values = sample as? [String: Any], let value = values.removeValue(forKey: "") else { return sample }
+            guard var values = sample as? [String: Any], let value = values.removeValue(forKey: "") else {
+                return sample
+            }
             values[self.name] = value
             return values
         }

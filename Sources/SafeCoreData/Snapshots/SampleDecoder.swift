@@ -95,7 +95,9 @@ private struct SampleKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProto
         keys.insert(key)
         return try decoder.deeper(key).value(type)
     }
-    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws -> KeyedDecodingContainer<Nested> {
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type, forKey key: Key) throws
+        -> KeyedDecodingContainer<Nested>
+    {
         keys.insert(key)
         return try decoder.deeper(key).container(keyedBy: type)
     }
@@ -123,7 +125,8 @@ private struct SampleUnkeyedContainer: UnkeyedDecodingContainer {
 
     mutating func decodeNil() throws -> Bool { decoder.isEmpty }
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().value(type) }
-    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested> {
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) throws -> KeyedDecodingContainer<Nested>
+    {
         try next().container(keyedBy: type)
     }
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }

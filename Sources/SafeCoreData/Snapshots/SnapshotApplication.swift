@@ -26,7 +26,9 @@ struct SnapshotApplication {
             try Self.require(snapshot.objectClass, for: "A snapshot", snapshot.objectID, classes, objects)
         }
         try requireAllProperties(of: missing, in: snapshots, classes)
-        for link in links.all { try Self.require(link.destination, for: link.property, link.reference, classes, objects) }
+        for link in links.all {
+            try Self.require(link.destination, for: link.property, link.reference, classes, objects)
+        }
 
         for reference in snapshots.map(\.objectID) where objects[reference] == nil {
             objects[reference] = NSEntityDescription.insertNewObject(forEntityName: reference.entityName, into: context)
@@ -34,7 +36,8 @@ struct SnapshotApplication {
         return try snapshots.map { try assign($0, without: unknown) }
     }
 
-    private func assign(_ snapshot: any EntitySnapshot, without unknown: Set<ObjectReference>) throws -> NSManagedObject {
+    private func assign(_ snapshot: any EntitySnapshot, without unknown: Set<ObjectReference>) throws -> NSManagedObject
+    {
         guard let object = objects[snapshot.objectID] else { throw SnapshotError.unknownObjects([snapshot.objectID]) }
         var assignment = SnapshotAssignment(object: object, objects: objects, unknown: unknown)
         try snapshot.visit(&assignment)

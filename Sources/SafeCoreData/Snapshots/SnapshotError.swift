@@ -24,13 +24,16 @@ public enum SnapshotError: LocalizedError, CustomStringConvertible, Hashable, Se
     public var description: String {
         switch self {
         case .unknownObjects(let references):
-            "The snapshots lead to objects that do not exist: \(references.map(\.description).joined(separator: ", ")). "
+            "The snapshots lead to objects that do not exist: "
+                + "\(references.map(\.description).joined(separator: ", ")). "
                 + "Apply the snapshots of those objects together with these."
         case .noEntity(let reference):
             "The model has no entity \(reference.entityName) to make an object of for \(reference)."
         case .losesProperties(let snapshot, let objectClass, let properties):
-            "A \(snapshot) would leave out what a \(objectClass) has besides: \(properties.joined(separator: ", ")). Name the type that "
-                + "is meant, as in snapshots(\(objectClass).Snapshot.self, of: request), or take the snapshots of the objects' own classes."
+            "A \(snapshot) would leave out what a \(objectClass) has besides: \(properties.joined(separator: ", ")). "
+                + "Name the type that "
+                + "is meant, as in snapshots(\(objectClass).Snapshot.self, of: request), or take the snapshots of "
+                + "the objects' own classes."
         case .wrongClass(let property, let reference, let expected):
             "\(property) takes a \(expected), but \(reference) is of another class."
         }

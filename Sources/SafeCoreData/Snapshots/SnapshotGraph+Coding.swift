@@ -44,7 +44,9 @@ extension SnapshotGraph: Codable {
             guard let type = types.type(ofEntity: name, className: className ?? name) else {
                 throw DecodingError.dataCorruptedError(
                     forKey: .entity, in: entry,
-                    debugDescription: "No class \(className ?? name) for the entity \(name) is in the program, or several: give the one "
+                    debugDescription:
+                        "No class \(className ?? name) for the entity \(name) is in the program, or several: give "
+                        + "the one "
                         + "that is meant with CodingUserInfoKey.snapshotClasses.")
             }
             related.append(try entry.decode(type, forKey: .snapshot))

@@ -50,7 +50,8 @@ extension _RawProperty: _SnapshotKind {
     @inline(never) @usableFromInline
     static func placeholder(for stored: Value.RawValue) -> Value {
         if stored == Value.RawValue._empty, let value = _PropertyPlaceholder.missing(Value.self) { return value }
-        preconditionFailure("\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
+        preconditionFailure(
+            "\(stored) stands for no \(Value.self): declare the property optional, or correct the store.")
     }
 
     /// - Throws: `EncodingError` where the snapshot has no valid value.
@@ -126,7 +127,10 @@ enum SnapshotCoding {
             raw,
             EncodingError.Context(
                 codingPath: container.codingPath + [key],
-                debugDescription: "'\(key.stringValue)' is required and has no value, as \(raw) stands for no \(type): correct the store."))
+                debugDescription:
+                    "'\(key.stringValue)' is required and has no value, as \(raw) stands for no \(type): correct the "
+                    + "store."
+            ))
     }
 
     /// The error for an encoded raw value that its type does not have.

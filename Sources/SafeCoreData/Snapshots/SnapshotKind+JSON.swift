@@ -13,7 +13,9 @@ extension _JSONSnapshotKind {
             // An object without a value reads in the same way.
             if stored.isEmpty, let value = _PropertyPlaceholder.missing(SnapshotValue.self) { return value }
             preconditionFailure(
-                "What is stored is no \(SnapshotValue.self): \(error). Declare the property optional, or correct the store.")
+                "What is stored is no \(SnapshotValue.self): \(error). Declare the property optional, or correct the "
+                    + "store."
+            )
         }
     }
 

@@ -45,7 +45,8 @@ extension _SnapshotKind where Stored == [ObjectReference] {
 
     public static func _references(_ stored: [ObjectReference]) -> [ObjectReference] { stored }
 
-    public static func _stored(_ stored: [ObjectReference], without missing: Set<ObjectReference>) -> [ObjectReference]? {
+    public static func _stored(_ stored: [ObjectReference], without missing: Set<ObjectReference>) -> [ObjectReference]?
+    {
         stored.filter { !missing.contains($0) }
     }
 }
@@ -73,7 +74,9 @@ extension _ToManyProperty: _SnapshotKind {
 
     public static func _references(_ stored: Set<ObjectReference>) -> [ObjectReference] { Array(stored) }
 
-    public static func _stored(_ stored: Set<ObjectReference>, without missing: Set<ObjectReference>) -> Set<ObjectReference>? {
+    public static func _stored(_ stored: Set<ObjectReference>, without missing: Set<ObjectReference>) -> Set<
+        ObjectReference
+    >? {
         stored.subtracting(missing)
     }
 
@@ -122,7 +125,8 @@ private enum SnapshotTarget {
     ) throws -> Destination {
         // Every reference was resolved before the first value is assigned.
         guard let object = objects[reference] as? Destination else {
-            throw SnapshotError.wrongClass(property: name.description, reference: reference, expected: "\(Destination.self)")
+            throw SnapshotError.wrongClass(
+                property: name.description, reference: reference, expected: "\(Destination.self)")
         }
         return object
     }

@@ -2,13 +2,16 @@
 // transformables.
 
 extension _DecimalNumberProperty: _SnapshotKind {
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Decimal { Decimal._get(object, name) }
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Decimal {
+        Decimal._get(object, name)
+    }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Decimal { row._decimal(name) ?? 0 }
     public static func _stored(_ value: NSDecimalNumber) -> Decimal { value.decimalValue }
     public static func _value(_ stored: Decimal) -> NSDecimalNumber { NSDecimalNumber(decimal: stored) }
 
     public static func _assign(
-        _ stored: Decimal, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+        _ stored: Decimal, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
     ) {
         Decimal._set(stored, object, name)
     }
@@ -23,7 +26,8 @@ extension _OptionalDecimalNumberProperty: _SnapshotKind {
     public static func _value(_ stored: Decimal?) -> NSDecimalNumber? { stored.map { NSDecimalNumber(decimal: $0) } }
 
     public static func _assign(
-        _ stored: Decimal?, _ object: NSManagedObject, _ name: StaticString, _ objects: [ObjectReference: NSManagedObject]
+        _ stored: Decimal?, _ object: NSManagedObject, _ name: StaticString,
+        _ objects: [ObjectReference: NSManagedObject]
     ) {
         Decimal._setOptional(stored, object, name)
     }
@@ -50,7 +54,9 @@ extension _OptionalCodedProperty: _OptionalJSONSnapshotKind {
     public static func _samples() -> [Any]? { PropertySamples.encoded(Wrapped.self) }
     public static func _uncodedProperties() -> [String] { PropertySamples.uncodedProperties(of: Wrapped.self) }
 
-    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? { Data._getOptional(object, name) }
+    public static func _stored(_ object: NSManagedObject, _ name: StaticString) -> Data? {
+        Data._getOptional(object, name)
+    }
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? { row._data(name) }
 
     public static func _assign(

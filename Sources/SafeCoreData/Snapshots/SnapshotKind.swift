@@ -12,7 +12,8 @@ public protocol _SnapshotKind: _EntityPropertyKind {
     static func _stored(_ value: SnapshotValue) -> Stored
     static func _value(_ stored: Stored) -> SnapshotValue
 
-    static func _encode(_ stored: Stored, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws
+    static func _encode(_ stored: Stored, _ container: inout KeyedEncodingContainer<_SnapshotKey>, _ key: _SnapshotKey)
+        throws
     static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Stored
 
     /// Returns sample values that key-value coding accepts, for types with restricted values; nil
@@ -58,7 +59,8 @@ extension _SnapshotKind where Stored: Codable {
         try container.encode(stored, forKey: key)
     }
 
-    public static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Stored {
+    public static func _decode(_ container: KeyedDecodingContainer<_SnapshotKey>, _ key: _SnapshotKey) throws -> Stored
+    {
         try container.decode(Stored.self, forKey: key)
     }
 }

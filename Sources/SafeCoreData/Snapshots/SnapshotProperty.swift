@@ -33,7 +33,9 @@ public struct SnapshotProperty<Kind: _SnapshotKind>: Hashable, Sendable {
 
 extension SnapshotProperty {
     /// Whether both have the same value or no value. Text is compared by its code points.
-    public static func == (left: SnapshotProperty, right: SnapshotProperty) -> Bool { KeptValue.areSame(left.stored, right.stored) }
+    public static func == (left: SnapshotProperty, right: SnapshotProperty) -> Bool {
+        KeptValue.areSame(left.stored, right.stored)
+    }
 }
 
 /// The comparison of stored values of snapshots.

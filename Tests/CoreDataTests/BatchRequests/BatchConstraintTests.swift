@@ -12,8 +12,10 @@ import Testing
         let entry = NSEntityDescription(
             "Entry", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("key", .integer32AttributeType),
-                NSAttributeDescription("code", .stringAttributeType), NSAttributeDescription("list", .stringAttributeType), photo,
+                NSAttributeDescription("number", .integer32AttributeType),
+                NSAttributeDescription("key", .integer32AttributeType),
+                NSAttributeDescription("code", .stringAttributeType),
+                NSAttributeDescription("list", .stringAttributeType), photo,
             ])
         entry.uniquenessConstraints = constraints
         let stack = try BatchStack(kind, NSManagedObjectModel([entry]), options: options)
@@ -22,11 +24,15 @@ import Testing
     }
 
     private func rows(_ stack: BatchStack) throws -> [String] {
-        zip(try stack.values("key", of: "Entry", by: "number"), try stack.values("code", of: "Entry", by: "number")).map { "\($0) \($1)" }
+        zip(try stack.values("key", of: "Entry", by: "number"), try stack.values("code", of: "Entry", by: "number")).map
+        { "\($0) \($1)" }
     }
 
     private static var pairs: [[String: Any]] {
-        [["number": 0, "key": 1, "code": "A"], ["number": 1, "key": 1, "code": "B"], ["number": 2, "key": 2, "code": "A"]]
+        [
+            ["number": 0, "key": 1, "code": "A"], ["number": 1, "key": 1, "code": "B"],
+            ["number": 2, "key": 2, "code": "A"],
+        ]
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -51,7 +57,10 @@ import Testing
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         let insert = NSBatchInsertRequest(
             entityName: "Entry",
-            objects: [["key": 1, "code": "B"], ["number": 5, "list": "L", "code": "B"], ["number": 6, "list": "L", "code": "A"]])
+            objects: [
+                ["key": 1, "code": "B"], ["number": 5, "list": "L", "code": "B"],
+                ["number": 6, "list": "L", "code": "A"],
+            ])
         insert.resultType = .count
         try stack.context.execute(insert)
         #expect(try stack.values("number", of: "Entry", by: "number") == ["5", "6"])
@@ -100,7 +109,9 @@ import Testing
         let counts = try stack.context.insertRows(of: "Entry", updatingBy: ["key"], ["code"]) {
             guard let key = keys.popLast() else { return nil }
             let object = NSManagedObject(entity: entity, insertInto: nil)
-            object.setValuesForKeys(["number": key, "key": key, "code": "B", "photo": Data(repeating: 2, count: 200_000)])
+            object.setValuesForKeys([
+                "number": key, "key": key, "code": "B", "photo": Data(repeating: 2, count: 200_000),
+            ])
             return object
         }
         #expect(counts.inserted == 1)
@@ -116,7 +127,8 @@ import Testing
     // MARK: Reading meanwhile
 
     @Test(arguments: [
-        [NSSQLitePragmasOption: ["journal_mode": "DELETE"]] as [String: any Sendable], [NSPersistentStoreConnectionPoolMaxSizeKey: 1],
+        [NSSQLitePragmasOption: ["journal_mode": "DELETE"]] as [String: any Sendable],
+        [NSPersistentStoreConnectionPoolMaxSizeKey: 1],
     ])
     func aHandlerMayReadTheStoreThatItsRowsGoTo(options: [String: any Sendable]) throws {
         let stack = try stack(.sqlite, [["key"]], [["number": 0, "key": 1, "code": "A"]], options: options)

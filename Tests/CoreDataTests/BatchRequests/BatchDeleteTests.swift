@@ -44,7 +44,8 @@ struct BatchDeleteTests {
         #expect(try stack.values("sku", of: "Item", by: "sku") == [])
     }
 
-    @Test("234: The result of a deletion is a status unless IDs or a number are asked for", arguments: StoreKind.allCases)
+    @Test(
+        "234: The result of a deletion is a status unless IDs or a number are asked for", arguments: StoreKind.allCases)
     func resultTypes(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
         let objectIDs = try stack.objectIDs(of: "Item", by: "sku")
@@ -63,7 +64,9 @@ struct BatchDeleteTests {
         #expect((try stack.context.execute(request) as? NSBatchDeleteResult)?.result as? Int == 2)
         #expect((try stack.context.execute(request) as? NSBatchDeleteResult)?.result as? Int == 0)
         #expect(try stack.values("sku", of: "Item", by: "sku") == ["a", "d", "e"])
-        #expect((try stack.context.execute(NSBatchDeleteRequest(objectIDs: [])) as? NSBatchDeleteResult)?.result as? Bool == true)
+        #expect(
+            (try stack.context.execute(NSBatchDeleteRequest(objectIDs: [])) as? NSBatchDeleteResult)?.result as? Bool
+                == true)
     }
 
     @Test("242: IDs of several entities fail on execution", arguments: StoreKind.allCases)
@@ -97,7 +100,8 @@ struct BatchDeleteTests {
         guard kind == .sqlite else { return }
         #expect(stack.file.rows("SELECT ZCATEGORY, Z_OPT FROM ZITEM WHERE ZSKU = 'a'") == [[nil, "2"]])
         #expect(stack.file.value("SELECT count(*) FROM ZCERTIFICATE WHERE ZITEM IS NULL") == "1")
-        let join = stack.file.value("SELECT name FROM sqlite_master WHERE name LIKE 'Z_%LABELS' OR name LIKE 'Z_%ITEMS'") ?? ""
+        let join =
+            stack.file.value("SELECT name FROM sqlite_master WHERE name LIKE 'Z_%LABELS' OR name LIKE 'Z_%ITEMS'") ?? ""
         #expect(stack.file.value("SELECT count(*) FROM \"\(join)\"") == "2")
     }
 
@@ -135,7 +139,9 @@ struct BatchDeleteTests {
         rules.requiresCategory = true
         rules.requiresItems = true
         let stack = try Warehouse.stack(kind, rules)
-        for (entity, place) in [("Category", "mandatory OTM nullify inverse on Category/items"), ("Item", "nullify inverse on")] {
+        for (entity, place) in [
+            ("Category", "mandatory OTM nullify inverse on Category/items"), ("Item", "nullify inverse on"),
+        ] {
             let error = #expect(throws: NSError.self) { try stack.context.execute(delete(entity)) }
             #expect(error?.code == 134050)
             #expect(error?.localizedDescription.contains(place) == true, "\(error as Any)")

@@ -13,18 +13,24 @@ struct BatchHierarchyTests {
         let ware = NSEntityDescription(
             "Ware", class: "NSManagedObject",
             [
-                NSAttributeDescription("code", .integer64AttributeType), NSAttributeDescription("name", .stringAttributeType),
-                NSAttributeDescription("sku", .stringAttributeType), NSAttributeDescription("stock", .integer32AttributeType, default: 5),
+                NSAttributeDescription("code", .integer64AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("sku", .stringAttributeType),
+                NSAttributeDescription("stock", .integer32AttributeType, default: 5),
                 photo,
             ] + (StoreKind.foldTexts ? [upper] : []))
         ware.uniquenessConstraints = [["sku"], ["code"]]
         let fragile = NSEntityDescription(
             "Fragile", class: "NSManagedObject",
-            [NSAttributeDescription("care", .stringAttributeType), NSAttributeDescription("weight", .doubleAttributeType)])
+            [
+                NSAttributeDescription("care", .stringAttributeType),
+                NSAttributeDescription("weight", .doubleAttributeType),
+            ])
         fragile.uniquenessConstraints = [["name", "care"]]
         let antique = NSEntityDescription(
             "Antique", class: "NSManagedObject", [NSAttributeDescription("age", .integer32AttributeType)])
-        let bulky = NSEntityDescription("Bulky", class: "NSManagedObject", [NSAttributeDescription("length", .doubleAttributeType)])
+        let bulky = NSEntityDescription(
+            "Bulky", class: "NSManagedObject", [NSAttributeDescription("length", .doubleAttributeType)])
         fragile.subentities = [antique]
         ware.subentities = [fragile, bulky]
         return NSManagedObjectModel([ware, fragile, antique, bulky])
@@ -33,7 +39,8 @@ struct BatchHierarchyTests {
     private static func stack(_ kind: StoreKind, options: [AnyHashable: Any]? = nil) throws -> BatchStack {
         let stack = try BatchStack(kind, model(), options: options)
         let rows: [(String, [String: Any])] = [
-            ("Ware", ["sku": "a", "code": 1, "name": "Hammer"]), ("Fragile", ["sku": "b", "code": 2, "name": "Vase", "care": "soft"]),
+            ("Ware", ["sku": "a", "code": 1, "name": "Hammer"]),
+            ("Fragile", ["sku": "b", "code": 2, "name": "Vase", "care": "soft"]),
             ("Antique", ["sku": "c", "code": 3, "name": "Clock", "care": "dry", "age": 90, "weight": 2.5]),
             ("Bulky", ["sku": "d", "code": 4, "name": "Beam", "length": 6.0]),
         ]
@@ -45,7 +52,8 @@ struct BatchHierarchyTests {
     }
 
     private func insert(
-        _ stack: BatchStack, _ rows: [[String: Any]], _ entity: String = "Ware", _ policy: NSMergePolicy = .mergeByPropertyObjectTrump
+        _ stack: BatchStack, _ rows: [[String: Any]], _ entity: String = "Ware",
+        _ policy: NSMergePolicy = .mergeByPropertyObjectTrump
     ) throws -> [NSManagedObjectID] {
         stack.context.mergePolicy = policy
         let request = NSBatchInsertRequest(entityName: entity, objects: rows)
@@ -78,7 +86,8 @@ struct BatchHierarchyTests {
         #expect(try stack.newContext().existingObject(with: antique).value(forKey: "name") as? String == "Watch")
     }
 
-    @Test(arguments: StoreKind.allCases) func withTheOverwritePolicyTheyGetAllValuesOfTheEntity(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func withTheOverwritePolicyTheyGetAllValuesOfTheEntity(kind: StoreKind) throws
+    {
         let stack = try Self.stack(kind)
         #expect(try insert(stack, [["sku": "c", "stock": 9]], "Fragile", .overwrite).map(\.entity.name) == ["Antique"])
         #expect(try names(stack) == ["Hammer", "Vase", "nil", "Beam"])
@@ -114,7 +123,9 @@ struct BatchHierarchyTests {
         #expect(vase.value(forKey: "stock") as? Int == 5)
     }
 
-    @Test(arguments: StoreKind.allCases, [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType])
+    @Test(
+        arguments: StoreKind.allCases,
+        [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType])
     func rowsOfOtherEntitiesAreARefusal(kind: StoreKind, type: NSMergePolicyType) throws {
         let stack = try Self.stack(kind)
         // A superentity's, and one of the same superentity.
@@ -123,7 +134,9 @@ struct BatchHierarchyTests {
                 #expect(throws: NSError.self) {
                     try insert(
                         stack,
-                        [["sku": "y", "name": "New"], ["sku": "c", "name": "Watch"], ["sku": sku, "name": "Mallet"]], "Fragile",
+                        [
+                            ["sku": "y", "name": "New"], ["sku": "c", "name": "Watch"], ["sku": sku, "name": "Mallet"],
+                        ], "Fragile",
                         NSMergePolicy(merge: type))
                 })
             #expect(error.code == 133021)
@@ -147,7 +160,9 @@ struct BatchHierarchyTests {
         #expect(try names(stack) == ["Hammer", "Vase", "Clock", "Beam"])
     }
 
-    @Test(arguments: StoreKind.allCases, [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType])
+    @Test(
+        arguments: StoreKind.allCases,
+        [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType])
     func policiesThatDropGivenValuesLeaveAllRowsAsTheyAre(kind: StoreKind, type: NSMergePolicyType) throws {
         let stack = try Self.stack(kind)
         for (entity, sku) in [("Ware", "b"), ("Fragile", "a"), ("Fragile", "d")] {
@@ -159,7 +174,9 @@ struct BatchHierarchyTests {
     @Test(arguments: StoreKind.allCases) func theErrorPolicyRefusesRowsOfSubentitiesToo(kind: StoreKind) throws {
         let stack = try Self.stack(kind)
         for (entity, sku) in [("Ware", "b"), ("Fragile", "a")] {
-            let error = #expect(throws: NSError.self) { try insert(stack, [["sku": sku, "name": "Mug"]], entity, .error) }
+            let error = #expect(throws: NSError.self) {
+                try insert(stack, [["sku": sku, "name": "Mug"]], entity, .error)
+            }
             #expect(error?.code == 133021)
         }
         #expect(try names(stack) == ["Hammer", "Vase", "Clock", "Beam"])
@@ -188,13 +205,16 @@ struct BatchHierarchyTests {
         let number = "SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Fragile'"
         #expect(
             stack.file.rows(
-                "SELECT ZENTITY = (\(number)), ZCHANGETYPE, ZENTITYPK = (SELECT Z_PK FROM ZWARE WHERE ZSKU = 'b') FROM ACHANGE "
+                "SELECT ZENTITY = (\(number)), ZCHANGETYPE, ZENTITYPK = (SELECT Z_PK FROM ZWARE WHERE ZSKU = 'b') "
+                    + "FROM ACHANGE "
                     + "ORDER BY Z_PK DESC LIMIT 1") == [["1", "1", "1"]])
     }
 
     @Test func anExternalFileOfASubentitysRowIsReplaced() throws {
         let stack = try Self.stack(.sqlite)
-        for byte in UInt8(1)...2 { _ = try insert(stack, [["sku": "b", "photo": Data(repeating: byte, count: 200_000)]]) }
+        for byte in UInt8(1)...2 {
+            _ = try insert(stack, [["sku": "b", "photo": Data(repeating: byte, count: 200_000)]])
+        }
         let vase = try stack.newContext().existingObject(with: stack.objectIDs(of: "Fragile", by: "sku")[0])
         #expect(vase.value(forKey: "photo") as? Data == Data(repeating: 2, count: 200_000))
         let folder = stack.folder.file(".batch_SUPPORT/_EXTERNAL_DATA")

@@ -58,11 +58,15 @@ struct BatchInTreeTests {
         #expect(try Tree.values("stock", in: tree.root) == ["70", "9", "9", "5", "5"])
         #expect(try Tree.values("stock", in: tree.grandchild) == ["70", "9", "9", "5", "5"])
         #expect(try Tree.values("name", in: tree.grandchild) == ["Hammer", "Axe", "Cord", "Vase", "Bulb"])
-        for context in tree.levels { for objectID in objectIDs { #expect(try !context.existingObject(with: objectID).isFault) } }
+        for context in tree.levels {
+            for objectID in objectIDs { #expect(try !context.existingObject(with: objectID).isFault) }
+        }
         try tree.saveUp()
         #expect(try tree.stack.values("stock", of: "Item", by: "sku") == ["70", "9", "9", "5", "5"])
         #expect(try tree.stack.values("name", of: "Item", by: "sku") == ["Hammer", "Axe", "Cord", "Vase", "Bulb"])
-        if kind == .sqlite { #expect(tree.stack.file.column("SELECT Z_OPT FROM ZITEM ORDER BY ZSKU") == ["3", "3", "3", "1", "1"]) }
+        if kind == .sqlite {
+            #expect(tree.stack.file.column("SELECT Z_OPT FROM ZITEM ORDER BY ZSKU") == ["3", "3", "3", "1", "1"])
+        }
         withExtendedLifetime(tree) {}
     }
 
@@ -73,13 +77,17 @@ struct BatchInTreeTests {
         let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: tree.child)
         new.setValuesForKeys(["sku": "m", "name": "Mug"])
         let insert = NSBatchInsertRequest(
-            entityName: "Item", objects: [["sku": "x", "name": "Xylophone"], ["sku": "y", "name": "Yoke", "stock": 0]])
+            entityName: "Item",
+            objects: [["sku": "x", "name": "Xylophone"], ["sku": "y", "name": "Yoke", "stock": 0]])
         insert.resultType = .objectIDs
         let result = try tree.grandchild.execute(insert) as? NSBatchInsertResult
         let objectIDs = try #require(result?.result as? [NSManagedObjectID])
         #expect(objectIDs.count == 2)
         #expect(tree.root.insertedObjects.isEmpty)
-        #expect(try Tree.values("name", in: tree.grandchild) == ["Mallet", "Saw", "Rope", "Vase", "Bulb", "Mug", "Xylophone", "Yoke"])
+        #expect(
+            try Tree.values("name", in: tree.grandchild) == [
+                "Mallet", "Saw", "Rope", "Vase", "Bulb", "Mug", "Xylophone", "Yoke",
+            ])
         #expect(try Tree.values("stock", in: tree.root) == ["5", "5", "5", "5", "5", "5", "0"])
         for context in tree.levels {
             #expect(try context.existingObject(with: objectIDs[0]).value(forKey: "name") as? String == "Xylophone")
@@ -92,7 +100,8 @@ struct BatchInTreeTests {
         withExtendedLifetime(tree) {}
     }
 
-    @Test("238: The policy of the context that executes an insertion settles constraints", arguments: StoreKind.allCases)
+    @Test(
+        "238: The policy of the context that executes an insertion settles constraints", arguments: StoreKind.allCases)
     func thePolicyOfTheExecutingContextSettlesConstraints(kind: StoreKind) throws {
         let tree = try Tree(kind)
         let held = try Tree.item("a", in: tree.root)
@@ -106,8 +115,11 @@ struct BatchInTreeTests {
         #expect(result?.result as? [NSManagedObjectID] == [held.objectID])
         #expect(try tree.stack.values("name", of: "Item", by: "sku") == ["Sledge", "Saw", "Rope", "Vase", "Bulb"])
         #expect(held.value(forKey: "name") as? String == "Hammer")
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [held.objectID]], into: tree.levels)
-        for context in tree.levels { #expect(try Tree.item("a", in: context).value(forKey: "name") as? String == "Sledge") }
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [held.objectID]], into: tree.levels)
+        for context in tree.levels {
+            #expect(try Tree.item("a", in: context).value(forKey: "name") as? String == "Sledge")
+        }
         withExtendedLifetime(tree) {}
     }
 
@@ -116,7 +128,8 @@ struct BatchInTreeTests {
     @Test(
         "216: Changes of what a batch has deleted are a conflict of the save", arguments: StoreKind.allCases,
         [
-            NSMergePolicyType.errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
+            NSMergePolicyType.errorMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+            .mergeByPropertyStoreTrumpMergePolicyType,
             .overwriteMergePolicyType, .rollbackMergePolicyType,
         ])
     func changesOfWhatABatchHasDeletedAreAConflict(kind: StoreKind, policy: NSMergePolicyType) throws {
@@ -152,7 +165,9 @@ struct BatchInTreeTests {
         }
     }
 
-    @Test("235: Merged into all levels, a batch deletion ends the unsaved changes of its objects", arguments: StoreKind.allCases)
+    @Test(
+        "235: Merged into all levels, a batch deletion ends the unsaved changes of its objects",
+        arguments: StoreKind.allCases)
     func aMergedDeletionEndsUnsavedChanges(kind: StoreKind) throws {
         let tree = try Tree(kind)
         let item = try Tree.item("a", in: tree.grandchild)
@@ -194,7 +209,9 @@ struct BatchInTreeTests {
         let new = NSEntityDescription.insertNewObject(forEntityName: "Item", into: tree.grandchild)
         new.setValuesForKeys(["sku": "m", "name": "Mug"])
         try tree.grandchild.save()
-        #expect(throws: (any Error).self) { try tree.grandchild.execute(NSBatchDeleteRequest(objectIDs: [new.objectID])) }
+        #expect(throws: (any Error).self) {
+            try tree.grandchild.execute(NSBatchDeleteRequest(objectIDs: [new.objectID]))
+        }
         let update = NSBatchUpdateRequest(entityName: "Item")
         update.propertiesToUpdate = ["stock": 1]
         update.resultType = .updatedObjectsCountResultType

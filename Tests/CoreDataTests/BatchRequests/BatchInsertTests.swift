@@ -33,7 +33,8 @@ struct BatchInsertTests {
         #expect(store.file.execute("UPDATE ZITEM SET Z_PK = \(highest); UPDATE Z_PRIMARYKEY SET Z_MAX = \(highest)"))
         let error = errorThrown {
             try store.open(items()) { context in
-                _ = try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["name": "a"], ["name": "b"]]))
+                _ = try context.execute(
+                    NSBatchInsertRequest(entityName: "Item", objects: [["name": "a"], ["name": "b"]]))
             }
         }
         #expect(error?.localizedDescription.contains("no keys left") == true)
@@ -67,7 +68,8 @@ struct BatchInsertTests {
         #expect(try names(library) == ["A"])
     }
 
-    @Test("236: A handler is called until it returns true, and that call inserts nothing", arguments: StoreKind.allCases)
+    @Test(
+        "236: A handler is called until it returns true, and that call inserts nothing", arguments: StoreKind.allCases)
     func dictionaryHandler(kind: StoreKind) throws {
         let library = try Library(kind)
         var calls = 0
@@ -106,7 +108,9 @@ struct BatchInsertTests {
     func defaults(kind: StoreKind) throws {
         let stack = try BatchStack(kind, Warehouse.model())
         try stack.context.execute(
-            NSBatchInsertRequest(entityName: "Item", objects: [["sku": "a", "name": "A"], ["sku": "b", "name": "B", "stock": NSNull()]]))
+            NSBatchInsertRequest(
+                entityName: "Item",
+                objects: [["sku": "a", "name": "A"], ["sku": "b", "name": "B", "stock": NSNull()]]))
         #expect(try stack.values("stock", of: "Item", by: "sku") == ["5", "nil"])
     }
 
@@ -119,7 +123,8 @@ struct BatchInsertTests {
                 entityName: "Fragile",
                 objects: [
                     [
-                        "sku": "a", "name": "A", "stock": Int16(3), "price": NSDecimalNumber(string: "1.25"), "added": date, "code": id,
+                        "sku": "a", "name": "A", "stock": Int16(3), "price": NSDecimalNumber(string: "1.25"),
+                        "added": date, "code": id,
                         "photo": photo, "care": "soft",
                     ]
                 ]))
@@ -139,7 +144,8 @@ struct BatchInsertTests {
         let entity = NSEntityDescription(
             "Note", class: "NSManagedObject",
             [
-                .init("title", .stringAttributeType, optional: false), .init("stars", .integer32AttributeType, optional: false, default: 3),
+                .init("title", .stringAttributeType, optional: false),
+                .init("stars", .integer32AttributeType, optional: false, default: 3),
                 .init("mark", .stringAttributeType),
             ])
         entity.uniquenessConstraints = [["title"]]
@@ -174,16 +180,20 @@ struct BatchInsertTests {
         stack.context.mergePolicy = NSMergePolicy.error
         let error =
             errorThrown {
-                try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "b", "stars": NSNull()]]))
+                try stack.context.execute(
+                    NSBatchInsertRequest(entityName: "Note", objects: [["title": "b", "stars": NSNull()]]))
             } as NSError?
         #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == "stars")
         // Of rows that may change others, or give way to them, the new ones need all values; and
         // nothing is replaced by nothing.
         for policy in [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .rollback] {
             stack.context.mergePolicy = policy
-            for rows in [[["mark": "x"]], [["title": "a"], ["mark": "x"]], [["title": "c"], ["title": "d", "stars": NSNull()]]] {
+            for rows in [
+                [["mark": "x"]], [["title": "a"], ["mark": "x"]], [["title": "c"], ["title": "d", "stars": NSNull()]],
+            ] {
                 let error =
-                    errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: rows)) } as NSError?
+                    errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: rows)) }
+                    as NSError?
                 #expect(error?.code == NSValidationMissingMandatoryPropertyError, "\(rows)")
             }
         }
@@ -191,7 +201,8 @@ struct BatchInsertTests {
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         let nothing =
             errorThrown {
-                try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "stars": NSNull()]]))
+                try stack.context.execute(
+                    NSBatchInsertRequest(entityName: "Note", objects: [["title": "a", "stars": NSNull()]]))
             } as NSError?
         #expect(nothing?.userInfo[NSValidationKeyErrorKey] as? String == "stars")
         // One that changes another row keeps what that has.
@@ -202,18 +213,23 @@ struct BatchInsertTests {
         #expect(note.value(forKey: "stars") as? Int == 3)
     }
 
-    @Test("342: What a save refuses of composite attributes is refused, too", arguments: StoreKind.allCases, [false, true])
+    @Test(
+        "342: What a save refuses of composite attributes is refused, too", arguments: StoreKind.allCases,
+        [false, true])
     func requiredElements(kind: StoreKind, isOptional: Bool) throws {
         func composite(_ name: String, _ elements: [NSAttributeDescription]) -> NSCompositeAttributeDescription {
             let composite = NSCompositeAttributeDescription()
             (composite.name, composite.elements, composite.isOptional) = (name, elements, isOptional)
             return composite
         }
-        let place = composite("place", [.init("x", .integer32AttributeType, optional: false), .init("y", .integer32AttributeType)])
+        let place = composite(
+            "place", [.init("x", .integer32AttributeType, optional: false), .init("y", .integer32AttributeType)])
         let address = composite("address", [.init("city", .stringAttributeType, optional: false), place])
         let stack = try BatchStack(
             kind,
-            NSManagedObjectModel([NSEntityDescription("Note", class: "NSManagedObject", [.init("mark", .stringAttributeType), address])]))
+            NSManagedObjectModel([
+                NSEntityDescription("Note", class: "NSManagedObject", [.init("mark", .stringAttributeType), address])
+            ]))
         let rows: [(value: [String: Any]?, missing: String?)] = [
             (nil, isOptional ? nil : "address"), (["city": "a"], isOptional ? nil : "address.place"),
             (["city": "a", "place": ["x": 1]], nil), (["place": ["x": 1]], "address.city"),
@@ -222,7 +238,8 @@ struct BatchInsertTests {
         for (value, missing) in rows {
             let row: [String: Any] = ["mark": "m", "address": value ?? NSNull()]
             let error =
-                errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [row])) } as NSError?
+                errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [row])) }
+                as NSError?
             #expect(error?.code == missing.map { _ in NSValidationMissingMandatoryPropertyError })
             #expect(error?.userInfo[NSValidationKeyErrorKey] as? String == missing)
             // The second path: a save.
@@ -236,7 +253,9 @@ struct BatchInsertTests {
 
     @Test("342: a row that changes another one takes no required element from it", arguments: StoreKind.allCases)
     func requiredElementsOfOtherRows(kind: StoreKind) throws {
-        func composite(_ name: String, _ elements: [NSAttributeDescription], isOptional: Bool) -> NSCompositeAttributeDescription {
+        func composite(_ name: String, _ elements: [NSAttributeDescription], isOptional: Bool)
+            -> NSCompositeAttributeDescription
+        {
             let composite = NSCompositeAttributeDescription()
             (composite.name, composite.elements, composite.isOptional) = (name, elements, isOptional)
             return composite
@@ -246,7 +265,8 @@ struct BatchInsertTests {
             [
                 .init("mark", .stringAttributeType),
                 composite(
-                    "address", [.init("city", .stringAttributeType, optional: false), .init("street", .stringAttributeType)],
+                    "address",
+                    [.init("city", .stringAttributeType, optional: false), .init("street", .stringAttributeType)],
                     isOptional: false),
                 composite("place", [.init("x", .integer32AttributeType, optional: false)], isOptional: true),
             ])
@@ -255,7 +275,8 @@ struct BatchInsertTests {
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         func insert(_ values: [String: Any]) -> NSError? {
             let row = values.merging(["mark": "m"]) { value, _ in value }
-            return errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [row])) } as NSError?
+            return errorThrown { try stack.context.execute(NSBatchInsertRequest(entityName: "Note", objects: [row])) }
+                as NSError?
         }
         #expect(insert(["address": ["city": "a", "street": "s"], "place": ["x": 1]]) == nil)
         for address: Any in [["city": NSNull(), "street": "t"] as [String: Any], ["street": "t"], NSNull()] {
@@ -284,7 +305,8 @@ struct BatchInsertTests {
         let library = try Library()
         library.context.book("Saved")
         try library.context.save()
-        try library.context.execute(NSBatchInsertRequest(entityName: "Novel", objects: [["title": "N", "genre": "g"], ["title": "M"]]))
+        try library.context.execute(
+            NSBatchInsertRequest(entityName: "Novel", objects: [["title": "N", "genre": "g"], ["title": "M"]]))
         let rows = library.file.rows("SELECT Z_PK, Z_ENT, Z_OPT, ZTITLE, ZGENRE FROM ZBOOK ORDER BY Z_PK")
         let number = library.file.value("SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Novel'")
         #expect(Array(rows.dropFirst()) == [["2", number, "1", "N", "g"], ["3", number, "1", "M", nil]])
@@ -297,7 +319,8 @@ struct BatchInsertTests {
         try library.context.save()
         try library.context.execute(
             NSBatchInsertRequest(
-                entityName: "Book", objects: [["title": "T", "author": author.objectID], ["title": "U", "author": NSNull()]]))
+                entityName: "Book",
+                objects: [["title": "T", "author": author.objectID], ["title": "U", "author": NSNull()]]))
         let context = library.newContext()
         let found = try #require(context.fetch(NSFetchRequest<LibraryAuthor>(entityName: "Author")).first)
         #expect(found.books.map(\.title) == ["T"])
@@ -322,7 +345,9 @@ struct BatchInsertTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases, Array(0...4)) func whatCannotBeSetIsRefusedAndNothingInserted(kind: StoreKind, index: Int) throws {
+    @Test(arguments: StoreKind.allCases, Array(0...4)) func whatCannotBeSetIsRefusedAndNothingInserted(
+        kind: StoreKind, index: Int
+    ) throws {
         let (values, message) = Self.refused(index)
         let library = try Library(kind)
         let request = NSBatchInsertRequest(entityName: "Book", objects: [["title": "T"], values])
@@ -332,7 +357,8 @@ struct BatchInsertTests {
     }
 
     @Test func anAbstractEntityAnUnknownOneAndNoneAreRefused() throws {
-        let shape = NSEntityDescription("Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let shape = NSEntityDescription(
+            "Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         shape.isAbstract = true
         let stack = try BatchStack(.sqlite, NSManagedObjectModel([shape]))
         for (request, message) in [
@@ -349,7 +375,8 @@ struct BatchInsertTests {
         let stack = try BatchStack(.sqlite, Warehouse.model())
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         _ = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.url, options: [NSReadOnlyPersistentStoreOption: true])
+            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.url,
+            options: [NSReadOnlyPersistentStoreOption: true])
         let context = coordinator.newContext()
         let update = NSBatchUpdateRequest(entityName: "Item")
         update.propertiesToUpdate = ["stock": 1]

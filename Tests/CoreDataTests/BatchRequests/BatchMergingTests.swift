@@ -27,7 +27,9 @@ struct BatchMergingTests {
             let values = object.entity.propertiesByName.keys.sorted().map { name -> String in
                 switch object.value(forKey: name) {
                 case let set as NSSet:
-                    let members = set.allObjects.compactMap { ($0 as? NSManagedObject)?.objectID.uriRepresentation().absoluteString }
+                    let members = set.allObjects.compactMap {
+                        ($0 as? NSManagedObject)?.objectID.uriRepresentation().absoluteString
+                    }
                     return "\(name): \(members.sorted())"
                 case let destination as NSManagedObject: return "\(name): \(destination.objectID.uriRepresentation())"
                 case let value: return "\(name): \(value.map { "\($0)" } ?? "nil")"
@@ -37,7 +39,8 @@ struct BatchMergingTests {
         }.sorted()
     }
 
-    private static func delete(_ entity: String, _ predicate: NSPredicate, in context: NSManagedObjectContext) throws -> [NSManagedObjectID]
+    private static func delete(_ entity: String, _ predicate: NSPredicate, in context: NSManagedObjectContext) throws
+        -> [NSManagedObjectID]
     {
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
         fetch.predicate = predicate
@@ -67,7 +70,9 @@ struct BatchMergingTests {
         withExtendedLifetime((tree, held)) {}
     }
 
-    @Test("241: What delete rules have reached follows, although nobody names it", arguments: StoreKind.allCases, [true, false])
+    @Test(
+        "241: What delete rules have reached follows, although nobody names it", arguments: StoreKind.allCases,
+        [true, false])
     func whatDeleteRulesHaveReachedFollows(kind: StoreKind, cascades: Bool) throws {
         var rules = Warehouse.Rules()
         if cascades { (rules.itemsOfCategory, rules.certificateOfItem) = (.cascadeDeleteRule, .cascadeDeleteRule) }
@@ -81,7 +86,8 @@ struct BatchMergingTests {
         let vase = try Tree.item("d", in: tree.root)
         vase.setValue("Jar", forKey: "name")
         let deleted = try Self.delete("Category", NSPredicate(format: "title == 'Tools'"), in: tree.root)
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: deleted], into: [tree.root, tree.child])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectIDsKey: deleted], into: [tree.root, tree.child])
         #expect(deleted.count == 1)
         #expect(held.filter { $0.managedObjectContext != nil }.count == (cascades ? 9 : 13))
         #expect(items.filter { $0.managedObjectContext != nil }.count == (cascades ? 3 : 5))
@@ -109,7 +115,8 @@ struct BatchMergingTests {
         let insert = NSBatchInsertRequest(
             entityName: "Item",
             objects: [
-                ["sku": "a", "name": "Mallet"], ["sku": "b", "name": "Axe"], ["sku": "c", "name": "Cord"], ["sku": "x", "name": "Xyl"],
+                ["sku": "a", "name": "Mallet"], ["sku": "b", "name": "Axe"], ["sku": "c", "name": "Cord"],
+                ["sku": "x", "name": "Xyl"],
             ])
         insert.resultType = .objectIDs
         let ids = try #require((tree.root.execute(insert) as? NSBatchInsertResult)?.result as? [NSManagedObjectID])
@@ -119,16 +126,22 @@ struct BatchMergingTests {
         for item in items { #expect(item.value(forKey: "name") as? String == "Mallet") }
         #expect(pending.value(forKey: "name") as? String == "Axe")
         #expect(pending.value(forKey: "stock") as? Int == 70)
-        #expect(unread.compactMap { $0.value(forKey: "name") as? String }.sorted() == ["Axe", "Bulb", "Cord", "Mallet", "Vase"])
+        #expect(
+            unread.compactMap { $0.value(forKey: "name") as? String }.sorted() == [
+                "Axe", "Bulb", "Cord", "Mallet", "Vase",
+            ])
         items[0].setValue(1, forKey: "stock")
         try tree.root.save()
         #expect(try tree.stack.values("stock", of: "Item", by: "sku") == ["1", "70", "5", "5", "5", "5"])
-        #expect(try tree.stack.values("name", of: "Item", by: "sku") == ["Mallet", "Axe", "Cord", "Vase", "Bulb", "Xyl"])
+        #expect(
+            try tree.stack.values("name", of: "Item", by: "sku") == ["Mallet", "Axe", "Cord", "Vase", "Bulb", "Xyl"])
         withExtendedLifetime(tree) {}
     }
 
     /// A child has its rows of its parent, which has to have them first.
-    @Test(arguments: StoreKind.allCases, [[2, 1, 0], [2], [1, 2]]) func levelsMayBeGivenInAnyOrder(kind: StoreKind, order: [Int]) throws {
+    @Test(arguments: StoreKind.allCases, [[2, 1, 0], [2], [1, 2]]) func levelsMayBeGivenInAnyOrder(
+        kind: StoreKind, order: [Int]
+    ) throws {
         let tree = try Tree(kind)
         let items = try tree.levels.map { try Tree.item("a", in: $0) }
         #expect(items.allSatisfy { $0.value(forKey: "stock") as? Int == 5 })
@@ -146,19 +159,25 @@ struct BatchMergingTests {
     @Test func whatCannotBeMergedIsSaid() throws {
         let tree = try Tree(.inMemory)
         let item = try Tree.item("a", in: tree.root)
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: item.objectID], into: [tree.root])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectIDsKey: item.objectID], into: [tree.root])
         #expect(Warnings.all.contains { $0.contains("type NSManagedObjectID is ignored") })
         withExtendedLifetime(tree) {}
     }
 
     /// Ordered relationships keep their order, also an unsaved one; those without an inverse lose
     /// what is gone; external values stay. In two stores, and in a child.
-    @Test(arguments: [[StoreKind.sqlite, .sqlite], [.sqlite, .inMemory]]) func relationshipsOfAllSortsFollow(kinds: [StoreKind]) throws {
+    @Test(arguments: [[StoreKind.sqlite, .sqlite], [.sqlite, .inMemory]]) func relationshipsOfAllSortsFollow(
+        kinds: [StoreKind]
+    ) throws {
         let photo = NSAttributeDescription("photo", .binaryDataAttributeType)
         photo.allowsExternalBinaryDataStorage = true
-        let box = NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), photo])
-        let mark = NSEntityDescription("Mark", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
-        let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let box = NSEntityDescription(
+            "Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), photo])
+        let mark = NSEntityDescription(
+            "Mark", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+        let shelf = NSEntityDescription(
+            "Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(shelf, "boxes", toMany: true, ordered: true, box, inverse: "shelf")
         let marks = NSRelationshipDescription("marks", to: mark, toMany: true)
         shelf.properties.append(marks)
@@ -189,7 +208,8 @@ struct BatchMergingTests {
                 let marks = (shelf.value(forKey: "marks") as? NSSet)?.allObjects as? [NSManagedObject] ?? []
                 let photos = boxes.filter { ($0.value(forKey: "photo") as? Data)?.count == 300_000 }.count
                 return
-                    "\(boxes.map { $0.value(forKey: "name") as? String ?? "" }) \(marks.map { $0.value(forKey: "text") as? String ?? "" }.sorted()) \(photos)"
+                    "\(boxes.map { $0.value(forKey: "name") as? String ?? "" }) "
+                    + "\(marks.map { $0.value(forKey: "text") as? String ?? "" }.sorted()) \(photos)"
             }
         }
         let shelves = try Self.all("Shelf", in: root).sorted {
@@ -219,7 +239,8 @@ struct BatchMergingTests {
         model.entitiesByName["Author"]?.relationshipsByName["books"]?.deleteRule = .cascadeDeleteRule
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("library.sqlite")))
+        try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(folder.file("library.sqlite")))
         let context = coordinator.newContext()
         let (ada, zoe) = (context.author("Ada"), context.author("Zoe"))
         for (title, author) in [("Ash", ada), ("Bay", zoe), ("Cedar", ada)] { context.book(title, by: author) }
@@ -241,7 +262,9 @@ struct BatchMergingTests {
 
     /// Contexts that hold everything show what a new one finds, whatever batches have deleted and
     /// changed.
-    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 200 : 12)) func contextsFollowBatches(kind: StoreKind, seed: Int)
+    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 200 : 12)) func contextsFollowBatches(
+        kind: StoreKind, seed: Int
+    )
         throws
     {
         var random = SeededGenerator(seed: UInt64(seed))
@@ -249,26 +272,32 @@ struct BatchMergingTests {
         let tree = try Tree(
             kind,
             Warehouse.Rules(
-                itemsOfCategory: rules.randomElement(using: &random)!, categoryOfItem: rules.randomElement(using: &random)!,
-                labelsOfItem: rules.randomElement(using: &random)!, certificateOfItem: rules.randomElement(using: &random)!))
+                itemsOfCategory: rules.randomElement(using: &random)!,
+                categoryOfItem: rules.randomElement(using: &random)!,
+                labelsOfItem: rules.randomElement(using: &random)!,
+                certificateOfItem: rules.randomElement(using: &random)!))
         var held = try tree.levels.map(Self.hold)
         for step in 0..<4 {
             var changes: [AnyHashable: Any] = [:]
             let entity = ["Item", "Category", "Label", "Certificate"].randomElement(using: &random)!
             let skus = ["a", "b", "c", "d", "e", "f\(step)"].filter { _ in Bool.random(using: &random) }
             if Int.random(in: 0..<3, using: &random) > 0 {
-                let named = try Self.all(entity, in: tree.stack.newContext()).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }
+                let named = try Self.all(entity, in: tree.stack.newContext()).filter { _ in
+                    Int.random(in: 0..<3, using: &random) == 0
+                }
                 changes[NSDeletedObjectsKey] = try Self.delete(
                     entity, NSPredicate(format: "SELF IN %@", named.map(\.objectID)), in: tree.root)
             } else {
                 tree.root.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
                 // The rows of fragile items are none of items.
                 let plain = skus.filter { $0 != "d" && $0 != "e" }
-                let insert = NSBatchInsertRequest(entityName: "Item", objects: plain.map { ["sku": $0, "name": "\($0) \(step)"] })
+                let insert = NSBatchInsertRequest(
+                    entityName: "Item", objects: plain.map { ["sku": $0, "name": "\($0) \(step)"] })
                 insert.resultType = .objectIDs
                 changes[NSInsertedObjectsKey] = (try tree.root.execute(insert) as? NSBatchInsertResult)?.result
             }
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: changes, into: tree.levels.shuffled(using: &random))
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: changes, into: tree.levels.shuffled(using: &random))
             let context = tree.stack.newContext()
             let expected = Self.shown(try Self.hold(context))
             for (level, context) in tree.levels.enumerated() {

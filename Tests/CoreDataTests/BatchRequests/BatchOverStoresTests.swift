@@ -17,7 +17,8 @@ import Testing
             let item = NSEntityDescription(
                 "Item", class: "NSManagedObject",
                 [
-                    NSAttributeDescription("code", .integer32AttributeType), NSAttributeDescription("stock", .integer32AttributeType),
+                    NSAttributeDescription("code", .integer32AttributeType),
+                    NSAttributeDescription("stock", .integer32AttributeType),
                     NSAttributeDescription("sku", .stringAttributeType),
                 ])
             item.uniquenessConstraints = [["sku"]]
@@ -25,7 +26,8 @@ import Testing
             let model = NSManagedObjectModel([item])
             for (number, name) in Self.names.enumerated() {
                 let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-                let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(name))
+                let store = try coordinator.addPersistentStore(
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file(name))
                 let context = coordinator.newContext()
                 for code in 1...2 { context.new("Item", ["code": number * 2 + code, "sku": "s\(code)"]) }
                 try context.save()
@@ -42,7 +44,9 @@ import Testing
         }
 
         func column(_ name: String) -> [[String]] {
-            Self.names.map { SQLiteFile(folder.file($0)).column("SELECT \(name) FROM ZITEM ORDER BY ZCODE").map { $0 ?? "nil" } }
+            Self.names.map {
+                SQLiteFile(folder.file($0)).column("SELECT \(name) FROM ZITEM ORDER BY ZCODE").map { $0 ?? "nil" }
+            }
         }
 
         func objectIDs(in store: Int) throws -> [NSManagedObjectID] {
@@ -107,7 +111,9 @@ import Testing
         // Another program refuses what the second store is asked for.
         let file = SQLiteFile(shops.folder.file("two.sqlite"))
         for event in ["UPDATE", "DELETE"] {
-            #expect(file.execute("CREATE TRIGGER refuse\(event) BEFORE \(event) ON ZITEM BEGIN SELECT RAISE(ABORT, 'closed'); END"))
+            #expect(
+                file.execute(
+                    "CREATE TRIGGER refuse\(event) BEFORE \(event) ON ZITEM BEGIN SELECT RAISE(ABORT, 'closed'); END"))
         }
         let update = NSBatchUpdateRequest(entityName: "Item")
         update.propertiesToUpdate = ["stock": 1]
@@ -118,7 +124,10 @@ import Testing
         #expect(!error.localizedDescription.contains("Nothing was"))
         #expect(error.userInfo[NSUnderlyingErrorKey] is NSError)
         #expect((error.userInfo[NSAffectedStoresErrorKey] as? [NSPersistentStore]) == [shops.stores[1]])
-        #expect(shops.column(deletes ? "ZCODE" : "ZSTOCK") == [deletes ? [] : ["1", "1"], deletes ? ["3", "4"] : ["nil", "nil"]])
+        #expect(
+            shops.column(deletes ? "ZCODE" : "ZSTOCK") == [
+                deletes ? [] : ["1", "1"], deletes ? ["3", "4"] : ["nil", "nil"],
+            ])
     }
 
     @Test func aRefusalOfALaterStoreDoesNotSayThatNothingWasChanged() throws {
@@ -139,7 +148,9 @@ import Testing
         try shops.context.execute(NSBatchDeleteRequest(objectIDs: [shops.objectIDs(in: 0)[0]]))
         #expect(shops.column("ZCODE") == [["2"], ["3", "4"]])
         let objectIDs = try [shops.objectIDs(in: 0)[0], shops.objectIDs(in: 1)[0]]
-        let error = #expect(throws: NSError.self) { try shops.context.execute(NSBatchDeleteRequest(objectIDs: objectIDs)) }
+        let error = #expect(throws: NSError.self) {
+            try shops.context.execute(NSBatchDeleteRequest(objectIDs: objectIDs))
+        }
         #expect(error?.localizedDescription.contains("read-only") == true)
         #expect(shops.column("ZCODE") == [["2"], ["3", "4"]])
     }

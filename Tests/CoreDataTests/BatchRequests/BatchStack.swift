@@ -75,7 +75,8 @@ enum Warehouse {
                 NSAttributeDescription("sku", .stringAttributeType),
                 NSAttributeDescription("name", .stringAttributeType, optional: !rules.requiresName),
                 NSAttributeDescription("stock", .integer32AttributeType, default: 5),
-                NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("added", .dateAttributeType),
+                NSAttributeDescription("price", .decimalAttributeType),
+                NSAttributeDescription("added", .dateAttributeType),
                 NSAttributeDescription("code", .UUIDAttributeType), photo,
             ] + (StoreKind.foldTexts ? [upper] : []))
         if isUnique { item.uniquenessConstraints = [["sku"]] }
@@ -85,12 +86,17 @@ enum Warehouse {
         let count = NSDerivedAttributeDescription("itemCount", .integer64AttributeType, from: "items.@count")
         let category = NSEntityDescription(
             "Category", class: "NSManagedObject",
-            [NSAttributeDescription("title", .stringAttributeType), NSAttributeDescription("level", .integer16AttributeType), count])
-        let label = NSEntityDescription("Label", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+            [
+                NSAttributeDescription("title", .stringAttributeType),
+                NSAttributeDescription("level", .integer16AttributeType), count,
+            ])
+        let label = NSEntityDescription(
+            "Label", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
         let certificate = NSEntityDescription(
             "Certificate", class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
         relate(
-            category, "items", toMany: true, optional: !rules.requiresItems, deleteRule: rules.itemsOfCategory, item, inverse: "category",
+            category, "items", toMany: true, optional: !rules.requiresItems, deleteRule: rules.itemsOfCategory, item,
+            inverse: "category",
             inverseDeleteRule: rules.categoryOfItem)
         if rules.requiresCategory { item.relationshipsByName["category"]?.isOptional = false }
         relate(
@@ -100,7 +106,9 @@ enum Warehouse {
         return NSManagedObjectModel([item, fragile, category, label, certificate])
     }
 
-    static func stack(_ kind: StoreKind, _ rules: Rules = Rules(), options: [AnyHashable: Any]? = nil) throws -> BatchStack {
+    static func stack(_ kind: StoreKind, _ rules: Rules = Rules(), options: [AnyHashable: Any]? = nil) throws
+        -> BatchStack
+    {
         let stack = try BatchStack(kind, model(rules), options: options)
         let context = stack.context
         func new(_ entity: String, _ values: [String: Any]) -> NSManagedObject {

@@ -6,7 +6,9 @@ import Testing
 @Suite struct BatchStoresTests {
     // MARK: Several stores
 
-    private func twoStores() throws -> (coordinator: NSPersistentStoreCoordinator, stores: [NSPersistentStore], folder: TemporaryFolder) {
+    private func twoStores() throws -> (
+        coordinator: NSPersistentStoreCoordinator, stores: [NSPersistentStore], folder: TemporaryFolder
+    ) {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let stores = try ["one.sqlite", "two.sqlite"].map {
@@ -69,16 +71,20 @@ import Testing
             let last = stack.file.integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
             try stack.context.execute(request)
             let author =
-                "SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = (SELECT ZAUTHORTS FROM ATRANSACTION WHERE Z_PK = \(last + 1))"
+                "SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = (SELECT ZAUTHORTS FROM ATRANSACTION WHERE Z_PK = "
+                + "\(last + 1))"
             #expect(stack.file.value(author) == "importer")
             #expect(stack.file.integer("SELECT max(Z_PK) FROM ATRANSACTION") == last + 1)
             let names = "(SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT = ZENTITY)"
             return stack.file.column(
-                "SELECT ZCHANGETYPE || ' ' || \(names) || ' ' || ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = \(last + 1) ORDER BY Z_PK"
+                "SELECT ZCHANGETYPE || ' ' || \(names) || ' ' || ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = "
+                    + "\(last + 1) ORDER BY Z_PK"
             ).compactMap { $0 }
         }
         #expect(
-            try changes(NSBatchInsertRequest(entityName: "Item", objects: [["sku": "a", "stock": 1], ["sku": "x", "name": "New"]]))
+            try changes(
+                NSBatchInsertRequest(
+                    entityName: "Item", objects: [["sku": "a", "stock": 1], ["sku": "x", "name": "New"]]))
                 == ["1 Item 1", "0 Item 6"])
         let update = NSBatchUpdateRequest(entityName: "Item")
         update.predicate = NSPredicate(format: "sku IN {'c', 'd'}")
@@ -105,12 +111,14 @@ import Testing
             let insert = NSBatchInsertRequest(entityName: "Item", objects: [["sku": "new", "name": "New", "stock": 1]])
             let update = NSBatchUpdateRequest(entityName: "Item")
             update.propertiesToUpdate = ["stock": 2]
-            let delete = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
+            let delete = NSBatchDeleteRequest(
+                fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
             for request in [insert, update, delete] as [NSPersistentStoreRequest] {
                 let last = stack.file.integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0
                 try context.execute(request)
                 let author =
-                    "SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = (SELECT ZAUTHORTS FROM ATRANSACTION WHERE Z_PK = \(last + 1))"
+                    "SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = (SELECT ZAUTHORTS FROM ATRANSACTION WHERE "
+                    + "Z_PK = \(last + 1))"
                 #expect(stack.file.value(author) == root ?? child)
                 #expect(stack.file.integer("SELECT max(Z_PK) FROM ATRANSACTION") == last + 1)
             }
@@ -133,12 +141,15 @@ import Testing
 
     // MARK: Stores of the program's own
 
-    private func context(ofType type: String, _ storeClass: NSPersistentStore.Type) throws -> (NSManagedObjectContext, TemporaryFolder) {
+    private func context(ofType type: String, _ storeClass: NSPersistentStore.Type) throws -> (
+        NSManagedObjectContext, TemporaryFolder
+    ) {
         let folder = try TemporaryFolder()
         NSPersistentStoreCoordinator.registerStoreClass(storeClass, forStoreType: type)
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: NSManagedObjectModel([
-                NSEntityDescription("Thing", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+                NSEntityDescription(
+                    "Thing", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
             ]))
         _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("store"))
         return (coordinator.newContext(), folder)
@@ -152,12 +163,14 @@ import Testing
         #expect((try context.execute(delete) as? NSBatchDeleteResult)?.result as? Int == 3)
     }
 
-    @Test("338: A store that does not know batch requests refuses them with error 134091") func unknownRequests() throws {
+    @Test("338: A store that does not know batch requests refuses them with error 134091") func unknownRequests() throws
+    {
         let (context, folder) = try context(ofType: "RefusingBatches", AnsweringStore.self)
         defer { withExtendedLifetime(folder) {} }
         let update = NSBatchUpdateRequest(entityName: "Thing")
         update.propertiesToUpdate = ["name": "A"]
-        for request in [NSBatchInsertRequest(entityName: "Thing", objects: [[:]]), update] as [NSPersistentStoreRequest] {
+        for request in [NSBatchInsertRequest(entityName: "Thing", objects: [[:]]), update] as [NSPersistentStoreRequest]
+        {
             let error = #expect(throws: NSError.self) { try context.execute(request) }
             #expect(error?.code == NSPersistentStoreUnsupportedRequestTypeError)
         }

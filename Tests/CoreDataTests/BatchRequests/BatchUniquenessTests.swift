@@ -34,7 +34,10 @@ struct BatchUniquenessTests {
     @Test func aRowThatIsChangedGetsANewVersion() throws {
         let stack = try Warehouse.stack(.sqlite)
         _ = try execute(.mergeByPropertyObjectTrump, stack)
-        #expect(stack.file.rows("SELECT ZSKU, Z_OPT FROM ZITEM WHERE ZSKU IN ('a', 'b') ORDER BY ZSKU") == [["a", "2"], ["b", "1"]])
+        #expect(
+            stack.file.rows("SELECT ZSKU, Z_OPT FROM ZITEM WHERE ZSKU IN ('a', 'b') ORDER BY ZSKU") == [
+                ["a", "2"], ["b", "1"],
+            ])
     }
 
     @Test(arguments: StoreKind.allCases) func withTheOverwritePolicyTheyGetAllValues(kind: StoreKind) throws {
@@ -44,7 +47,9 @@ struct BatchUniquenessTests {
         #expect(try stack.values("price", of: "Item", by: "sku").first == "nil")
     }
 
-    @Test(arguments: StoreKind.allCases, [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType])
+    @Test(
+        arguments: StoreKind.allCases,
+        [NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, .rollbackMergePolicyType])
     func withTheOtherPoliciesTheyStayAsTheyAre(kind: StoreKind, type: NSMergePolicyType) throws {
         let stack = try Warehouse.stack(kind)
         let objectIDs = try execute(NSMergePolicy(merge: type), stack)
@@ -78,7 +83,10 @@ struct BatchUniquenessTests {
 
     @Test(arguments: StoreKind.allCases) func aRowOfASubentityGetsTheGivenValues(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
-        #expect(try execute(.mergeByPropertyObjectTrump, stack, [["sku": "d", "name": "Mug"]]).map(\.entity.name) == ["Fragile"])
+        #expect(
+            try execute(.mergeByPropertyObjectTrump, stack, [["sku": "d", "name": "Mug"]]).map(\.entity.name) == [
+                "Fragile"
+            ])
         #expect(try stack.values("name", of: "Fragile", by: "sku") == ["Mug", "Bulb"])
     }
 
@@ -91,9 +99,11 @@ struct BatchUniquenessTests {
     @Test(arguments: StoreKind.allCases) func anExternalFileIsReplaced(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
         for byte in UInt8(1)...2 {
-            _ = try execute(.mergeByPropertyObjectTrump, stack, [["sku": "a", "photo": Data(repeating: byte, count: 200_000)]])
+            _ = try execute(
+                .mergeByPropertyObjectTrump, stack, [["sku": "a", "photo": Data(repeating: byte, count: 200_000)]])
         }
-        let item = try #require(stack.newContext().object(with: stack.objectIDs(of: "Item", by: "sku")[0]) as NSManagedObject?)
+        let item = try #require(
+            stack.newContext().object(with: stack.objectIDs(of: "Item", by: "sku")[0]) as NSManagedObject?)
         #expect(item.value(forKey: "photo") as? Data == Data(repeating: 2, count: 200_000))
         guard kind == .sqlite else { return }
         let folder = stack.folder.file(".batch_SUPPORT/_EXTERNAL_DATA")
@@ -101,7 +111,9 @@ struct BatchUniquenessTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 1)
     }
 
-    @Test(arguments: StoreKind.allCases) func anUpdateThatWouldRepeatAUniqueValueIsRefusedUnderEveryPolicy(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func anUpdateThatWouldRepeatAUniqueValueIsRefusedUnderEveryPolicy(
+        kind: StoreKind
+    ) throws {
         let stack = try Warehouse.stack(kind)
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
         let request = NSBatchUpdateRequest(entityName: "Item")

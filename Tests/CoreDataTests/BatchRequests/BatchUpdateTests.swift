@@ -3,7 +3,9 @@ import TestSupport
 import Testing
 
 struct BatchUpdateTests {
-    private func update(_ entity: String = "Item", _ predicate: String? = nil, _ properties: [AnyHashable: Any]) -> NSBatchUpdateRequest {
+    private func update(_ entity: String = "Item", _ predicate: String? = nil, _ properties: [AnyHashable: Any])
+        -> NSBatchUpdateRequest
+    {
         let request = NSBatchUpdateRequest(entityName: entity)
         request.predicate = predicate.map { NSPredicate(format: $0) }
         request.propertiesToUpdate = properties
@@ -44,7 +46,8 @@ struct BatchUpdateTests {
         #expect(try stack.values("care", of: "Fragile", by: "sku") == ["soft", "soft"])
     }
 
-    @Test("234: The result of an update is a status unless IDs or a number are asked for", arguments: StoreKind.allCases)
+    @Test(
+        "234: The result of an update is a status unless IDs or a number are asked for", arguments: StoreKind.allCases)
     func resultTypes(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
         let request = update("Item", "sku < 'c'", ["stock": 1])
@@ -59,7 +62,9 @@ struct BatchUpdateTests {
     @Test(arguments: StoreKind.allCases) func predicatesAndExpressionsFollowRelationships(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
         try stack.context.execute(
-            update("Item", "category.title == 'Tools' AND ANY labels.text == 'old'", ["name": NSExpression(format: "category.title")]))
+            update(
+                "Item", "category.title == 'Tools' AND ANY labels.text == 'old'",
+                ["name": NSExpression(format: "category.title")]))
         #expect(try stack.values("name", of: "Item", by: "sku") == ["Hammer", "Tools", "Rope", "Vase", "Bulb"])
         if StoreKind.foldTexts { #expect(try stack.values("upperName", of: "Item", by: "sku")[1] == "TOOLS") }
         try stack.context.execute(update("Item", nil, ["stock": NSExpression(format: "labels.@count")]))
@@ -69,12 +74,17 @@ struct BatchUpdateTests {
     @Test(arguments: StoreKind.allCases) func expressionsReadWhatWasThereBefore(kind: StoreKind) throws {
         let stack = try Warehouse.stack(kind)
         try stack.context.execute(
-            update("Item", nil, ["name": NSExpression(format: "sku"), "care": NSNull()].filter { $0.key != "care" as AnyHashable }))
+            update(
+                "Item", nil,
+                ["name": NSExpression(format: "sku"), "care": NSNull()].filter { $0.key != "care" as AnyHashable }))
         let title = StoreKind.foldTexts ? NSExpression(format: "uppercase:(title)") : NSExpression(format: "title")
-        try stack.context.execute(update("Category", nil, ["level": NSExpression(format: "level * 2.6"), "title": title]))
+        try stack.context.execute(
+            update("Category", nil, ["level": NSExpression(format: "level * 2.6"), "title": title]))
         #expect(try stack.values("name", of: "Item", by: "sku") == ["a", "b", "c", "d", "e"])
         #expect(try stack.values("level", of: "Category", by: "title") == ["5", "2"])
-        #expect(try stack.values("title", of: "Category", by: "title") == (StoreKind.foldTexts ? ["GLASS", "TOOLS"] : ["Glass", "Tools"]))
+        #expect(
+            try stack.values("title", of: "Category", by: "title")
+                == (StoreKind.foldTexts ? ["GLASS", "TOOLS"] : ["Glass", "Tools"]))
     }
 
     @Test(arguments: StoreKind.allCases) func aToOneRelationshipTakesAnIDOrNil(kind: StoreKind) throws {
@@ -82,7 +92,8 @@ struct BatchUpdateTests {
         let categories = try stack.objectIDs(of: "Category", by: "title")
         try stack.context.execute(update("Item", "sku == 'c'", ["category": categories[0]]))
         try stack.context.execute(update("Item", "sku == 'a'", ["category": NSNull()]))
-        #expect(try stack.values("category.title", of: "Item", by: "sku") == ["nil", "Tools", "Glass", "Glass", "Glass"])
+        #expect(
+            try stack.values("category.title", of: "Item", by: "sku") == ["nil", "Tools", "Glass", "Glass", "Glass"])
         #expect(try stack.values("itemCount", of: "Category", by: "title") == ["3", "1"])
         #expect(try stack.values("items.@count", of: "Category", by: "title") == ["3", "1"])
     }
@@ -93,7 +104,9 @@ struct BatchUpdateTests {
         try stack.context.execute(update("Item", "sku < 'c'", ["photo": large]))
         try stack.context.execute(update("Item", "sku == 'a'", ["photo": Data([1, 2])]))
         let context = stack.newContext()
-        let photos = try stack.objectIDs(of: "Item", by: "sku").map { context.object(with: $0).value(forKey: "photo") as? Data }
+        let photos = try stack.objectIDs(of: "Item", by: "sku").map {
+            context.object(with: $0).value(forKey: "photo") as? Data
+        }
         #expect(photos == [Data([1, 2]), large, nil, nil, nil])
         guard kind == .sqlite else { return }
         try stack.coordinator.remove(stack.store)
@@ -134,7 +147,8 @@ struct BatchUpdateTests {
         let request = update("Item", nil, ["stock": 9])
         request.resultType = .updatedObjectIDsResultType
         let objectIDs = try #require((first.execute(request) as? NSBatchUpdateResult)?.result as? [NSManagedObjectID])
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: objectIDs], into: [first, second])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: objectIDs], into: [first, second])
         for context in [first, second] { #expect(context.object(with: hammer).value(forKey: "stock") as? Int == 9) }
     }
 
@@ -157,7 +171,8 @@ struct BatchUpdateTests {
         }
     }
 
-    @Test(arguments: StoreKind.allCases, Array(0...7)) func whatCannotBeSetIsRefused(kind: StoreKind, index: Int) throws {
+    @Test(arguments: StoreKind.allCases, Array(0...7)) func whatCannotBeSetIsRefused(kind: StoreKind, index: Int) throws
+    {
         // A text as a number is nil in memory, as key-value coding has it.
         if kind == .inMemory, index == 7 { return }
         let (entity, properties, message) = Self.refused(index)

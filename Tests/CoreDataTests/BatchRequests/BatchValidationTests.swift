@@ -101,8 +101,11 @@ final class StrictTicket: NSManagedObject {
     fileprivate static let day = Date(timeIntervalSinceReferenceDate: 0)
 
     /// - Parameter rules: changes the tickets of a holder.
-    private static func stack(_ kind: StoreKind, _ rules: (NSRelationshipDescription) -> Void = { _ in }) throws -> BatchStack {
-        func attribute(_ name: String, _ type: NSAttributeType, _ rules: [(NSPredicate, Int)]) -> NSAttributeDescription {
+    private static func stack(_ kind: StoreKind, _ rules: (NSRelationshipDescription) -> Void = { _ in }) throws
+        -> BatchStack
+    {
+        func attribute(_ name: String, _ type: NSAttributeType, _ rules: [(NSPredicate, Int)]) -> NSAttributeDescription
+        {
             let attribute = NSAttributeDescription(name, type)
             attribute.setValidation(predicates: rules.map(\.0), warnings: rules.map { $0.1 as NSNumber })
             return attribute
@@ -126,7 +129,10 @@ final class StrictTicket: NSManagedObject {
                 attribute(
                     "day", .dateAttributeType,
                     [
-                        (NSPredicate(format: "SELF <= %@", day.addingTimeInterval(1000) as NSDate), NSValidationDateTooLateError),
+                        (
+                            NSPredicate(format: "SELF <= %@", day.addingTimeInterval(1000) as NSDate),
+                            NSValidationDateTooLateError
+                        ),
                         (NSPredicate(format: "SELF >= %@", day as NSDate), NSValidationDateTooSoonError),
                     ]),
             ])
@@ -188,14 +194,17 @@ final class StrictTicket: NSManagedObject {
 
     /// A stack whose only ticket has a price that a batch update has made too large, and the ticket
     /// in another context.
-    private static func stackWithUnvalidatedPrice(_ kind: StoreKind) throws -> (stack: BatchStack, ticket: StrictTicket) {
+    private static func stackWithUnvalidatedPrice(_ kind: StoreKind) throws -> (stack: BatchStack, ticket: StrictTicket)
+    {
         let stack = try Self.stack(kind)
         _ = Self.ticket("good", in: stack.context)
         try stack.context.save()
         let update = NSBatchUpdateRequest(entityName: "Ticket")
         update.propertiesToUpdate = ["price": 101]
         try stack.context.execute(update)
-        return (stack, try #require(try stack.newContext().fetch(NSFetchRequest<StrictTicket>(entityName: "Ticket")).first))
+        return (
+            stack, try #require(try stack.newContext().fetch(NSFetchRequest<StrictTicket>(entityName: "Ticket")).first)
+        )
     }
 
     @Test("68, 85: what a batch wrote is found by a validation that is asked for", arguments: StoreKind.allCases)

@@ -19,13 +19,18 @@ struct RandomBatchTests {
             if cascades { rules.itemsOfCategory = .cascadeDeleteRule }
             if Bool.random(using: &generator) { rules.certificateOfItem = .cascadeDeleteRule }
             if Bool.random(using: &generator) { rules.labelsOfItem = .cascadeDeleteRule }
-            let options: [AnyHashable: Any]? = Bool.random(using: &generator) ? [NSPersistentHistoryTrackingKey: true] : nil
-            batches = try StoreKind.allCases.map { try Warehouse.stack($0, rules, options: $0 == .sqlite ? options : nil) }
+            let options: [AnyHashable: Any]? =
+                Bool.random(using: &generator) ? [NSPersistentHistoryTrackingKey: true] : nil
+            batches = try StoreKind.allCases.map {
+                try Warehouse.stack($0, rules, options: $0 == .sqlite ? options : nil)
+            }
             byHand = try Warehouse.stack(.sqlite, rules)
             for stack in batches + [byHand] { stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }
         }
 
-        mutating func pick<Element>(_ elements: [Element]) -> Element { elements[Int.random(in: 0..<elements.count, using: &generator)] }
+        mutating func pick<Element>(_ elements: [Element]) -> Element {
+            elements[Int.random(in: 0..<elements.count, using: &generator)]
+        }
 
         // MARK: Steps
 
@@ -43,7 +48,9 @@ struct RandomBatchTests {
                 var row: [String: Any] = ["sku": "s\(Int.random(in: 0..<14, using: &generator))"]
                 if Bool.random(using: &generator) { row["name"] = pick(["Nail", "Screw", "Größe", ""]) }
                 if Bool.random(using: &generator) { row["stock"] = Int.random(in: -3...40, using: &generator) }
-                if Bool.random(using: &generator) { row["price"] = Decimal(Int.random(in: 0...400, using: &generator)) / 4 }
+                if Bool.random(using: &generator) {
+                    row["price"] = Decimal(Int.random(in: 0...400, using: &generator)) / 4
+                }
                 if Bool.random(using: &generator) { row["category"] = pick(["Tools", "Glass", ""]) }
                 if Int.random(in: 0..<4, using: &generator) == 0 {
                     let size = Bool.random(using: &generator) ? 150_000 : 10
@@ -79,9 +86,11 @@ struct RandomBatchTests {
                 let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
                 request.predicate = NSPredicate(format: "sku == %@", row["sku"] as? String ?? "")
                 let item =
-                    try context.fetch(request).first ?? NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
+                    try context.fetch(request).first
+                    ?? NSEntityDescription.insertNewObject(forEntityName: "Item", into: context)
                 for (name, value) in row {
-                    item.setValue(name == "category" ? try Self.value(value, context, asID: false) : value, forKey: name)
+                    item.setValue(
+                        name == "category" ? try Self.value(value, context, asID: false) : value, forKey: name)
                 }
             }
             try context.save()
@@ -93,7 +102,9 @@ struct RandomBatchTests {
             case 0: nil
             case 1: "stock > \(Int.random(in: 0...30, using: &generator))"
             case 2: "category.title == '\(pick(["Tools", "Glass"]))'"
-            case 3: "sku IN {'s\(Int.random(in: 0..<7, using: &generator))', 's\(Int.random(in: 7..<14, using: &generator))', 'a'}"
+            case 3:
+                "sku IN {'s\(Int.random(in: 0..<7, using: &generator))', "
+                    + "'s\(Int.random(in: 7..<14, using: &generator))', 'a'}"
             case 4: "ANY labels.text == '\(pick(["new", "old"]))'"
             case 5: "price >= 10 OR name == 'Nail'"
             default: "category == nil"
@@ -157,7 +168,8 @@ struct RandomBatchTests {
                 let context = stack.newContext()
                 let objectIDs = try context.fetch(request).map(\.objectID)
                 try stack.context.execute(
-                    byIDs && isOfOne ? NSBatchDeleteRequest(objectIDs: objectIDs) : NSBatchDeleteRequest(fetchRequest: request))
+                    byIDs && isOfOne
+                        ? NSBatchDeleteRequest(objectIDs: objectIDs) : NSBatchDeleteRequest(fetchRequest: request))
             }
             let context = byHand.newContext()
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -176,7 +188,9 @@ struct RandomBatchTests {
                     let values = keys.map { key -> String in
                         let value = object.value(forKeyPath: key)
                         if let photo = value as? Data { return "\(photo.count) x \(photo.first ?? 0)" }
-                        let text = (value as? NSSet).map { "\($0.allObjects.map { "\($0)" }.sorted())" } ?? value.map { "\($0)" }
+                        let text =
+                            (value as? NSSet).map { "\($0.allObjects.map { "\($0)" }.sorted())" }
+                            ?? value.map { "\($0)" }
                         return text ?? "nil"
                     }
                     return "\(object.entity.name ?? "") \(values)"
@@ -201,11 +215,14 @@ struct RandomBatchTests {
             }
             return file.column(
                 ([
-                    "SELECT 'category' FROM ZITEM WHERE ZCATEGORY IS NOT NULL AND ZCATEGORY NOT IN (SELECT Z_PK FROM ZCATEGORY)",
-                    "SELECT 'certificate' FROM ZITEM WHERE ZCERTIFICATE IS NOT NULL AND ZCERTIFICATE NOT IN (SELECT Z_PK FROM ZCERTIFICATE)",
+                    "SELECT 'category' FROM ZITEM WHERE ZCATEGORY IS NOT NULL AND ZCATEGORY NOT IN (SELECT Z_PK FROM "
+                        + "ZCATEGORY)",
+                    "SELECT 'certificate' FROM ZITEM WHERE ZCERTIFICATE IS NOT NULL AND ZCERTIFICATE NOT IN (SELECT "
+                        + "Z_PK FROM ZCERTIFICATE)",
                     "SELECT 'item' FROM ZCERTIFICATE WHERE ZITEM IS NOT NULL AND ZITEM NOT IN (SELECT Z_PK FROM ZITEM)",
                     "SELECT 'Z_MAX' FROM Z_PRIMARYKEY WHERE Z_NAME = 'Item' AND Z_MAX < (SELECT max(Z_PK) FROM ZITEM)",
-                ] + owners).joined(separator: " UNION ALL ")) + file.column("PRAGMA integrity_check").filter { $0 != "ok" }
+                ] + owners).joined(separator: " UNION ALL "))
+                + file.column("PRAGMA integrity_check").filter { $0 != "ok" }
         }
 
         func check(_ steps: [String]) throws -> Bool {
@@ -213,7 +230,12 @@ struct RandomBatchTests {
             for (stack, kind) in zip(batches, StoreKind.allCases) {
                 let found = try Self.contents(stack)
                 guard found == expected else {
-                    Issue.record("\(kind): \(Set(found).symmetricDifference(expected).sorted())\n\(steps.joined(separator: "\n"))")
+                    Issue.record(
+                        """
+                        \(kind): \(Set(found).symmetricDifference(expected).sorted())
+                        \(steps.joined(separator: "\n"))
+                        """
+                    )
                     return false
                 }
             }

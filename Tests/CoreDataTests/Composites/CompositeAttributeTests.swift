@@ -85,7 +85,9 @@ final class CompositeItem: NSManagedObject {
         #expect(unit["factor"] as? Double == 0.01)
     }
 
-    @Test("330: predicates reach the elements of composite attributes", .foldsTexts) func predicatesReachElements() throws {
+    @Test("330: predicates reach the elements of composite attributes", .foldsTexts) func predicatesReachElements()
+        throws
+    {
         for (predicate, names) in Self.predicates {
             let found = try stack.newContext().fetch(Self.request(predicate))
             #expect(found.map(\.name) == names, "\(predicate)")

@@ -3,7 +3,8 @@ import CoreData
 extension NSCompositeAttributeDescription {
     /// A composite attribute, optional unless said otherwise.
     convenience init(
-        _ name: String, was former: String? = nil, optional: Bool = true, isEnumeration: Bool = false, _ elements: NSAttributeDescription...
+        _ name: String, was former: String? = nil, optional: Bool = true, isEnumeration: Bool = false,
+        _ elements: NSAttributeDescription...
     ) {
         self.init()
         self.name = name

@@ -7,7 +7,8 @@ import Testing
     private static func entities() -> [NSEntityDescription] {
         let count = NSAttributeDescription("count", .integer32AttributeType, optional: false, default: 1)
         count.setValidationPredicates([NSPredicate(format: "SELF <= 10")], withValidationWarnings: ["too many"])
-        let inner = NSCompositeAttributeDescription("inner", .init("code", .stringAttributeType), .init("weight", .decimalAttributeType))
+        let inner = NSCompositeAttributeDescription(
+            "inner", .init("code", .stringAttributeType), .init("weight", .decimalAttributeType))
         return [
             NSEntityDescription(
                 "Box", class: "NSManagedObject",
@@ -15,7 +16,8 @@ import Testing
                     NSAttributeDescription("name", .stringAttributeType),
                     NSCompositeAttributeDescription("pack", .init("label", .stringAttributeType), count, inner),
                     NSCompositeAttributeDescription(
-                        "seal", .init("mark", .stringAttributeType, optional: false), .init("date", .dateAttributeType)),
+                        "seal", .init("mark", .stringAttributeType, optional: false),
+                        .init("date", .dateAttributeType)),
                 ])
         ]
     }
@@ -31,7 +33,9 @@ import Testing
         try stack.context.save()
     }
 
-    private func fetched(_ format: String = "TRUEPREDICATE", in context: NSManagedObjectContext) throws -> [NSManagedObject] {
+    private func fetched(_ format: String = "TRUEPREDICATE", in context: NSManagedObjectContext) throws
+        -> [NSManagedObject]
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Box")
         request.predicate = NSPredicate(format: format)
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
@@ -93,7 +97,8 @@ import Testing
 
     @Test func valuesAreCheckedBeforeTheyAreSet() throws {
         for (value, part) in [
-            (["colour": "red"] as [String: Any], "no element 'colour'"), (["count": "many"], "count"), (["count": 11], "too many"),
+            (["colour": "red"] as [String: Any], "no element 'colour'"), (["count": "many"], "count"),
+            (["count": 11], "too many"),
         ] {
             var object: AnyObject? = value as NSDictionary
             let error = errorThrown { try box.validateValue(&object, forKey: "pack") }
@@ -108,7 +113,8 @@ import Testing
         box.setValue("mine", forKeyPath: "pack.label")
         try other.save()
         let error = errorThrown { try stack.context.save() }
-        let conflict = try #require((error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.first)
+        let conflict = try #require(
+            (error?.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.first)
         #expect(conflict.objectSnapshot?.keys.sorted() == ["name", "pack", "seal"])
         #expect((conflict.cachedSnapshot?["pack"] as? [String: Any])?["count"] as? Int == 5)
         stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -151,7 +157,10 @@ import Testing
         request.propertiesToFetch = ["pack"]
         request.propertiesToGroupBy = ["pack"]
         request.sortDescriptors = []
-        #expect(try context.fetch(request).compactMap { ($0["pack"] as? [String: Any])?["label"] as? String }.sorted() == ["x", "y"])
+        #expect(
+            try context.fetch(request).compactMap { ($0["pack"] as? [String: Any])?["label"] as? String }.sorted() == [
+                "x", "y",
+            ])
     }
 
     @Test(arguments: StoreKind.allCases) func compositesEqualDictionaries(_ kind: StoreKind) throws {
@@ -191,7 +200,8 @@ import Testing
         }
         let context = coordinator.newContext()
         for _ in 1...2 {
-            NSEntityDescription.insertNewObject(forEntityName: "Box", into: context).setValue(["mark": "m"], forKey: "seal")
+            NSEntityDescription.insertNewObject(forEntityName: "Box", into: context).setValue(
+                ["mark": "m"], forKey: "seal")
         }
         let error = errorThrown { try context.save() }
         #expect(error?.code == CocoaError.managedObjectConstraintMerge.rawValue, "\(String(describing: error))")
@@ -208,8 +218,11 @@ import Testing
         let stack = try TestStack(entities)
         let statements = stack.file.column("SELECT sql FROM sqlite_master WHERE type = 'index'")
         #expect(statements.contains("CREATE INDEX Z_Box_byLabel ON ZBOX (ZLABEL COLLATE BINARY ASC)"), "\(statements)")
-        #expect(statements.contains("CREATE INDEX Z_Box_bySeal ON ZBOX (ZMARK COLLATE BINARY ASC, ZDATE COLLATE BINARY ASC)"))
-        let plan = stack.file.rows("EXPLAIN QUERY PLAN SELECT * FROM ZBOX t0 WHERE t0.ZLABEL = 'a'").joined().compactMap { $0 }
+        #expect(
+            statements.contains(
+                "CREATE INDEX Z_Box_bySeal ON ZBOX (ZMARK COLLATE BINARY ASC, ZDATE COLLATE BINARY ASC)"))
+        let plan = stack.file.rows("EXPLAIN QUERY PLAN SELECT * FROM ZBOX t0 WHERE t0.ZLABEL = 'a'").joined().compactMap
+        { $0 }
         #expect(plan.contains { $0.contains("Z_Box_byLabel") }, "\(plan)")
     }
 
@@ -231,7 +244,10 @@ import Testing
         let entities = Self.entities()
         let crate = NSEntityDescription(
             "Crate", class: "NSManagedObject",
-            [NSCompositeAttributeDescription("lid", .init("label", .stringAttributeType), .init("depth", .integer16AttributeType))])
+            [
+                NSCompositeAttributeDescription(
+                    "lid", .init("label", .stringAttributeType), .init("depth", .integer16AttributeType))
+            ])
         entities[0].subentities = [crate]
         let stack = try TestStack(entities + [crate])
         let object = NSEntityDescription.insertNewObject(forEntityName: "Crate", into: stack.context)
@@ -246,7 +262,8 @@ import Testing
 
     @Test func rowsAreReachedThroughRelationships() throws {
         let entities = Self.entities()
-        let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let shelf = NSEntityDescription(
+            "Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(shelf, "boxes", toMany: true, entities[0], inverse: "shelf")
         let stack = try TestStack(entities + [shelf])
         let object = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: stack.context)

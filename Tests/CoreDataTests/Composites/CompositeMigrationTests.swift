@@ -9,7 +9,9 @@ import Testing
 
     init() throws { store = try MigratedStore() }
 
-    private func item(_ composite: NSPropertyDescription) -> NSManagedObjectModel { model(entity("Item", text("name"), composite)) }
+    private func item(_ composite: NSPropertyDescription) -> NSManagedObjectModel {
+        model(entity("Item", text("name"), composite))
+    }
 
     /// A store with two items, one of them without a value.
     private func fill(_ store: MigratedStore, _ old: NSManagedObjectModel, _ key: String, _ value: Any) throws {
@@ -27,7 +29,8 @@ import Testing
             ["width": 1, "depth": 2, "unit": "m"])
         let new = item(
             NSCompositeAttributeDescription(
-                "size", number("breadth", was: "width"), text("unit"), text("note"), number("count", optional: false, default: 3)))
+                "size", number("breadth", was: "width"), text("unit"), text("note"),
+                number("count", optional: false, default: 3)))
         try store.migrate(to: new)
         #expect(
             kind != .sqlite
@@ -38,9 +41,14 @@ import Testing
 
     @Test(arguments: StoreKind.persistent) func compositesAreRenamedWithTheirElements(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
-        try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1, "unit": "m"])
-        try store.migrate(to: item(NSCompositeAttributeDescription("measure", was: "size", text("unit"), number("width"), text("more"))))
-        try store.open(item(NSCompositeAttributeDescription("measure", text("unit"), number("width"), text("more")))) { context in
+        try fill(
+            store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size",
+            ["width": 1, "unit": "m"])
+        try store.migrate(
+            to: item(
+                NSCompositeAttributeDescription("measure", was: "size", text("unit"), number("width"), text("more"))))
+        try store.open(item(NSCompositeAttributeDescription("measure", text("unit"), number("width"), text("more")))) {
+            context in
             let widths = try context.objects("Item", by: "name").map { $0.value(forKeyPath: "measure.width") as? Int }
             #expect(widths == [1, nil])
         }
@@ -57,11 +65,14 @@ import Testing
         #expect(kind != .sqlite || store.file.column("SELECT ZSTATUS FROM ZITEM ORDER BY Z_PK") == ["open", nil])
     }
 
-    @Test(arguments: StoreKind.persistent) func elementsComeFromAttributesThatTheirRenamingIdentifiersName(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func elementsComeFromAttributesThatTheirRenamingIdentifiersName(
+        kind: StoreKind
+    ) throws {
         let store = try MigratedStore(kind)
         let plain = model(entity("Item", text("name"), text("city"), number("zip")))
         try store.open(plain) { $0.insert("Item", ["name": "a", "city": "Vienna", "zip": 1010]) }
-        let composite = item(NSCompositeAttributeDescription("address", text("town", was: "city"), number("code", was: "zip")))
+        let composite = item(
+            NSCompositeAttributeDescription("address", text("town", was: "city"), number("code", was: "zip")))
         try store.migrate(to: composite)
         #expect(kind != .sqlite || store.file.rows("SELECT ZTOWN, ZCODE FROM ZITEM") == [["Vienna", "1010"]])
         try store.migrate(to: model(entity("Item", text("name"), text("city", was: "address.town"))))
@@ -70,16 +81,22 @@ import Testing
 
     @Test(arguments: StoreKind.persistent) func aCompositeThatIsRequiredNowIsMadeOfItsDefaults(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
-        try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1, "unit": "m"])
+        try fill(
+            store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size",
+            ["width": 1, "unit": "m"])
         let required = NSCompositeAttributeDescription(
             "size", optional: false, number("width", optional: false, default: 7), text("unit", default: "cm"))
         try store.migrate(to: item(required))
-        #expect(kind != .sqlite || store.file.rows("SELECT ZWIDTH, ZUNIT FROM ZITEM ORDER BY Z_PK") == [["1", "m"], ["7", "cm"]])
+        #expect(
+            kind != .sqlite
+                || store.file.rows("SELECT ZWIDTH, ZUNIT FROM ZITEM ORDER BY Z_PK") == [["1", "m"], ["7", "cm"]])
     }
 
     /// A required element of an optional composite attribute is required only of objects that have
     /// the composite value.
-    @Test(arguments: StoreKind.persistent) func anOptionalCompositeWithARequiredElementIsNewBesideObjects(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func anOptionalCompositeWithARequiredElementIsNewBesideObjects(
+        kind: StoreKind
+    ) throws {
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name")))) { $0.insert("Item", ["name": "a"]) }
         let new = item(NSCompositeAttributeDescription("size", number("width", optional: false), text("unit")))
@@ -91,7 +108,8 @@ import Testing
     }
 
     @Test func whatCannotBeInferredIsNamed() throws {
-        try fill(store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1])
+        try fill(
+            store, item(NSCompositeAttributeDescription("size", number("width"), text("unit"))), "size", ["width": 1])
         for (composite, part) in [
             (NSCompositeAttributeDescription("size", text("width"), text("unit")), "size.width"),
             (NSCompositeAttributeDescription("size", number("width"), number("count", optional: false)), "size.count"),
@@ -125,13 +143,15 @@ import Testing
             "unit": ["symbol": "m"],
         ]
         let archive = try #require(TransformableArchive.data(from: values))
-        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: store.url)
+        var metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSSQLiteStoreType, at: store.url)
         let hash = Data(VersionHash.entity(try #require(model.entitiesByName["Item"]), archivesComposites: true))
         metadata[NSStoreModelVersionHashesKey] = ["Item": hash]
         func hex(_ data: Data) -> String { data.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined() }
         let file = store.file
         for statement in [
-            "ALTER TABLE ZITEM DROP COLUMN ZWIDTH", "ALTER TABLE ZITEM DROP COLUMN ZPRICE", "ALTER TABLE ZITEM DROP COLUMN ZMADE",
+            "ALTER TABLE ZITEM DROP COLUMN ZWIDTH", "ALTER TABLE ZITEM DROP COLUMN ZPRICE",
+            "ALTER TABLE ZITEM DROP COLUMN ZMADE",
             "ALTER TABLE ZITEM DROP COLUMN ZSYMBOL", "ALTER TABLE ZITEM ADD COLUMN ZSIZE BLOB",
             "UPDATE ZITEM SET ZSIZE = x'\(hex(archive))' WHERE ZNAME = 'a'",
             "UPDATE Z_METADATA SET Z_PLIST = x'\(hex(try StoreMetadata.encode(metadata)))'",
@@ -149,7 +169,9 @@ import Testing
                 ["a", "4", "1.25", "100", "m"], ["b", nil, nil, nil, nil],
             ])
         try store.open(item(Self.sizes())) { context in
-            let symbols = try context.objects("Item", by: "name").map { $0.value(forKeyPath: "size.unit.symbol") as? String }
+            let symbols = try context.objects("Item", by: "name").map {
+                $0.value(forKeyPath: "size.unit.symbol") as? String
+            }
             #expect(symbols == ["m", nil])
         }
     }

@@ -14,9 +14,11 @@ import Testing
                     NSCompositeAttributeDescription("unit", .init("symbol", .stringAttributeType))),
             ])
         let special = NSEntityDescription(
-            "Special", class: "NSManagedObject", [NSCompositeAttributeDescription("extra", .init("note", .stringAttributeType))])
+            "Special", class: "NSManagedObject",
+            [NSCompositeAttributeDescription("extra", .init("note", .stringAttributeType))])
         part.subentities = [special]
-        let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let owner = NSEntityDescription(
+            "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(owner, "parts", toMany: true, part, inverse: "owner")
         let bag = NSRelationshipDescription("favourite", to: part)
         owner.properties += [bag]
@@ -33,7 +35,8 @@ import Testing
     private func context(_ arena: Arena) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
         if arena == .sqlite || arena == .sqliteAndMemory {
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"))
+            try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"))
         }
         if arena == .inMemory || arena == .sqliteAndMemory {
             try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
@@ -45,7 +48,9 @@ import Testing
         return coordinator.newContext()
     }
 
-    private func refusal(_ entity: String, _ key: String, _ context: NSManagedObjectContext, dictionaries: Bool = false) -> NSError? {
+    private func refusal(_ entity: String, _ key: String, _ context: NSManagedObjectContext, dictionaries: Bool = false)
+        -> NSError?
+    {
         errorThrown {
             if dictionaries {
                 let request = NSFetchRequest<NSDictionary>(entityName: entity)
@@ -55,17 +60,22 @@ import Testing
                 _ = try context.fetch(request)
             } else {
                 let request = NSFetchRequest<NSManagedObject>(entityName: entity)
-                request.sortDescriptors = [NSSortDescriptor(key: "serial", ascending: true), NSSortDescriptor(key: key, ascending: false)]
+                request.sortDescriptors = [
+                    NSSortDescriptor(key: "serial", ascending: true), NSSortDescriptor(key: key, ascending: false),
+                ]
                 if entity == "Owner" { request.sortDescriptors?.removeFirst() }
                 _ = try context.fetch(request)
             }
         }
     }
 
-    @Test(arguments: Arena.allCases, [false, true]) func everyStoreRefusesItWithTheSameError(arena: Arena, unsaved: Bool) throws {
+    @Test(arguments: Arena.allCases, [false, true]) func everyStoreRefusesItWithTheSameError(
+        arena: Arena, unsaved: Bool
+    ) throws {
         let context = try context(arena)
         for serial in 0..<3 {
-            let part = NSEntityDescription.insertNewObject(forEntityName: serial == 2 ? "Special" : "Part", into: context)
+            let part = NSEntityDescription.insertNewObject(
+                forEntityName: serial == 2 ? "Special" : "Part", into: context)
             part.setValue(serial, forKey: "serial")
             part.setValue(["width": serial, "unit": ["symbol": "m"]], forKey: "size")
         }
@@ -87,7 +97,9 @@ import Testing
         #expect(error.localizedDescription.contains("a composite attribute has no order"))
     }
 
-    @Test(arguments: Arena.allCases, [false, true]) func anOrderByElementsIsNotRefused(arena: Arena, unsaved: Bool) throws {
+    @Test(arguments: Arena.allCases, [false, true]) func anOrderByElementsIsNotRefused(arena: Arena, unsaved: Bool)
+        throws
+    {
         let context = try context(arena)
         for serial in 0..<3 {
             let part = NSEntityDescription.insertNewObject(forEntityName: "Part", into: context)
@@ -101,13 +113,18 @@ import Testing
     }
 
     /// A relationship on the way may have the name of the composite attribute that it leads to.
-    @Test(arguments: StoreKind.allCases, [false, true]) func aRelationshipMayBeNamedAsTheAttribute(kind: StoreKind, unsaved: Bool) throws {
+    @Test(arguments: StoreKind.allCases, [false, true]) func aRelationshipMayBeNamedAsTheAttribute(
+        kind: StoreKind, unsaved: Bool
+    ) throws {
         let spot = NSEntityDescription(
-            "Spot", class: "NSManagedObject", [NSCompositeAttributeDescription("place", .init("city", .stringAttributeType))])
-        let visit = NSEntityDescription("Visit", class: "NSManagedObject", [NSAttributeDescription("day", .integer64AttributeType)])
+            "Spot", class: "NSManagedObject",
+            [NSCompositeAttributeDescription("place", .init("city", .stringAttributeType))])
+        let visit = NSEntityDescription(
+            "Visit", class: "NSManagedObject", [NSAttributeDescription("day", .integer64AttributeType)])
         relate(visit, "place", spot, inverse: "visits", inverseToMany: true)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([spot, visit]))
-        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("visits.sqlite")))
+        try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(folder.file("visits.sqlite")))
         let context = coordinator.newContext()
         for (day, city) in ["Rome", "Athens", "Paris"].enumerated() {
             let place = NSEntityDescription.insertNewObject(forEntityName: "Spot", into: context)

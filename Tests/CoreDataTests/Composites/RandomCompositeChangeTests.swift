@@ -16,18 +16,23 @@ import Testing
             "size", .init("width", .integer32AttributeType, default: 3), .init("depth", .integer64AttributeType),
             NSCompositeAttributeDescription("unit", .init("symbol", .stringAttributeType, default: "m")))
         size.preservesValueInHistoryOnDeletion = true
-        let other = NSCompositeAttributeDescription("other", .init("mark", .stringAttributeType), .init("grade", .integer16AttributeType))
+        let other = NSCompositeAttributeDescription(
+            "other", .init("mark", .stringAttributeType), .init("grade", .integer16AttributeType))
         other.defaultValue = ["grade": 7]
         let name = NSAttributeDescription("name", .stringAttributeType)
         name.preservesValueInHistoryOnDeletion = true
         let part = NSEntityDescription(
-            "Part", class: "NSManagedObject", [name, size, other, NSAttributeDescription("zeal", .integer32AttributeType)])
-        let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            "Part", class: "NSManagedObject",
+            [name, size, other, NSAttributeDescription("zeal", .integer32AttributeType)])
+        let owner = NSEntityDescription(
+            "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(owner, "parts", toMany: true, part, inverse: "owner")
         return NSManagedObjectModel([part, owner])
     }
 
-    private static func coordinator(_ kind: StoreKind, _ url: URL, history: Bool = false) throws -> NSPersistentStoreCoordinator {
+    private static func coordinator(_ kind: StoreKind, _ url: URL, history: Bool = false) throws
+        -> NSPersistentStoreCoordinator
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil, at: kind.url(url),
@@ -43,7 +48,8 @@ import Testing
         /// A value for an element, as the object takes it; nil for none.
         mutating func value(_ path: String) -> Any? {
             if number(0..<5) == 0 { return nil }
-            return path.hasSuffix("symbol") || path.hasSuffix("mark") ? ["a", "b", "c"][number(0..<3)] as Any : number(0..<4)
+            return path.hasSuffix("symbol") || path.hasSuffix("mark")
+                ? ["a", "b", "c"][number(0..<3)] as Any : number(0..<4)
         }
     }
 
@@ -86,7 +92,8 @@ import Testing
                 (objects[id], rows[id]) = (new, row)
                 changes.append(["0", nil, nil, nil, nil, nil])
             case 2:
-                guard let key, let object = objects.removeValue(forKey: key), let row = rows.removeValue(forKey: key) else { continue }
+                guard let key, let object = objects.removeValue(forKey: key), let row = rows.removeValue(forKey: key)
+                else { continue }
                 context.delete(object)
                 try context.save()
                 changes.append(["2", nil, names[key], row["size.width"], row["size.depth"], row["size.unit.symbol"]])
@@ -131,7 +138,8 @@ import Testing
         let file = SQLiteFile(url)
         let found = file.rows(
             """
-            SELECT ZCHANGETYPE, CASE WHEN ZCOLUMNS NOT NULL THEN hex(ZCOLUMNS) END, ZTOMBSTONE0, ZTOMBSTONE1, ZTOMBSTONE2, ZTOMBSTONE3
+            SELECT ZCHANGETYPE, CASE WHEN ZCOLUMNS NOT NULL THEN hex(ZCOLUMNS) END, ZTOMBSTONE0, ZTOMBSTONE1, \
+            ZTOMBSTONE2, ZTOMBSTONE3
             FROM ACHANGE WHERE ZENTITY = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Part') ORDER BY Z_PK
             """)
         #expect(found == changes)
@@ -146,13 +154,16 @@ import Testing
     // MARK: Others' changes
 
     private static let policies: [NSMergePolicyType] = [
-        .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType, .overwriteMergePolicyType,
+        .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+        .overwriteMergePolicyType,
         .rollbackMergePolicyType,
     ]
 
     /// The elements of a part, as the second path has them: the sqlite3 library, or an object that
     /// knows nothing else.
-    private func elements(_ kind: StoreKind, _ url: URL, _ coordinator: NSPersistentStoreCoordinator) throws -> [String?] {
+    private func elements(_ kind: StoreKind, _ url: URL, _ coordinator: NSPersistentStoreCoordinator) throws
+        -> [String?]
+    {
         if kind == .sqlite {
             return SQLiteFile(url).rows("SELECT \(Self.elements.map(\.1).joined(separator: ", ")) FROM ZPART")[0]
         }
@@ -204,13 +215,16 @@ import Testing
                     switch type {
                     case .rollbackMergePolicyType: others[index]
                     case .overwriteMergePolicyType: ours[index]
-                    case .mergeByPropertyStoreTrumpMergePolicyType: others[index] != base[index] ? others[index] : ours[index]
+                    case .mergeByPropertyStoreTrumpMergePolicyType:
+                        others[index] != base[index] ? others[index] : ours[index]
                     default: ours[index] != base[index] ? ours[index] : others[index]
                     }
                 }
             }
             let found = try elements(kind, url, coordinator)
-            #expect(found == expected, "seed \(seed), round \(round), \(type): base \(base), others \(others), mine \(ours)")
+            #expect(
+                found == expected, "seed \(seed), round \(round), \(type): base \(base), others \(others), mine \(ours)"
+            )
             // Without a change of its own a context has not looked at the row.
             if ours != base { #expect(Self.elements.map { Self.text(part.value(forKeyPath: $0.0)) } == expected) }
             if found != expected { return }
@@ -255,5 +269,7 @@ import Testing
 }
 
 extension String {
-    fileprivate func leftPadded(to length: Int) -> String { String(repeating: "0", count: max(0, length - count)) + self }
+    fileprivate func leftPadded(to length: Int) -> String {
+        String(repeating: "0", count: max(0, length - count)) + self
+    }
 }

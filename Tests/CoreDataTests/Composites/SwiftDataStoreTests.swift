@@ -7,24 +7,29 @@ import Testing
 /// columns of the entity.
 @Suite struct SwiftDataStoreTests {
     private static let table =
-        "CREATE TABLE ZORDER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZZIP INTEGER, ZID1 INTEGER, ZOPACITY FLOAT, "
+        "CREATE TABLE ZORDER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZZIP INTEGER, ZID1 INTEGER, "
+        + "ZOPACITY FLOAT, "
         + "ZOPACITY1 FLOAT, ZCITY VARCHAR, ZID VARCHAR, ZNAME VARCHAR, ZFRESH VARCHAR, ZUSED VARCHAR, ZSTATUS VARCHAR )"
 
     /// An optional structure, a structure with an element named like an attribute, two composites
     /// of one type, an enumeration without a raw value and one with.
     private static func model() -> NSManagedObjectModel {
-        func element(_ name: String, _ type: NSAttributeType = .stringAttributeType, optional: Bool = false) -> NSAttributeDescription {
+        func element(_ name: String, _ type: NSAttributeType = .stringAttributeType, optional: Bool = false)
+            -> NSAttributeDescription
+        {
             NSAttributeDescription(name, type, optional: optional)
         }
         let order = NSEntityDescription(
             "Order", class: "NSManagedObject",
             [
                 NSCompositeAttributeDescription(
-                    "address", element("city", optional: true), element("zip", .integer64AttributeType, optional: true)),
+                    "address", element("city", optional: true),
+                    element("zip", .integer64AttributeType, optional: true)),
                 NSCompositeAttributeDescription("author", optional: false, element("id"), element("name")),
                 NSAttributeDescription("id", .integer64AttributeType, optional: false, default: 0),
                 NSCompositeAttributeDescription(
-                    "kind", optional: false, isEnumeration: true, element("fresh", optional: true), element("used", optional: true)),
+                    "kind", optional: false, isEnumeration: true, element("fresh", optional: true),
+                    element("used", optional: true)),
                 NSCompositeAttributeDescription("light", optional: false, element("opacity", .doubleAttributeType)),
                 NSCompositeAttributeDescription("shade", optional: false, element("opacity", .doubleAttributeType)),
                 NSCompositeAttributeDescription("status", optional: false, isEnumeration: true, element("status")),
@@ -44,7 +49,8 @@ import Testing
         let metadata = try StoreMetadata.encode(StoreMetadata.make(for: model.entities, of: model))
         let file = SQLiteFile(url)
         for statement in [
-            Self.table, "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
+            Self.table,
+            "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)",
             "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)",
             "CREATE TABLE Z_MODELCACHE (Z_CONTENT BLOB)", "INSERT INTO Z_PRIMARYKEY VALUES (1, 'Order', 0, 2)",
             "INSERT INTO Z_METADATA VALUES (1, '2C2A1A8E-7E55-4B6F-9B0C-0A3C1F0E5D11', x'\(Self.hex(metadata))')",
@@ -65,7 +71,9 @@ import Testing
         try TestStack(try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url), url: url)
     }
 
-    private func orders(_ format: String?, _ context: NSManagedObjectContext, by key: String = "id") throws -> [NSManagedObject] {
+    private func orders(_ format: String?, _ context: NSManagedObjectContext, by key: String = "id") throws
+        -> [NSManagedObject]
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Order")
         request.predicate = format.map { NSPredicate(format: $0) }
         request.sortDescriptors = [NSSortDescriptor(key: key, ascending: true)]
@@ -94,9 +102,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("address.city == 'Vienna'", [7]), ("address.zip > 1000", [7]), ("address == nil", [8]), ("address != nil", [7]),
+        ("address.city == 'Vienna'", [7]), ("address.zip > 1000", [7]), ("address == nil", [8]),
+        ("address != nil", [7]),
         ("author.id == 'b2' AND id == 8", [8]), ("shade.opacity < light.opacity", [7, 8]), ("kind.used != nil", [7]),
-        ("status.status IN {'open', 'none'}", [7]), ("author.name BEGINSWITH 'B'", [8]), ("author.name.length == 3", [7, 8]),
+        ("status.status IN {'open', 'none'}", [7]), ("author.name BEGINSWITH 'B'", [8]),
+        ("author.name.length == 3", [7, 8]),
         ("address.city ==[c] 'VIENNA'", [7]), ("NOT (status.status CONTAINS 'o')", []), ("kind == kind", [7, 8]),
     ])
     func predicatesReachElements(_ format: String, _ ids: [Int]) throws {
@@ -129,7 +139,9 @@ import Testing
         order.setValue(["opacity": 0.1], forKey: "shade")
         order.setValue(["status": "open"], forKey: "status")
         try stack.context.save()
-        let columns = "SELECT ZID1, ZID, ZNAME, ZCITY, ZZIP, ZOPACITY, ZOPACITY1, ZFRESH, ZUSED, ZSTATUS FROM ZORDER WHERE Z_PK = 3"
+        let columns =
+            "SELECT ZID1, ZID, ZNAME, ZCITY, ZZIP, ZOPACITY, ZOPACITY1, ZFRESH, ZUSED, ZSTATUS FROM ZORDER WHERE "
+            + "Z_PK = 3"
         #expect(stack.file.rows(columns) == [["9", "c3", "Cyd", nil, nil, "0.75", "0.1", "fresh", nil, "open"]])
     }
 

@@ -5,7 +5,9 @@ import Testing
 /// Uniqueness constraints.
 @Suite struct ConstraintTests {
     /// Name and year of all authors.
-    private func rows(_ library: Library) -> [[String?]] { library.tables.rows("SELECT {name}, {born} FROM {author} ORDER BY {name}") }
+    private func rows(_ library: Library) -> [[String?]] {
+        library.tables.rows("SELECT {name}, {born} FROM {author} ORDER BY {name}")
+    }
 
     /// A library with an author, and a context of a merge policy that knows nothing of her.
     private func libraryWithAda(

@@ -90,7 +90,8 @@ final class Contest {
                 ofType: arena.kind.type, configurationName: nil, at: arena.kind.url(library.url), options: options)
         }
         let types: [NSMergePolicyType] = [
-            .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
+            .errorMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
+            .mergeByPropertyObjectTrumpMergePolicyType,
             .overwriteMergePolicyType, .rollbackMergePolicyType, .mergeByPropertyObjectTrumpMergePolicyType,
             .overwriteMergePolicyType,
         ]
@@ -128,7 +129,9 @@ final class Contest {
             interruption.happened = true
             let others = players.filter { $0.context !== saving }
             for _ in 0..<3 {
-                guard let other = others.randomElement(using: &generator), other.policy != .errorMergePolicyType else { continue }
+                guard let other = others.randomElement(using: &generator), other.policy != .errorMergePolicyType else {
+                    continue
+                }
                 try? change(other.context)
                 try? other.context.save()
                 interruption.states.append(rows.state())
@@ -173,7 +176,9 @@ final class Contest {
         saves += 1
         do {
             try context.save()
-        } catch let error as CocoaError where error.code == .managedObjectMerge && player.policy == .errorMergePolicyType {
+        } catch let error as CocoaError
+            where error.code == .managedObjectMerge && player.policy == .errorMergePolicyType
+        {
             if rows.state() != before { problem = "a refused save changed the store" }
             getGoing(context, after: error)
             return
@@ -183,11 +188,13 @@ final class Contest {
         }
         if context.hasChanges {
             let left = context.insertedObjects.union(context.updatedObjects).union(context.deletedObjects)
-            problem = "changes are left after a save with policy \(player.policy.rawValue): \(left.map(ContestRows.name))"
+            problem =
+                "changes are left after a save with policy \(player.policy.rawValue): \(left.map(ContestRows.name))"
         }
         let names = new.filter { $0.value.managedObjectContext != nil }.mapValues(ContestRows.name)
         let outcome = ContestOutcome(
-            policy: player.policy, intentions: intentions.mapValues { $0.renaming(names) }, new: Set(names.values), before: before,
+            policy: player.policy, intentions: intentions.mapValues { $0.renaming(names) }, new: Set(names.values),
+            before: before,
             after: rows.state(), interruption: interruption)
         problem = problem ?? outcome.problem ?? rows.problem
     }

@@ -53,7 +53,9 @@ struct ContestOutcome {
         return intentions
     }
 
-    private var objectsWin: Bool { policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType }
+    private var objectsWin: Bool {
+        policy == .mergeByPropertyObjectTrumpMergePolicyType || policy == .overwriteMergePolicyType
+    }
 
     /// The first thing that is not as it should be.
     var problem: String? {
@@ -66,14 +68,18 @@ struct ContestOutcome {
         }
         for (name, intention) in intentions.sorted(by: { $0.key < $1.key }) {
             if let difference = difference(name, intention) {
-                return "policy \(policy.rawValue)\(interruption.happened ? ", interrupted" : ""), \(name): \(difference). It was "
+                return
+                    "policy \(policy.rawValue)\(interruption.happened ? ", interrupted" : ""), \(name): "
+                    + "\(difference). It was "
                     + "\(text(before[name])), is \(text(after[name])), committed \(text(intention.committed)), "
                     + "changed \(text(intention.changes))"
             }
         }
         for (name, row) in after {
             for (key, value) in row where leads(value) && after[String(value.dropFirst())] == nil {
-                return "policy \(policy.rawValue)\(interruption.happened ? ", interrupted" : ""): \(name).\(key) leads to \(value), which "
+                return
+                    "policy \(policy.rawValue)\(interruption.happened ? ", interrupted" : ""): \(name).\(key) leads "
+                    + "to \(value), which "
                     + "has no row. Was \(text(before[name])); new \(new.sorted()), wanted \(intentions)"
             }
         }
@@ -92,7 +98,8 @@ struct ContestOutcome {
         guard let before else { return after == nil ? nil : "it came back" }
         guard let after else { return "it is gone" }
         for (key, value) in after where value != before[key] {
-            let isNullified = value == "nil" && leads(before[key] ?? "") && self.after[String(before[key]?.dropFirst() ?? "")] == nil
+            let isNullified =
+                value == "nil" && leads(before[key] ?? "") && self.after[String(before[key]?.dropFirst() ?? "")] == nil
             if !isNullified { return "\(key) is \(value)" }
         }
         return nil
@@ -137,7 +144,8 @@ struct ContestOutcome {
             guard let after else { return changes.isEmpty ? nil : "it was not recreated" }
             if changes.isEmpty, !intention.changesMembers { return "it came back, though nothing in it was changed" }
             // What others wrote before they deleted it was merged first.
-            return mismatch(interruption.happened ? changes : intention.committed.merging(intention.changes) { $1 }, after)
+            return mismatch(
+                interruption.happened ? changes : intention.committed.merging(intention.changes) { $1 }, after)
         }
         guard let after else { return "it is gone" }
         switch policy {
@@ -148,7 +156,8 @@ struct ContestOutcome {
             let whole = mismatch(intention.committed.merging(intention.changes) { $1 }, after)
             if whole == nil { return nil }
             // Changes that others made too, or that end relationships to what is gone, are none.
-            return realChanges(intention).allSatisfy { before[$0.key] == $0.value } ? changeOfOthers(before, after) : whole
+            return realChanges(intention).allSatisfy { before[$0.key] == $0.value }
+                ? changeOfOthers(before, after) : whole
         case .mergeByPropertyStoreTrumpMergePolicyType:
             if interruption.happened { return between(before, intention, after) }
             var expected = before.merging(intention.changes) { $1 }
@@ -156,7 +165,9 @@ struct ContestOutcome {
             return mismatch(expected, after)
         default:
             if interruption.happened { return between(before, intention, after) }
-            if before == intention.committed, mismatch(before.merging(intention.changes) { $1 }, after) == nil { return nil }
+            if before == intention.committed, mismatch(before.merging(intention.changes) { $1 }, after) == nil {
+                return nil
+            }
             return mismatch(before, after)
         }
     }
@@ -172,7 +183,10 @@ struct ContestOutcome {
     private func mismatch(_ expected: [String: String], _ after: [String: String]) -> String? {
         for (key, value) in expected where after[key] != value {
             // A destination that is gone is nil.
-            if leads(value), self.after[String(value.dropFirst())] == nil || interruption.happened, after[key] == "nil" { continue }
+            if leads(value), self.after[String(value.dropFirst())] == nil || interruption.happened, after[key] == "nil"
+            {
+                continue
+            }
             return "\(key) is \(after[key] ?? "?"), not \(value)"
         }
         return nil

@@ -24,10 +24,13 @@ struct ContestRows {
         for row in tables.rows("SELECT {id}, {name}, {born} FROM {author}") {
             state["Author/p\(text(row[0]))"] = ["name": text(row[1]), "born": text(row[2])]
         }
-        for row in tables.rows("SELECT {id}, {label} FROM {tag}") { state["Tag/p\(text(row[0]))"] = ["label": text(row[1])] }
+        for row in tables.rows("SELECT {id}, {label} FROM {tag}") {
+            state["Tag/p\(text(row[0]))"] = ["label": text(row[1])]
+        }
         for row in tables.rows("SELECT {id}, {title}, {pages}, {rating}, {published}, {author_id} FROM {book}") {
             state["Book/p\(text(row[0]))"] = [
-                "title": text(row[1]), "pages": text(row[2]), "rating": row[3].flatMap(Double.init).map { "\($0)" } ?? "nil",
+                "title": text(row[1]), "pages": text(row[2]),
+                "rating": row[3].flatMap(Double.init).map { "\($0)" } ?? "nil",
                 "published": text(row[4]), "author": row[5].map { "→Author/p\($0)" } ?? "nil",
             ]
         }
@@ -61,8 +64,10 @@ struct ContestRows {
     private var problemOfSchema: String? {
         let lost = tables?.column(
             """
-            SELECT 'pair ' || j::text FROM book_tags j WHERE book_id NOT IN (SELECT id FROM book) OR tag_id NOT IN (SELECT id FROM tag) \
-            UNION ALL SELECT 'book ' || id FROM book WHERE author_id IS NOT NULL AND author_id NOT IN (SELECT id FROM author)
+            SELECT 'pair ' || j::text FROM book_tags j WHERE book_id NOT IN (SELECT id FROM book) OR tag_id NOT IN \
+            (SELECT id FROM tag) \
+            UNION ALL SELECT 'book ' || id FROM book WHERE author_id IS NOT NULL AND author_id NOT IN (SELECT id FROM \
+            author)
             """)
         return lost == [] ? nil : "keys lead nowhere: \(lost ?? [])"
     }
@@ -71,9 +76,13 @@ struct ContestRows {
         let file = library.file
         if let join = file.value("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'") {
             let columns = file.column("SELECT name FROM pragma_table_info('\(join)')").compactMap { $0 }
-            if let books = columns.first(where: { $0.hasSuffix("BOOKS") }), let tags = columns.first(where: { $0.hasSuffix("TAGS") }) {
+            if let books = columns.first(where: { $0.hasSuffix("BOOKS") }),
+                let tags = columns.first(where: { $0.hasSuffix("TAGS") })
+            {
                 let count = file.integer(
-                    "SELECT count(*) FROM \(join) WHERE \(books) NOT IN (SELECT Z_PK FROM ZBOOK) OR \(tags) NOT IN (SELECT Z_PK FROM ZTAG)")
+                    "SELECT count(*) FROM \(join) WHERE \(books) NOT IN (SELECT Z_PK FROM ZBOOK) OR \(tags) NOT IN "
+                        + "(SELECT Z_PK FROM ZTAG)"
+                )
                 if count != 0 { return "\(count.map(String.init) ?? "?") pairs of the join table lead nowhere" }
             }
         }
@@ -82,7 +91,8 @@ struct ContestRows {
             let wrong = file.column(
                 """
                 SELECT ZENTITYPK FROM ACHANGE c JOIN Z_PRIMARYKEY p ON p.Z_ENT = c.ZENTITY AND p.Z_NAME = '\(entity)'
-                WHERE c.Z_PK = (SELECT MAX(Z_PK) FROM ACHANGE l WHERE l.ZENTITY = c.ZENTITY AND l.ZENTITYPK = c.ZENTITYPK)
+                WHERE c.Z_PK = (SELECT MAX(Z_PK) FROM ACHANGE l WHERE l.ZENTITY = c.ZENTITY AND l.ZENTITYPK = \
+                c.ZENTITYPK)
                 AND (c.ZCHANGETYPE = 2) = (c.ZENTITYPK IN (SELECT Z_PK FROM \(table)))
                 """)
             if !wrong.isEmpty { return "the history of \(entity) \(wrong) ends with something else than the row" }

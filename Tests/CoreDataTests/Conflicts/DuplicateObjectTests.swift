@@ -14,14 +14,16 @@ import Testing
 
         init(_ kind: StoreKind) throws {
             let item = NSEntityDescription(
-                "Item", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("size", .integer32AttributeType)])
+                "Item", class: "NSManagedObject",
+                [.init("name", .stringAttributeType), .init("size", .integer32AttributeType)])
             item.uniquenessConstraints = [["name"]]
             let owner = NSEntityDescription("Owner", class: "NSManagedObject", [.init("name", .stringAttributeType)])
             relate(owner, "items", toMany: true, item, inverse: "owner")
             self.kind = kind
             folder = try TemporaryFolder()
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item, owner]))
-            try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
+            try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
             context = coordinator.newContext()
         }
 
@@ -38,12 +40,16 @@ import Testing
         func insertRow(_ key: Substring, _ name: String) -> Bool {
             // The number of a file's only entity of a table is in it too.
             let (column, number) = kind == .sqlite ? ("Z_ENT, ", "1, ") : ("", "")
-            return tables.execute("INSERT INTO {item} ({id}, \(column){version}, {name}) VALUES (\(key), \(number)1, '\(name)')")
+            return tables.execute(
+                "INSERT INTO {item} ({id}, \(column){version}, {name}) VALUES (\(key), \(number)1, '\(name)')")
         }
 
         /// Name, size and owner's name of all items.
         var rows: [[String?]] {
-            tables.rows("SELECT i.{name}, i.{size}, o.{name} FROM {item} i LEFT JOIN {owner} o ON i.{owner_id} = o.{id} ORDER BY i.{id}")
+            tables.rows(
+                "SELECT i.{name}, i.{size}, o.{name} FROM {item} i LEFT JOIN {owner} o ON i.{owner_id} = o.{id} "
+                    + "ORDER BY i.{id}"
+            )
         }
     }
 

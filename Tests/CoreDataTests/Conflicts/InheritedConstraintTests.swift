@@ -13,14 +13,18 @@ import Testing
         let context: NSManagedObjectContext
 
         init(_ kind: StoreKind) throws {
-            let plant = NSEntityDescription("Plant", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-            let tree = NSEntityDescription("Tree", class: "NSManagedObject", [NSAttributeDescription("height", .integer32AttributeType)])
-            let herb = NSEntityDescription("Herb", class: "NSManagedObject", [NSAttributeDescription("height", .integer32AttributeType)])
+            let plant = NSEntityDescription(
+                "Plant", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            let tree = NSEntityDescription(
+                "Tree", class: "NSManagedObject", [NSAttributeDescription("height", .integer32AttributeType)])
+            let herb = NSEntityDescription(
+                "Herb", class: "NSManagedObject", [NSAttributeDescription("height", .integer32AttributeType)])
             tree.uniquenessConstraints = [["name"], ["height"]]
             plant.subentities = [tree, herb]
             folder = try TemporaryFolder()
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([plant, tree, herb]))
-            try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
+            try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
             context = coordinator.newContext()
         }
 
@@ -41,7 +45,8 @@ import Testing
     }
 
     @Test(
-        arguments: StoreKind.allCases, [["Plant", "Tree"], ["Tree", "Plant"], ["Herb", "Tree"], ["Tree", "Herb"], ["Plant", "Herb"]])
+        arguments: StoreKind.allCases,
+        [["Plant", "Tree"], ["Tree", "Plant"], ["Herb", "Tree"], ["Tree", "Herb"], ["Plant", "Herb"]])
     func rowsOfTheWholeHierarchyAreInConflict(kind: StoreKind, entities: [String]) throws {
         let garden = try Garden(kind)
         garden.plant(entities[0], "Oak")

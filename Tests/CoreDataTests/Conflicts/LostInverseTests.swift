@@ -5,7 +5,9 @@ import Testing
 /// Changed relationships whose other side was taken back before the save: they must not lead to
 /// rows that are gone.
 @Suite struct LostInverseTests {
-    private static let winning = [NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback]
+    private static let winning = [
+        NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
+    ]
 
     private func deleteAuthor(_ library: Library) throws {
         let deleting = library.newContext()
@@ -19,7 +21,8 @@ import Testing
         if kind == .sqlite {
             let stored = library.file.column("SELECT a.ZNAME FROM ZBOOK b LEFT JOIN ZAUTHOR a ON a.Z_PK = b.ZAUTHOR")
             #expect(Set(stored) == Set(read))
-            let lost = library.file.column("SELECT ZAUTHOR FROM ZBOOK WHERE ZAUTHOR NOT NULL AND ZAUTHOR NOT IN (SELECT Z_PK FROM ZAUTHOR)")
+            let lost = library.file.column(
+                "SELECT ZAUTHOR FROM ZBOOK WHERE ZAUTHOR NOT NULL AND ZAUTHOR NOT IN (SELECT Z_PK FROM ZAUTHOR)")
             #expect(lost == [])
         }
         return read
@@ -162,15 +165,20 @@ import Testing
         try deleting.save()
         try library.context.save()
         #expect(try library.newContext().books().map { $0.tags.map(\.label) } == [["stays"]])
-        if kind == .sqlite, let join = library.file.value("SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'") {
+        if kind == .sqlite,
+            let join = library.file.value(
+                "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB 'Z_[0-9]*'")
+        {
             #expect(library.file.value("SELECT count(*) FROM \(join)") == "1")
         }
     }
 
     @Test(arguments: StoreKind.allCases, [true, false])
     func bothSidesOfAOneToOneRelationshipAreWritten(kind: StoreKind, isNew: Bool) throws {
-        let person = NSEntityDescription("Person", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let pass = NSEntityDescription("Pass", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let person = NSEntityDescription(
+            "Person", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let pass = NSEntityDescription(
+            "Pass", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(person, "pass", pass, inverse: "person")
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([person, pass]))
@@ -198,8 +206,10 @@ import Testing
 
     @Test(arguments: StoreKind.allCases)
     func aMemberOfAnOrderedRelationshipGetsItsPlace(kind: StoreKind) throws {
-        let list = NSEntityDescription("List", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let entry = NSEntityDescription("Entry", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let list = NSEntityDescription(
+            "List", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let entry = NSEntityDescription(
+            "Entry", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(list, "entries", toMany: true, ordered: true, entry, inverse: "list")
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")

@@ -28,7 +28,9 @@ import Testing
         var row: [String?]? { tables.rows("SELECT {title}, {pages}, CAST({rating} AS INTEGER) FROM {book}").first }
 
         /// Another program gives the book a title.
-        func changeTitle() { #expect(tables.execute("UPDATE {book} SET {title} = 'Theirs', {version} = {version} + 1")) }
+        func changeTitle() {
+            #expect(tables.execute("UPDATE {book} SET {title} = 'Theirs', {version} = {version} + 1"))
+        }
     }
 
     @Test(arguments: StoreKind.persistent)  // 208

@@ -19,7 +19,9 @@ import Testing
         stack = try TestStack([person, team, seat])
         (context, other) = (stack.newContext(), stack.newContext())
         for context in [context, other] { context.retainsRegisteredObjects = true }
-        for (entity, name) in [("Person", "a"), ("Person", "b"), ("Team", "t"), ("Team", "u"), ("Seat", "1"), ("Seat", "2")] {
+        for (entity, name) in [
+            ("Person", "a"), ("Person", "b"), ("Team", "t"), ("Team", "u"), ("Seat", "1"), ("Seat", "2"),
+        ] {
             NSEntityDescription.insertNewObject(forEntityName: entity, into: context).setValue(name, forKey: "name")
         }
         try context.save()
@@ -33,14 +35,18 @@ import Testing
     }
 
     /// Changes relationships in the other context, and saves.
-    private func lead(_ entity: String, _ name: String, _ key: String, to destination: (entity: String, name: String)?) throws {
+    private func lead(_ entity: String, _ name: String, _ key: String, to destination: (entity: String, name: String)?)
+        throws
+    {
         try object(entity, name, other).setValue(destination.map { try object($0.entity, $0.name, other) }, forKey: key)
         try other.save()
     }
 
     private func expectAgreement(sourceLocation: SourceLocation = #_sourceLocation) throws {
         var problems = try RelationshipEnds.problems(in: stack.newContext())
-        if stack.kind == .sqlite { problems += try RelationshipEnds.problems(in: stack.file, of: stack.coordinator.managedObjectModel) }
+        if stack.kind == .sqlite {
+            problems += try RelationshipEnds.problems(in: stack.file, of: stack.coordinator.managedObjectModel)
+        }
         #expect(problems == [], sourceLocation: sourceLocation)
     }
 
@@ -57,7 +63,9 @@ import Testing
         try expectAgreement()
     }
 
-    @Test(arguments: [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .overwriteMergePolicyType])
+    @Test(arguments: [
+        NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType, .overwriteMergePolicyType,
+    ])
     func aSeatHasOnePerson(policy: NSMergePolicyType) throws {
         context.mergePolicy = NSMergePolicy(merge: policy)
         let (person, seat) = (try object("Person", "a", context), try object("Seat", "1", context))
@@ -121,7 +129,10 @@ import Testing
         for (object, name) in zip([team] + players, ["t2", "b2", "a2"]) { object.setValue(name, forKey: "name") }
         try context.save()
         let saved = try object("Team", "t2", stack.newContext()).value(forKey: "players") as? NSOrderedSet
-        #expect(Set(saved?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } ?? []) == ["a2", "b2"])
+        #expect(
+            Set(saved?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } ?? []) == [
+                "a2", "b2",
+            ])
         try expectAgreement()
     }
 

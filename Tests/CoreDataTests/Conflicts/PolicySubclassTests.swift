@@ -48,7 +48,8 @@ private final class AnnotatedConflict: NSMergeConflict {
 
     init(_ object: NSManagedObject, note: String) {
         self.note = note
-        super.init(source: object, newVersion: 3, oldVersion: 2, cachedSnapshot: ["name": "cached"], persistedSnapshot: nil)
+        super.init(
+            source: object, newVersion: 3, oldVersion: 2, cachedSnapshot: ["name": "cached"], persistedSnapshot: nil)
     }
 }
 
@@ -56,10 +57,13 @@ private final class AnnotatedConflict: NSMergeConflict {
     @Test(
         arguments: StoreKind.persistent,
         [
-            (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "Mine"), (.mergeByPropertyStoreTrumpMergePolicyType, "Theirs"),
+            (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "Mine"),
+            (.mergeByPropertyStoreTrumpMergePolicyType, "Theirs"),
             (.rollbackMergePolicyType, "Theirs"),
         ])
-    func whatASubclassLeavesIsSettledAsItsTypeSays(kind: StoreKind, outcome: (NSMergePolicyType, String)) throws {  // 217
+    func whatASubclassLeavesIsSettledAsItsTypeSays(
+        kind: StoreKind, outcome: (NSMergePolicyType, String)
+    ) throws {  // 217
         let library = try Library(kind)
         let author = library.context.author("Ada")
         try library.context.save()

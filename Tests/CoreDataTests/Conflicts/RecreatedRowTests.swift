@@ -197,7 +197,8 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyObjectTrump, NSMergePolicy.overwrite])
-    func aDeletedRowDoesNotComeBackBecauseADeletionEndedItsRelationships(kind: StoreKind, policy: NSMergePolicy) throws {
+    func aDeletedRowDoesNotComeBackBecauseADeletionEndedItsRelationships(kind: StoreKind, policy: NSMergePolicy) throws
+    {
         let library = try Library(kind)
         let deleting = library.newContext()
         let author = library.context.author("Author")
@@ -220,7 +221,9 @@ import Testing
     func aRefreshGetsAContextGoingWhoseChangedRowIsGone(kind: StoreKind, merging: Bool) throws {
         let deleted = try Deleted(kind, .errorMergePolicyType)
         let error = #expect(throws: CocoaError.self) { try deleted.mine.save() }
-        for conflict in error?.persistentStoreSaveConflicts ?? [] { deleted.mine.refresh(conflict.sourceObject, mergeChanges: merging) }
+        for conflict in error?.persistentStoreSaveConflicts ?? [] {
+            deleted.mine.refresh(conflict.sourceObject, mergeChanges: merging)
+        }
         deleted.mine.author("Other", born: 5)
         try deleted.mine.save()
         #expect(try deleted.rows() == ["Other 5"])

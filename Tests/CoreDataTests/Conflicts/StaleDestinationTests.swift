@@ -9,11 +9,15 @@ import Testing
         NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
     ]
 
-    private func expectNoAuthor(_ library: Library, _ kind: StoreKind, _ location: SourceLocation = #_sourceLocation) throws {
+    private func expectNoAuthor(_ library: Library, _ kind: StoreKind, _ location: SourceLocation = #_sourceLocation)
+        throws
+    {
         let reading = library.newContext()
         #expect(try reading.authors().isEmpty, sourceLocation: location)
         #expect(try reading.books().map { $0.author == nil } == [true], sourceLocation: location)
-        if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil], sourceLocation: location) }
+        if kind == .sqlite {
+            #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil], sourceLocation: location)
+        }
     }
 
     /// A library whose context has read a book before another context gave it its author, and the
@@ -149,7 +153,10 @@ import Testing
         #expect(book.author == author)
         #expect(author.books == [book])
         #expect(!library.context.hasChanges)
-        #expect(try library.newContext().books().map { "\($0.title ?? "nil") \($0.author?.name ?? "nil")" } == ["Mine Theirs"])
+        #expect(
+            try library.newContext().books().map { "\($0.title ?? "nil") \($0.author?.name ?? "nil")" } == [
+                "Mine Theirs"
+            ])
         if kind == .sqlite { #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == ["1"]) }
     }
 

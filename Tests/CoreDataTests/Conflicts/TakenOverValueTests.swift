@@ -11,7 +11,9 @@ import Testing
         ].map { (kind, $0) }
     }
 
-    @Test(arguments: cases) func objectsWithValuesOfOthersAreToldAsRefreshed(kind: StoreKind, type: NSMergePolicyType) throws {
+    @Test(arguments: cases) func objectsWithValuesOfOthersAreToldAsRefreshed(kind: StoreKind, type: NSMergePolicyType)
+        throws
+    {
         let library = try Library(kind)
         let (mine, theirs) = (library.context, library.newContext())
         let ada = mine.author("Ada", born: 1)
@@ -25,7 +27,9 @@ import Testing
         try mine.save()
         #expect(ada.born == 9)
         #expect(ada.name == (type == .mergeByPropertyObjectTrumpMergePolicyType ? "Ida" : "Zoe"))
-        let told = changes.all.filter { $0.objects(NSRefreshedObjectsKey).union($0.objects(NSUpdatedObjectsKey)).contains(ada) }
+        let told = changes.all.filter {
+            $0.objects(NSRefreshedObjectsKey).union($0.objects(NSUpdatedObjectsKey)).contains(ada)
+        }
         #expect(told.last?.objects(NSRefreshedObjectsKey) == [ada])
     }
 

@@ -15,7 +15,8 @@ import Testing
         let homeIsOutside: Bool
 
         var testDescription: String {
-            "\(kinds[.home]?.rawValue ?? "") and \(kinds[.office]?.rawValue ?? ""), \(homeIsOutside ? "home" : "office") outside"
+            "\(kinds[.home]?.rawValue ?? "") and \(kinds[.office]?.rawValue ?? ""), "
+                + "\(homeIsOutside ? "home" : "office") outside"
         }
 
         static let all = StoreKind.persistent.flatMap { home in
@@ -37,7 +38,10 @@ import Testing
             let entities = Site.allCases.map { site in
                 let entity = NSEntityDescription(
                     site.rawValue.capitalized, class: "NSManagedObject",
-                    [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("amount", .integer64AttributeType)])
+                    [
+                        NSAttributeDescription("name", .stringAttributeType),
+                        NSAttributeDescription("amount", .integer64AttributeType),
+                    ])
                 entity.uniquenessConstraints = [["name"]]
                 return entity
             }
@@ -76,7 +80,9 @@ import Testing
             return object
         }
 
-        func tables(_ site: Site) -> StoreTables { StoreTables(place.kinds[site] ?? .sqlite, folder.file("\(site).sqlite")) }
+        func tables(_ site: Site) -> StoreTables {
+            StoreTables(place.kinds[site] ?? .sqlite, folder.file("\(site).sqlite"))
+        }
 
         /// Name, amount and version of all rows of a store.
         func rows(_ site: Site) -> [String?] {
@@ -116,7 +122,8 @@ import Testing
     }
 
     @Test(
-        "82, 210, 212: A conflict in either store keeps both from being written, until it is settled", arguments: Place.all, Site.allCases)
+        "82, 210, 212: A conflict in either store keeps both from being written, until it is settled",
+        arguments: Place.all, Site.allCases)
     func aConflictInEitherStore(place: Place, site: Site) throws {
         let counters = try Counters(place)
         counters.change()
@@ -136,7 +143,8 @@ import Testing
     @Test(
         "212 to 214: Conflicts in both stores are settled as the policy says", arguments: Place.all,
         [
-            (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "a 2 3"), (.overwriteMergePolicyType, "a 2 3"),
+            (NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, "a 2 3"),
+            (.overwriteMergePolicyType, "a 2 3"),
             (.rollbackMergePolicyType, "a 11 2"),
         ])
     func conflictsInBothStores(place: Place, outcome: (NSMergePolicyType, String)) throws {
@@ -174,14 +182,19 @@ import Testing
             #expect(
                 tables.execute(
                     """
-                    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$; \
+                    CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; \
+                    END $$; \
                     CREATE TRIGGER refusal BEFORE INSERT ON {\(site)} FOR EACH ROW EXECUTE FUNCTION refuse()
                     """))
         } else {
-            #expect(tables.execute("CREATE TRIGGER refusal BEFORE INSERT ON {\(site)} BEGIN SELECT RAISE(ABORT, 'refused'); END"))
+            #expect(
+                tables.execute(
+                    "CREATE TRIGGER refusal BEFORE INSERT ON {\(site)} BEGIN SELECT RAISE(ABORT, 'refused'); END"))
         }
         try expectRefusal(counters)
-        #expect(tables.execute(place.kinds[site] == .postgreSQL ? "DROP TRIGGER refusal ON {\(site)}" : "DROP TRIGGER refusal"))
+        #expect(
+            tables.execute(
+                place.kinds[site] == .postgreSQL ? "DROP TRIGGER refusal ON {\(site)}" : "DROP TRIGGER refusal"))
         try counters.context.save()
         try counters.expectBothWritten()
     }
@@ -198,7 +211,8 @@ import Testing
         #expect(
             tables.execute(
                 """
-                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END $$; \
+                CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'refused'; END \
+                $$; \
                 CREATE CONSTRAINT TRIGGER refusal AFTER INSERT ON {\(site)} DEFERRABLE INITIALLY DEFERRED \
                 FOR EACH ROW EXECUTE FUNCTION refuse()
                 """))

@@ -16,29 +16,37 @@ import Testing
 
         init(_ kind: StoreKind, _ constraints: [[String]], lists: [String] = ["L", "L", "L"]) throws {
             let place = NSCompositeAttributeDescription(
-                "place", NSAttributeDescription("street", .stringAttributeType), NSAttributeDescription("house", .integer32AttributeType))
+                "place", NSAttributeDescription("street", .stringAttributeType),
+                NSAttributeDescription("house", .integer32AttributeType))
             let entry = NSEntityDescription(
                 "Entry", class: "NSManagedObject",
                 [
-                    NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("list", .stringAttributeType),
-                    NSAttributeDescription("position", .integer32AttributeType), NSAttributeDescription("sku", .stringAttributeType),
+                    NSAttributeDescription("number", .integer32AttributeType),
+                    NSAttributeDescription("list", .stringAttributeType),
+                    NSAttributeDescription("position", .integer32AttributeType),
+                    NSAttributeDescription("sku", .stringAttributeType),
                     NSAttributeDescription("email", .stringAttributeType), place,
                 ])
-            let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-            let person = NSEntityDescription("Person", class: "NSManagedObject", [NSAttributeDescription("born", .integer32AttributeType)])
+            let owner = NSEntityDescription(
+                "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            let person = NSEntityDescription(
+                "Person", class: "NSManagedObject", [NSAttributeDescription("born", .integer32AttributeType)])
             owner.subentities = [person]
             relate(owner, "entries", toMany: true, entry, inverse: "owner")
             entry.uniquenessConstraints = constraints
             self.kind = kind
             folder = try TemporaryFolder()
-            coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entry, owner, person]))
-            try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
+            coordinator = NSPersistentStoreCoordinator(
+                managedObjectModel: NSManagedObjectModel([entry, owner, person]))
+            try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
             context = coordinator.newContext()
             owners = ["Owner", "Person"].map { NSEntityDescription.insertNewObject(forEntityName: $0, into: context) }
             for number in 1...3 {
                 let entry = NSEntityDescription.insertNewObject(forEntityName: "Entry", into: context)
                 entry.setValuesForKeys([
-                    "number": number, "list": lists[number - 1], "position": number, "sku": "s\(number)", "email": "e\(number)",
+                    "number": number, "list": lists[number - 1], "position": number, "sku": "s\(number)",
+                    "email": "e\(number)",
                     "place": ["street": "S", "house": number],
                 ])
                 entry.setValue(owners[number == 2 ? 1 : 0], forKey: "owner")
@@ -60,9 +68,10 @@ import Testing
         /// The columns of the rows, where there are tables.
         func columns(_ names: String) -> [String]? {
             if kind == .inMemory { return nil }
-            return StoreTables(kind, folder.file("store.sqlite")).rows("SELECT \(names) FROM {entry} ORDER BY {number}").map { row in
-                row.map { $0 ?? "nil" }.joined(separator: " ")
-            }
+            return StoreTables(kind, folder.file("store.sqlite")).rows("SELECT \(names) FROM {entry} ORDER BY {number}")
+                .map { row in
+                    row.map { $0 ?? "nil" }.joined(separator: " ")
+                }
         }
 
         /// Saves what must be refused.
@@ -139,7 +148,9 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func threeRowsPassTheirPlacesOn(kind: StoreKind) throws {
         let register = try Register(kind, [["list", "position"], ["sku"]])
-        for (index, entry) in register.entries.enumerated() { entry.setValue(index == 2 ? 1 : index + 2, forKey: "position") }
+        for (index, entry) in register.entries.enumerated() {
+            entry.setValue(index == 2 ? 1 : index + 2, forKey: "position")
+        }
         register.entries[0].setValue("s2", forKey: "sku")
         register.entries[1].setValue("s1", forKey: "sku")
         try register.context.save()

@@ -9,7 +9,9 @@ import Testing
 
     /// The photo of a new person that replaces the one of the same name: in a file, in the row, or
     /// none.
-    private static func photo(_ place: Int, _ name: String) -> Data? { place % 3 == 2 ? nil : Gallery.photo(name, Int64(place % 3 + 2)) }
+    private static func photo(_ place: Int, _ name: String) -> Data? {
+        place % 3 == 2 ? nil : Gallery.photo(name, Int64(place % 3 + 2))
+    }
 
     @Test(arguments: policies, [false, true])
     func filesOfTheRowGoWithItsValues(policy: NSMergePolicy, isHeld: Bool) throws {
@@ -55,7 +57,9 @@ import Testing
         let file = SQLiteFile(url)
         #expect(Set(try Gallery.files(of: url)) == Set(Gallery.filesNamed(file)))
         // One row each, which was changed: nobody was inserted or deleted.
-        let changes = "FROM ACHANGE c JOIN Z_PRIMARYKEY k ON k.Z_ENT = c.ZENTITY AND k.Z_NAME = 'Person' WHERE c.ZTRANSACTIONID = 2"
+        let changes =
+            "FROM ACHANGE c JOIN Z_PRIMARYKEY k ON k.Z_ENT = c.ZENTITY AND k.Z_NAME = 'Person' WHERE "
+            + "c.ZTRANSACTIONID = 2"
         #expect(file.column("SELECT DISTINCT c.ZCHANGETYPE \(changes)") == ["1"])
         #expect(file.integer("SELECT count(DISTINCT c.ZENTITYPK) \(changes)") == Gallery.names.count)
         withExtendedLifetime((held, reader)) {}
@@ -98,7 +102,9 @@ import Testing
     }
 
     /// Values that a policy has taken over cannot be undone, and need no undo group.
-    @Test(arguments: StoreKind.allCases, [NSMergePolicy.mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump])
+    @Test(
+        arguments: StoreKind.allCases,
+        [NSMergePolicy.mergeByPropertyStoreTrump, .rollback, .mergeByPropertyObjectTrump])
     func undoLeavesWhatAPolicyHasBrought(kind: StoreKind, policy: NSMergePolicy) throws {
         let stock = try WinningStock(kind, policy)
         let context = stock.context

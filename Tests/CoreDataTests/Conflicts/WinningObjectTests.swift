@@ -40,7 +40,10 @@ import Testing
         try context.save()
         #expect(new.objectID == stock.bolt)
         #expect(try stock.items() == ["Bolt 1 grey New C first+second one+two"])
-        #expect(try stock.otherSides() == ["New: Bolt, Old: ", "first: Bolt, second: Bolt", "B: , C: Bolt", "one: Bolt, two: Bolt"])
+        #expect(
+            try stock.otherSides() == [
+                "New: Bolt, Old: ", "first: Bolt, second: Bolt", "B: , C: Bolt", "one: Bolt, two: Bolt",
+            ])
         #expect(new.mutableSetValue(forKey: "tags").count == 2)
         #expect(new.mutableOrderedSetValue(forKey: "notes").count == 2)
         #expect(badge.value(forKey: "item") as? NSManagedObject === new)
@@ -86,7 +89,10 @@ import Testing
 
     @Test(
         arguments: StoreKind.allCases,
-        [(NSMergePolicy.mergeByPropertyObjectTrump, true), (.overwrite, true), (.mergeByPropertyStoreTrump, true), (.rollback, false)])
+        [
+            (NSMergePolicy.mergeByPropertyObjectTrump, true), (.overwrite, true), (.mergeByPropertyStoreTrump, true),
+            (.rollback, false),
+        ])
     func relationshipsWithoutAnInverseLeadToWhatStays(kind: StoreKind, outcome: (NSMergePolicy, Bool)) throws {
         let stock = try WinningStock(kind, outcome.0)
         let held = stock.context.object(with: stock.bolt)

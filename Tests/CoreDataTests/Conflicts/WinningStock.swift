@@ -18,10 +18,12 @@ final class WinningStock {
         let item = NSEntityDescription(
             "Item", class: "NSManagedObject",
             [
-                NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("size", .integer32AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("size", .integer32AttributeType),
                 NSAttributeDescription("colour", .stringAttributeType, default: "grey"),
             ])
-        let part = NSEntityDescription("Part", class: "NSManagedObject", [NSAttributeDescription("grade", .integer32AttributeType)])
+        let part = NSEntityDescription(
+            "Part", class: "NSManagedObject", [NSAttributeDescription("grade", .integer32AttributeType)])
         item.subentities = [part]
         item.uniquenessConstraints = [["name"]]
         func named(_ name: String) -> NSEntityDescription {
@@ -37,8 +39,10 @@ final class WinningStock {
             NSRelationshipDescription("first", to: item), NSRelationshipDescription("others", to: item, toMany: true),
         ]
         folder = try TemporaryFolder()
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item, part, owner, tag, badge, note, order]))
-        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
+        coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: NSManagedObjectModel([item, part, owner, tag, badge, note, order]))
+        try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
         first = coordinator.newContext()
         context = coordinator.newContext()
         context.mergePolicy = policy
@@ -58,12 +62,17 @@ final class WinningStock {
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         let context = coordinator.newContext()
         return try context.fetch(request).map { item in
-            let values = ["name", "size", "colour", "owner.name", "badge.name"].map { item.value(forKeyPath: $0).map { "\($0)" } ?? "nil" }
-            let tags = item.mutableSetValue(forKey: "tags").compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+            let values = ["name", "size", "colour", "owner.name", "badge.name"].map {
+                item.value(forKeyPath: $0).map { "\($0)" } ?? "nil"
+            }
+            let tags = item.mutableSetValue(forKey: "tags").compactMap {
+                ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+            }
             let notes = item.mutableOrderedSetValue(forKey: "notes").compactMap {
                 ($0 as? NSManagedObject)?.value(forKey: "name") as? String
             }
-            return (values + [tags.sorted().joined(separator: "+"), notes.joined(separator: "+")]).joined(separator: " ")
+            return (values + [tags.sorted().joined(separator: "+"), notes.joined(separator: "+")]).joined(
+                separator: " ")
         }
     }
 
@@ -76,7 +85,8 @@ final class WinningStock {
             return try context.fetch(request).map { object in
                 let items: [Any] =
                     entity == "Owner" || entity == "Tag"
-                    ? object.mutableSetValue(forKey: "items").allObjects : [object.value(forKey: "item")].compactMap { $0 }
+                    ? object.mutableSetValue(forKey: "items").allObjects
+                    : [object.value(forKey: "item")].compactMap { $0 }
                 let names = items.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }.sorted()
                 return "\(object.value(forKey: "name") ?? "nil"): \(names.joined(separator: "+"))"
             }.joined(separator: ", ")

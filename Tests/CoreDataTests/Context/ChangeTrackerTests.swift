@@ -138,14 +138,17 @@ import Testing
                 tracker.delete(object, keepsNew: Bool.random(using: &random))
                 kept[ObjectIdentifier(object)] = tracker.keepsUntilSave(object)
             case 3 where object.flags.contains(.updated): tracker.takeBackChanges(of: object)
-            case 4 where object.flags.contains(.deleted) && !object.flags.contains(.discarded): tracker.takeBackDeletion(of: object)
+            case 4 where object.flags.contains(.deleted) && !object.flags.contains(.discarded):
+                tracker.takeBackDeletion(of: object)
             case 5 where object.flags.contains(.deleted) && !object.flags.contains(.discarded): tracker.undelete(object)
             case 6 where isIdle || object.flags.contains(.updated): tracker.markDeletedElsewhere(object)
             case 7 where object.flags.contains(.inserted) && !object.flags.contains(.deleted): tracker.discard(object)
             case 8: tracker.noteRefreshed(object)
             case 9:
                 if let ended = tracker.endEvent(keepingProperties: false) {
-                    for discarded in ended.discarded where !tracker.keepsUntilSave(discarded) { discarded.leaveContext() }
+                    for discarded in ended.discarded where !tracker.keepsUntilSave(discarded) {
+                        discarded.leaveContext()
+                    }
                     ended.finish()
                     if Bool.random(using: &random) {
                         for discarded in tracker.discarded {
@@ -155,7 +158,8 @@ import Testing
                     }
                     objects.removeAll { $0.registry == nil }
                 }
-            case 10 where object.flags.isSuperset(of: [.discarded, .inEvent, .inserted]): tracker.takeBackDiscarding(of: object)
+            case 10 where object.flags.isSuperset(of: [.discarded, .inEvent, .inserted]):
+                tracker.takeBackDiscarding(of: object)
             default:
                 while let deleted = tracker.nextToPropagate() { #expect(deleted.isDeleted) }
             }
@@ -166,7 +170,8 @@ import Testing
                     } else if object.flags.contains(.deleted) {
                         ["deleted"]
                     } else {
-                        (object.flags.contains(.inserted) ? ["inserted"] : []) + (object.flags.contains(.updated) ? ["updated"] : [])
+                        (object.flags.contains(.inserted) ? ["inserted"] : [])
+                            + (object.flags.contains(.updated) ? ["updated"] : [])
                     }
                 #expect(lists(of: object) == expected)
             }

@@ -59,7 +59,8 @@ import Testing
         let other = library.newContext()
         let names = [
             NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.didSaveObjectsNotification,
-            NSManagedObjectContext.didSaveObjectIDsNotification, NSManagedObjectContext.didMergeChangesObjectIDsNotification,
+            NSManagedObjectContext.didSaveObjectIDsNotification,
+            NSManagedObjectContext.didMergeChangesObjectIDsNotification,
         ]
         let log = NotificationLog(names, from: context)
         let others = NotificationLog(names, from: other)

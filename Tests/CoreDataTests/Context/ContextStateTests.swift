@@ -118,7 +118,9 @@ import Testing
         #expect(book.mark == nil)
     }
 
-    @Test("133: refreshing a new object without its changes takes its insertion back", arguments: StoreKind.allCases, [false, true])
+    @Test(
+        "133: refreshing a new object without its changes takes its insertion back", arguments: StoreKind.allCases,
+        [false, true])
     func refreshingTakesAnInsertionBack(kind: StoreKind, processes: Bool) throws {
         let library = try Library(kind)
         let context = library.context
@@ -166,7 +168,8 @@ import Testing
     }
 
     @Test(
-        "133: what was taken back may be inserted again, without the values that it had", arguments: [false, true], [[], [false], [true]])
+        "133: what was taken back may be inserted again, without the values that it had", arguments: [false, true],
+        [[], [false], [true]])
     func whatWasTakenBackIsInsertedAgain(processes: Bool, reads: [Bool]) throws {
         let new = context.author("Eve", born: 1971)
         // Read, and with a permanent ID or without.
@@ -205,7 +208,9 @@ import Testing
         #expect(!context.hasChanges)
     }
 
-    @Test("133: a new object that is to be deleted has nothing to be read again") func refreshingADeletedNewObject() throws {
+    @Test("133: a new object that is to be deleted has nothing to be read again") func refreshingADeletedNewObject()
+        throws
+    {
         let log = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
         let ada = context.author("Ada")
         context.processPendingChanges()
@@ -354,7 +359,8 @@ import Testing
             let library = try Library()
             library.context.persistentStoreCoordinator = nil
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("A context must have a persistent store coordinator") == [])
+        #expect(
+            Complaint(result?.standardErrorContent).lacks("A context must have a persistent store coordinator") == [])
     }
 
     @Test func userInfoBelongsToTheContext() {  // 145
@@ -382,7 +388,8 @@ import Testing
         #expect(library.file.column("SELECT ZNAME FROM ZAUTHOR ORDER BY ZNAME") == ["Mine", "New"])
     }
 
-    @Test("97: an object whose deletion was saved counts as a fault, and keeps its values") func aDeletedObjectCountsAsAFault() throws {
+    @Test("97: an object whose deletion was saved counts as a fault, and keeps its values")
+    func aDeletedObjectCountsAsAFault() throws {
         let (ada, bob) = (context.author("Ada"), context.author("Bob"))
         try context.save()
         context.delete(ada)
@@ -427,7 +434,8 @@ import Testing
         case .automatic: context.performAndWait {}
         case .notification: context.mergeChanges(fromContextDidSave: try #require(saves.all.first))
         case .remote:
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: [ada.objectID]], into: [context])
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSDeletedObjectIDsKey: [ada.objectID]], into: [context])
         }
         #expect(told == 1)
         // What is merged by hand stays until the next save.

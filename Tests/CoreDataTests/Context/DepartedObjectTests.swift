@@ -22,7 +22,9 @@ import Testing
         var description: String { "\(store), \(context)" }
     }
 
-    static let cases = StoreKind.allCases.flatMap { store in ContextKind.allCases.map { Case(store: store, context: $0) } }
+    static let cases = StoreKind.allCases.flatMap { store in
+        ContextKind.allCases.map { Case(store: store, context: $0) }
+    }
 
     @MainActor
     @Test("Both ends of a relationship are freed once they have left their context", arguments: cases, Way.allCases)
@@ -109,7 +111,8 @@ import Testing
         #expect(try library.newContext().books().isEmpty)
     }
 
-    @Test("An object that comes back finds what is still there of what it was related to", arguments: StoreKind.allCases)
+    @Test(
+        "An object that comes back finds what is still there of what it was related to", arguments: StoreKind.allCases)
     func anObjectThatComesBackFindsWhatIsStillThere(store: StoreKind) throws {
         let library = try Library(store)
         let context = library.context
@@ -124,7 +127,8 @@ import Testing
         #expect(book.author?.name == "Ada")
         #expect(other.author == nil)
         try context.save()
-        #expect(try library.newContext().books().map { $0.author?.name }.sorted { ($0 ?? "") < ($1 ?? "") } == [nil, "Ada"])
+        #expect(
+            try library.newContext().books().map { $0.author?.name }.sorted { ($0 ?? "") < ($1 ?? "") } == [nil, "Ada"])
     }
 }
 
@@ -179,14 +183,20 @@ private final class Desk {
     private static let toOne = ["single", "denied", "kept", "free", "transient"]
 
     private static var model: NSManagedObjectModel {
-        let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let part = NSEntityDescription("Part", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let owner = NSEntityDescription(
+            "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let part = NSEntityDescription(
+            "Part", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(owner, "cascaded", toMany: true, deleteRule: .cascadeDeleteRule, part, inverse: "cascadedOwner")
-        relate(owner, "ordered", toMany: true, ordered: true, deleteRule: .cascadeDeleteRule, part, inverse: "orderedOwner")
+        relate(
+            owner, "ordered", toMany: true, ordered: true, deleteRule: .cascadeDeleteRule, part, inverse: "orderedOwner"
+        )
         relate(owner, "nullified", toMany: true, part, inverse: "nullifiedOwner")
         relate(owner, "shared", toMany: true, part, inverse: "sharedOwners", inverseToMany: true)
         relate(owner, "single", part, inverse: "singleOwner")
-        relate(owner, "denied", deleteRule: .noActionDeleteRule, part, inverse: "deniedOwner", inverseDeleteRule: .noActionDeleteRule)
+        relate(
+            owner, "denied", deleteRule: .noActionDeleteRule, part, inverse: "deniedOwner",
+            inverseDeleteRule: .noActionDeleteRule)
         relate(owner, "kept", deleteRule: .noActionDeleteRule, part, inverse: "keptOwner")
         owner.properties += [NSRelationshipDescription("free", to: part)]
         part.properties += [NSRelationshipDescription("freeOwners", to: owner, toMany: true)]

@@ -90,7 +90,9 @@ import Testing
 
     // MARK: - Until the save
 
-    @Test("97: it is among the deleted objects until the save, which writes nothing of it", arguments: places, Meanwhile.allCases)
+    @Test(
+        "97: it is among the deleted objects until the save, which writes nothing of it", arguments: places,
+        Meanwhile.allCases)
     func itIsPendingUntilTheSave(place: Place, meanwhile: Meanwhile) throws {
         for afterwards in Afterwards.allCases {
             let desk = try Desk(place)
@@ -189,9 +191,13 @@ import Testing
         desk.expectGone(author)
     }
 
-    @Test("97: a context that has nothing else may get another parent") func aContextThatHasNothingElseMayGetAParent() throws {
+    @Test("97: a context that has nothing else may get another parent") func aContextThatHasNothingElseMayGetAParent()
+        throws
+    {
         let library = try Library()
-        let (child, other) = (NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType), library.newContext())
+        let (child, other) = (
+            NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType), library.newContext()
+        )
         child.parent = library.context
         child.performAndWait {
             child.delete(child.author("new"))
@@ -201,7 +207,9 @@ import Testing
         #expect(child.parent === other)
     }
 
-    @Test("97: what is led to it afterwards is refused with its reason", arguments: places, [Afterwards.processing, .fetch])
+    @Test(
+        "97: what is led to it afterwards is refused with its reason", arguments: places,
+        [Afterwards.processing, .fetch])
     func whatLeadsToItIsRefused(place: Place, afterwards: Afterwards) throws {
         let desk = try Desk(place)
         try desk.context.performAndWait {
@@ -233,7 +241,9 @@ import Testing
         desk.expectGone(second)
     }
 
-    @MainActor @Test("97: a context of the main queue keeps it through its events") func aContextOfTheMainQueueKeepsIt() throws {
+    @MainActor @Test("97: a context of the main queue keeps it through its events") func aContextOfTheMainQueueKeepsIt()
+        throws
+    {
         let library = try Library()
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         context.persistentStoreCoordinator = library.coordinator
@@ -331,7 +341,9 @@ import Testing
 
     // MARK: - Parents
 
-    @Test("97, 154: a parent has what its child has saved and deleted since", arguments: StoreKind.allCases, [false, true])
+    @Test(
+        "97, 154: a parent has what its child has saved and deleted since", arguments: StoreKind.allCases,
+        [false, true])
     func aParentKeepsWhatItsChildHasDeleted(kind: StoreKind, comesBack: Bool) throws {
         let desk = try Desk(Place(kind: kind, isChild: true))
         let (parent, child) = (desk.library.context, desk.context)
@@ -356,10 +368,12 @@ import Testing
         #expect(try desk.library.newContext().names() == (comesBack ? ["Ada", "taken"] : ["taken"]))
     }
 
-    @Test("154: what comes back to a parent comes to the store that it was assigned to") func whatComesBackKeepsItsStore() throws {
+    @Test("154: what comes back to a parent comes to the store that it was assigned to")
+    func whatComesBackKeepsItsStore() throws {
         let library = try Library()
         let url = library.folder.file("second.sqlite")
-        let second = try library.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let second = try library.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let child = library.context.newChild()
         let author = child.author("Ada")
         child.assign(author, to: second)

@@ -30,7 +30,9 @@ final class RefusingParcel: NSManagedObject {
     @Test("336: a deletion that is denied names what denies it") func aDeniedDeletionNamesWhatDeniesIt() throws {
         let part = NSEntityDescription("Part", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         let box = NSEntityDescription("Box", class: "NSManagedObject", [.init("name", .stringAttributeType)])
-        relate(box, "parts", toMany: true, deleteRule: .denyDeleteRule, part, inverse: "box", inverseDeleteRule: .denyDeleteRule)
+        relate(
+            box, "parts", toMany: true, deleteRule: .denyDeleteRule, part, inverse: "box",
+            inverseDeleteRule: .denyDeleteRule)
         let stack = try TestStack([box, part])
         let (full, inside) = (stack.context.new("Box", ["name": "full"]), stack.context.new("Part", ["name": "inside"]))
         inside.setValue(full, forKey: "box")
@@ -57,7 +59,8 @@ final class RefusingParcel: NSManagedObject {
     @Test("336: errors of a program's own arrive as what they are") func errorsOfSwiftTypesArrive() throws {
         let stack = try TestStack([
             NSEntityDescription(
-                "Parcel", class: "RefusingParcel", [.init("weight", .integer32AttributeType), .init("label", .stringAttributeType)])
+                "Parcel", class: "RefusingParcel",
+                [.init("weight", .integer32AttributeType), .init("label", .stringAttributeType)])
         ])
         let context = stack.context
         let parcel = RefusingParcel(context: context)
@@ -75,7 +78,8 @@ final class RefusingParcel: NSManagedObject {
         let error = errorThrown { try context.save() }
         #expect(error?.code == NSValidationMultipleErrorsError)
         let details = error?.userInfo[NSDetailedErrorsKey] as? [NSError] ?? []
-        #expect(details.map { $0.userInfo[NSUnderlyingErrorKey] as? RefusingParcel.Refusal } == [.isKept, .tooHeavy(12)])
+        #expect(
+            details.map { $0.userInfo[NSUnderlyingErrorKey] as? RefusingParcel.Refusal } == [.isKept, .tooHeavy(12)])
         let refusal = RefusingParcel.Refusal.tooHeavy(12) as NSError
         #expect(details.last?.domain == refusal.domain)
         #expect(details.last?.code == refusal.code)
@@ -88,7 +92,8 @@ final class RefusingParcel: NSManagedObject {
         let error =
             errorThrown {
                 try coordinator.addPersistentStore(
-                    ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+                    ofType: NSSQLiteStoreType, configurationName: nil, at: url,
+                    options: [NSReadOnlyPersistentStoreOption: true])
             } as NSError?
         #expect(error?.domain == NSCocoaErrorDomain)
         #expect(error?.code == CocoaError.Code.fileReadNoSuchFile.rawValue)
@@ -97,11 +102,14 @@ final class RefusingParcel: NSManagedObject {
         #expect(coordinator.persistentStores.isEmpty)
     }
 
-    @Test("300: what a read-only store refuses is refused with code 513", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+    @Test(
+        "300: what a read-only store refuses is refused with code 513",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func aReadOnlyStoreRefusesWithItsCode(type: String) throws {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("a.sqlite"))
+        let store = try coordinator.addPersistentStore(
+            ofType: type, configurationName: nil, at: folder.file("a.sqlite"))
         let context = coordinator.newContext()
         let ada = context.author("Ada")
         try context.save()
@@ -135,13 +143,15 @@ final class RefusingParcel: NSManagedObject {
     }
 
     @Test(
-        "A program's numbers stay numbers among the version identifiers of metadata", arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
+        "A program's numbers stay numbers among the version identifiers of metadata",
+        arguments: [NSSQLiteStoreType, NSInMemoryStoreType])
     func versionIdentifiersKeepTheirTypes(type: String) throws {
         let folder = try TemporaryFolder()
         let model = Library.model()
         model.versionIdentifiers = [1, 2]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: folder.file("a.sqlite"))
+        let store = try coordinator.addPersistentStore(
+            ofType: type, configurationName: nil, at: folder.file("a.sqlite"))
         #expect(coordinator.metadata(for: store)[NSStoreModelVersionIdentifiersKey] as? [Int] == [1, 2])
     }
 }

@@ -87,10 +87,14 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         try context.save()
     }
 
-    private func eventLog() -> NotificationLog { NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context) }
+    private func eventLog() -> NotificationLog {
+        NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
+    }
 
     /// How many items a fetch finds; nil where it gives no number at once.
-    private func found(_ form: Form, includesPendingChanges: Bool = true, _ ended: DispatchSemaphore? = nil) throws -> Int? {
+    private func found(_ form: Form, includesPendingChanges: Bool = true, _ ended: DispatchSemaphore? = nil) throws
+        -> Int?
+    {
         let request = NSFetchRequest<EventItem>(entityName: "Item")
         request.includesPendingChanges = includesPendingChanges
         let untyped = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
@@ -108,7 +112,8 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
             untyped.propertiesToFetch = ["name"]
             _ = try context.fetch(untyped)
             return nil
-        case .request: return (try context.execute(request) as? NSAsynchronousFetchResult<EventItem>)?.finalResult?.count
+        case .request:
+            return (try context.execute(request) as? NSAsynchronousFetchResult<EventItem>)?.finalResult?.count
         case .asynchronous:
             try context.execute(NSAsynchronousFetchRequest(fetchRequest: request) { _ in ended?.signal() })
             return nil
@@ -138,7 +143,9 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
     }
 
     // An asynchronous one ends in a turn of the queue of its own, which processes what is pending.
-    @Test("91, 341: a fetch without pending changes leaves them alone", arguments: Form.allCases.filter { $0 != .asynchronous })
+    @Test(
+        "91, 341: a fetch without pending changes leaves them alone",
+        arguments: Form.allCases.filter { $0 != .asynchronous })
     func aFetchWithoutPendingChangesLeavesThemAlone(form: Form) throws {
         let log = eventLog()
         context.delete(box)
@@ -216,7 +223,8 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
             context.rollback()
         case .undo: context.undo()
         case .merge:
-            NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectIDsKey: [box.objectID]], into: [context])
+            NSManagedObjectContext.mergeChanges(
+                fromRemoteContextSave: [NSUpdatedObjectIDsKey: [box.objectID]], into: [context])
         case .observer:
             // Called on this thread.
             nonisolated(unsafe) let observe = {
@@ -240,7 +248,9 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         #expect(log.count == 1)
     }
 
-    @Test("91, 341: what delete rules change is kept, whatever a method of a changed object fetches", arguments: [false, true])
+    @Test(
+        "91, 341: what delete rules change is kept, whatever a method of a changed object fetches",
+        arguments: [false, true])
     func deleteRulesAreKeptWhileObjectsAwake(byRelationship: Bool) throws {
         let box = NSEntityDescription("Box", class: "EventBox", [.init("name", .stringAttributeType)])
         let item = NSEntityDescription("Item", class: "EventItem", [.init("name", .stringAttributeType)])
@@ -251,7 +261,9 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         inside.box = full
         try context.save()
         context.refreshAllObjects()
-        context.userInfo[EventBox.hookKey] = { _ = try? context.count(for: NSFetchRequest<EventItem>(entityName: "Item")) }
+        context.userInfo[EventBox.hookKey] = {
+            _ = try? context.count(for: NSFetchRequest<EventItem>(entityName: "Item"))
+        }
         defer { context.userInfo.removeAllObjects() }
         context.delete(full)
         if byRelationship { _ = inside.box } else { _ = inside.name }
@@ -271,7 +283,9 @@ private final class CountingContext: NSManagedObjectContext, @unchecked Sendable
         try counting.save()
     }
 
-    @Test("91, 341: a child's fetch processes what is pending in its parents") func aChildsFetchProcessesItsParents() throws {
+    @Test("91, 341: a child's fetch processes what is pending in its parents") func aChildsFetchProcessesItsParents()
+        throws
+    {
         let child = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         let grandchild = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
         (child.parent, grandchild.parent) = (context, child)

@@ -25,7 +25,9 @@ import Testing
             receiver.automaticallyMergesChangesFromParent = true
         }
 
-        func items(_ context: NSManagedObjectContext, from first: Int = 0, to last: Int = Int.max) throws -> [NSManagedObject] {
+        func items(_ context: NSManagedObjectContext, from first: Int = 0, to last: Int = Int.max) throws
+            -> [NSManagedObject]
+        {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Book")
             request.predicate = NSPredicate(format: "pages >= %ld AND pages < %ld", first, last)
             request.sortDescriptors = [NSSortDescriptor(key: "pages", ascending: true)]
@@ -33,7 +35,9 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases, Step.allCases) func whatIsHeldShowsTheLastState(kind: StoreKind, step: Step) throws {
+    @Test(arguments: StoreKind.allCases, Step.allCases) func whatIsHeldShowsTheLastState(kind: StoreKind, step: Step)
+        throws
+    {
         let world = try World(kind)
         let (writer, receiver) = (world.library.context, world.receiver)
         for number in 0..<Self.count { writer.book("first", pages: Int32(number)) }
@@ -74,19 +78,25 @@ import Testing
             }
             if step == .removal { #expect(world.held.allSatisfy { $0.value(forKey: "title") == nil }) }
             if step == .change { #expect(receiver.updatedObjects.count == 1) }
-            if step == .deletionBySaver { #expect(world.held[..<100].allSatisfy { $0.isDeleted || $0.managedObjectContext == nil }) }
+            if step == .deletionBySaver {
+                #expect(world.held[..<100].allSatisfy { $0.isDeleted || $0.managedObjectContext == nil })
+            }
         }
         if step == .removal { return }
         try receiver.performAndWait {
             let all = try world.items(receiver)
             #expect(all.count == Self.count - (step == .delete ? 10 : step == .deletionBySaver ? 100 : 0))
-            #expect(Set(all.map { $0.value(forKey: "title") as? String }) == (step == .change ? [last, "mine"] : [last]))
+            #expect(
+                Set(all.map { $0.value(forKey: "title") as? String }) == (step == .change ? [last, "mine"] : [last]))
             // What was taken over is what later saves are compared with.
             for item in all.prefix(20) { item.setValue("saved", forKey: "title") }
             try receiver.save()
         }
         let other = world.library.newContext()
-        #expect(try other.performAndWait { try world.items(other).filter { $0.value(forKey: "title") as? String == "saved" }.count } == 20)
+        #expect(
+            try other.performAndWait {
+                try world.items(other).filter { $0.value(forKey: "title") as? String == "saved" }.count
+            } == 20)
     }
 
     private static func take(_ step: Step, _ world: World) throws {
@@ -108,7 +118,8 @@ import Testing
             for item in world.held[..<10] { receiver.delete(item) }
             try receiver.save()
         case .letGo: world.held.removeLast(world.held.count / 2)
-        case .removal: for store in world.library.coordinator.persistentStores { try world.library.coordinator.remove(store) }
+        case .removal:
+            for store in world.library.coordinator.persistentStores { try world.library.coordinator.remove(store) }
         }
     }
 }

@@ -19,7 +19,9 @@ import Testing
     }
 
     /// A context that merges, with the author in it.
-    private func follower(_ context: NSManagedObjectContext) throws -> (context: NSManagedObjectContext, author: LibraryAuthor) {
+    private func follower(_ context: NSManagedObjectContext) throws -> (
+        context: NSManagedObjectContext, author: LibraryAuthor
+    ) {
         try context.performAndWait {
             context.automaticallyMergesChangesFromParent = true
             let ada = try #require(try context.authors().first)
@@ -59,7 +61,8 @@ import Testing
     @Test func aBlockEnqueuedByAnObserverOfASaveFindsWhatWasSaved() throws {
         let follower = try follower(library.newContext())
         for (name, text) in [
-            (NSManagedObjectContext.didSaveObjectsNotification, "Ida"), (NSManagedObjectContext.didSaveObjectIDsNotification, "Eda"),
+            (NSManagedObjectContext.didSaveObjectsNotification, "Ida"),
+            (NSManagedObjectContext.didSaveObjectIDsNotification, "Eda"),
         ] {
             #expect(try self.name(in: follower, enqueuedWith: name, of: writer) { try rename(to: text) } == text)
         }
@@ -73,7 +76,9 @@ import Testing
         let writer = writer
         let shown = ShownName()
         nonisolated(unsafe) let author = ada
-        let token = NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: writer, queue: nil) { _ in
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSManagedObjectContextDidSave, object: writer, queue: nil
+        ) { _ in
             DispatchQueue.main.async { shown.set(author.name) }
         }
         defer { NotificationCenter.default.removeObserver(token) }
@@ -89,7 +94,8 @@ import Testing
         let parent = try follower(library.newContext())
         let child = parent.context.newChild()
         let shown = try name(
-            in: follower(child), enqueuedWith: NSManagedObjectContext.didMergeChangesObjectIDsNotification, of: parent.context
+            in: follower(child), enqueuedWith: NSManagedObjectContext.didMergeChangesObjectIDsNotification,
+            of: parent.context
         ) { try rename(to: "Ida") }
         #expect(shown == "Ida")
     }

@@ -286,7 +286,8 @@ import Testing
         let mine = try receiver.authors()[0]
         mine.name = "Mine"
         #expect(library.tables.execute("UPDATE {author} SET {name} = 'Theirs', {born} = 2, {version} = {version} + 1"))
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSUpdatedObjectsKey: [mine.objectID]], into: [receiver])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [mine.objectID]], into: [receiver])
         #expect(mine.name == "Mine")
         #expect(mine.born == 2)
         #expect(mine.isUpdated)

@@ -7,7 +7,9 @@ import Testing
 @Suite struct PlaceAfterFailureTests {
     /// A library whose store has an author named Ada, and another new one of that name, whose save
     /// has failed.
-    private func refusedAuthor(_ kind: StoreKind, asksFirst: Bool = false) throws -> (library: Library, author: LibraryAuthor) {
+    private func refusedAuthor(_ kind: StoreKind, asksFirst: Bool = false) throws -> (
+        library: Library, author: LibraryAuthor
+    ) {
         let library = try Library(kind, uniqueNames: true)
         library.context.author("Ada")
         try library.context.save()
@@ -21,7 +23,8 @@ import Testing
     // MARK: - Identity
 
     @Test(
-        "47, 97: A new object that leaves the context after a failed save has a temporary ID", arguments: StoreKind.allCases, [false, true])
+        "47, 97: A new object that leaves the context after a failed save has a temporary ID",
+        arguments: StoreKind.allCases, [false, true])
     func anObjectThatLeavesAfterAFailedSaveHasATemporaryID(kind: StoreKind, asksFirst: Bool) throws {
         for deletes in [false, true] {
             let (library, author) = try refusedAuthor(kind, asksFirst: asksFirst)
@@ -61,7 +64,8 @@ import Testing
         let (library, author) = try refusedAuthor(.sqlite)
         library.context.rollback()
         author.name = "Ada II"
-        let context = intoChild ? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) : library.newContext()
+        let context =
+            intoChild ? NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType) : library.newContext()
         if intoChild { context.parent = library.context }
         context.insert(author)
         try context.save()
@@ -122,7 +126,8 @@ import Testing
         #expect(library.file.value("SELECT count(*) FROM ZBOOK") == "0")
     }
 
-    @Test("Where a store refused new objects and was removed, they are saved in the next one", arguments: [false, true])
+    @Test(
+        "Where a store refused new objects and was removed, they are saved in the next one", arguments: [false, true])
     func newObjectsAreSavedInTheNextStore(inTree: Bool) throws {
         let library = try Library(uniqueNames: true)
         library.context.author("Ada")
@@ -149,7 +154,8 @@ import Testing
     func anObjectWithAPermanentIDCannotBeAssigned() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Library(.inMemory)
-            let second = try library.coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
+            let second = try library.coordinator.addPersistentStore(
+                ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
             let ada = library.context.author("Ada")
             try library.context.obtainPermanentIDs(for: [ada])
             library.context.assign(ada, to: library.store)
@@ -161,7 +167,8 @@ import Testing
 
     // MARK: - Assignments
 
-    @Test("129: A reset forgets assignments, whatever is made at the addresses of the objects", arguments: [false, true])
+    @Test(
+        "129: A reset forgets assignments, whatever is made at the addresses of the objects", arguments: [false, true])
     func aResetForgetsAssignments(inTree: Bool) throws {
         let library = try Library()
         let second = try addStore("second", to: library)
@@ -177,7 +184,8 @@ import Testing
         #expect(library.file.value("SELECT count(*) FROM ZAUTHOR") == "200")
     }
 
-    @Test("129: A save of some objects leaves the assignments of others") func aSaveOfSomeObjectsLeavesTheOthersAssignments() throws {
+    @Test("129: A save of some objects leaves the assignments of others")
+    func aSaveOfSomeObjectsLeavesTheOthersAssignments() throws {
         let library = try Library()
         let second = try addStore("second", to: library)
         let (ada, ben) = (library.context.author("Ada"), library.context.author("Ben"))

@@ -36,7 +36,9 @@ import Testing
         try remove()
         #expect(log.count == 1)
         #expect(log.all.first?.objects(NSInvalidatedObjectsKey) == [ada, notes])
-        let keys: Set<AnyHashable> = [NSInvalidatedObjectsKey, NSManagedObjectContext.NotificationKey.sourceContext.rawValue]
+        let keys: Set<AnyHashable> = [
+            NSInvalidatedObjectsKey, NSManagedObjectContext.NotificationKey.sourceContext.rawValue,
+        ]
         #expect(log.all.first.map { Set(($0.userInfo ?? [:]).keys) } == keys)
     }
 

@@ -29,8 +29,12 @@ import Testing
             view.persistentStoreCoordinator = library.coordinator
         }
 
-        func observe(_ name: Notification.Name, of context: NSManagedObjectContext, _ body: @escaping @Sendable (Notification) -> Void) {
-            tokens.append(NotificationCenter.default.addObserver(forName: name, object: context, queue: nil, using: body))
+        func observe(
+            _ name: Notification.Name, of context: NSManagedObjectContext,
+            _ body: @escaping @Sendable (Notification) -> Void
+        ) {
+            tokens.append(
+                NotificationCenter.default.addObserver(forName: name, object: context, queue: nil, using: body))
         }
 
         deinit { for token in tokens { NotificationCenter.default.removeObserver(token) } }
@@ -121,7 +125,9 @@ import Testing
     private static func connect(_ contexts: [NSManagedObjectContext]) -> [any NSObjectProtocol] {
         contexts.indices.map { index in
             let next = contexts[(index + 1) % contexts.count]
-            return NotificationCenter.default.addObserver(forName: .NSManagedObjectContextDidSave, object: contexts[index], queue: nil) {
+            return NotificationCenter.default.addObserver(
+                forName: .NSManagedObjectContextDidSave, object: contexts[index], queue: nil
+            ) {
                 _ in
                 next.performAndWait { _ = try? next.names("name == 'none'") }
             }
@@ -176,7 +182,8 @@ import Testing
             let group = DispatchGroup()
             group.detach {
                 let url = URL(fileURLWithPath: "/dev/null/other")
-                let added = try? coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: url)
+                let added = try? coordinator.addPersistentStore(
+                    ofType: NSInMemoryStoreType, configurationName: nil, at: url)
                 isAdded.withLock { $0 = added != nil }
             }
             _ = group.wait(timeout: .now() + 600)
@@ -215,7 +222,9 @@ import Testing
         }
         #expect(authors == [true, true, true])
         let reader = try library.newStackContextOrSame()
-        let found = try reader.performAndWait { (names: try reader.names(), titles: try reader.titles("author == nil")) }
+        let found = try reader.performAndWait {
+            (names: try reader.names(), titles: try reader.titles("author == nil"))
+        }
         #expect(found.names.isEmpty)
         #expect(found.titles == ["Letters", "Notes", "Sketches"])
     }

@@ -10,8 +10,11 @@ import Testing
 
     @Test func aContextWithoutACoordinatorCannotOperate() {
         let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
-        #expect(code { _ = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) } == NSPersistentStoreOperationError)
-        #expect(code { try context.execute(NSBatchUpdateRequest(entityName: "Book")) } == NSPersistentStoreOperationError)
+        #expect(
+            code { _ = try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) }
+                == NSPersistentStoreOperationError)
+        #expect(
+            code { try context.execute(NSBatchUpdateRequest(entityName: "Book")) } == NSPersistentStoreOperationError)
     }
 
     @Test func aSaveWithinASaveIsRefusedWithItsCode() throws {
@@ -55,7 +58,8 @@ import Testing
 
     @Test func anObjectOfAnAbstractEntityCannotBeSaved() throws {
         let folder = try TemporaryFolder()
-        let entity = NSEntityDescription("Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let entity = NSEntityDescription(
+            "Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         entity.isAbstract = true
         let model = NSManagedObjectModel()
         model.entities = [entity]
@@ -73,7 +77,9 @@ import Testing
         let folder = try TemporaryFolder()
         let file = folder.file("library.sqlite")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        let error = errorThrown { _ = try coordinator.addPersistentStore(ofType: type, configurationName: "Cloud", at: file) }
+        let error = errorThrown {
+            _ = try coordinator.addPersistentStore(ofType: type, configurationName: "Cloud", at: file)
+        }
         #expect(error?.code == NSPersistentStoreOpenError)
         #expect(error?.localizedDescription.contains("'Cloud'") == true)
         #expect(!FileManager.default.fileExists(atPath: file.path))
@@ -89,7 +95,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let store = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: "Books", at: folder.file("books.sqlite"))
-        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Tags", at: folder.file("tags.sqlite"))
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: "Tags", at: folder.file("tags.sqlite"))
         let context = coordinator.newContext()
         context.assign(LibraryTag(context: context), to: store)
         #expect(code { try context.save() } == NSPersistentStoreIncompatibleSchemaError)

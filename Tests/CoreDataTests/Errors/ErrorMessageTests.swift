@@ -89,7 +89,8 @@ import Testing
             let author = library.newContext().author("Ada")
             library.context.book("A").author = author
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("Book.author", "between objects in different contexts") == [])
+        #expect(
+            Complaint(result?.standardErrorContent).lacks("Book.author", "between objects in different contexts") == [])
     }
 
     @Test func changingAModelInUseStopsTheProgram() async {  // 340, 1
@@ -98,7 +99,8 @@ import Testing
             library.coordinator.managedObjectModel.entities = []
         }
         #expect(
-            Complaint(result?.standardErrorContent).lacks("NSManagedObjectModel.entities", "in use by a persistent store coordinator") == []
+            Complaint(result?.standardErrorContent).lacks(
+                "NSManagedObjectModel.entities", "in use by a persistent store coordinator") == []
         )
     }
 

@@ -8,7 +8,9 @@ import Testing
 
     init() throws { library = try Library() }
 
-    private func expectMessage(in error: (any Error)?, _ part: String, location: SourceLocation = #_sourceLocation) throws {
+    private func expectMessage(in error: (any Error)?, _ part: String, location: SourceLocation = #_sourceLocation)
+        throws
+    {
         let error = try #require(error, sourceLocation: location)
         let message = error.localizedDescription
         #expect(message.contains(part), sourceLocation: location)
@@ -47,7 +49,9 @@ import Testing
         let url = library.folder.file("text.sqlite")
         try Data("This is no database, but a text that is long enough.".utf8).write(to: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
-        let error = errorThrown { try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url) }
+        let error = errorThrown {
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        }
         try expectMessage(in: error, url.path)
     }
 }

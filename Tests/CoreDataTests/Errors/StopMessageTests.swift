@@ -29,7 +29,9 @@ struct StopMessageTests {
 
     @Test func anUnknownKeyIsNamed() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
-            let stack = try TestStack([NSEntityDescription("Ship", [NSAttributeDescription("name", .stringAttributeType)])])
+            let stack = try TestStack([
+                NSEntityDescription("Ship", [NSAttributeDescription("name", .stringAttributeType)])
+            ])
             let ship = NSManagedObject(entity: stack.entity("Ship"), insertInto: stack.context)
             ship.setValue(1, forKey: "tonnage")
         }
@@ -40,7 +42,9 @@ struct StopMessageTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try Library(.inMemory).context.author("A").setValue(Date(), forKey: "name")
         }
-        #expect(message(of: result).contains("Unacceptable type of value for Author.name: expected"), "\(message(of: result))")
+        #expect(
+            message(of: result).contains("Unacceptable type of value for Author.name: expected"),
+            "\(message(of: result))")
     }
 
     @Test func anObjectOfAnotherContextIsNamed() async {
@@ -49,7 +53,9 @@ struct StopMessageTests {
             let author = library.context.author("A")
             library.newContext().delete(author)
         }
-        #expect(message(of: result).contains("does not belong to this context and cannot be deleted by it"), "\(message(of: result))")
+        #expect(
+            message(of: result).contains("does not belong to this context and cannot be deleted by it"),
+            "\(message(of: result))")
     }
 
     @Test func anUnknownFunctionOfAnExpressionIsNamed() async {

@@ -176,7 +176,9 @@ import Testing
                 return tag
             }
             for number in 0..<12 {
-                let book = number.isMultiple(of: 3) ? LibraryNovel(context: library.context) : LibraryBook(context: library.context)
+                let book =
+                    number.isMultiple(of: 3)
+                    ? LibraryNovel(context: library.context) : LibraryBook(context: library.context)
                 book.title = "\(100 + number)"
                 book.tags = [tags[number % 4], tags[(number + 1) % 4]]
             }
@@ -216,7 +218,8 @@ import Testing
         var log: [String] = []
         var place = 0
         for _ in 0..<60 {
-            place = Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 0..<12, using: &random) : (place + 1) % 12
+            place =
+                Int.random(in: 0..<5, using: &random) == 0 ? Int.random(in: 0..<12, using: &random) : (place + 1) % 12
             switch Int.random(in: 0..<8, using: &random) {
             case 0: books[Int.random(in: 0..<36, using: &random)].author = authors[place]
             case 1: authors[place].books.insert(context.book("new \(log.count)"))

@@ -91,7 +91,8 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
         #expect(item.isDeleted)
     }
 
-    @Test("116: the answer about inaccessible faults is the setting of the context") func theAnswerIsTheSetting() throws {
+    @Test("116: the answer about inaccessible faults is the setting of the context") func theAnswerIsTheSetting() throws
+    {
         let context = stack.newContext()
         let item = try fault(in: context)
         #expect(context.shouldHandleInaccessibleFault(item, for: itemID, triggeredByProperty: nil))

@@ -86,7 +86,8 @@ final class CachedOwner: NSManagedObject {
         #expect(item.size == 9)
     }
 
-    @Test("107: later fetches do not alter deleted and new objects") func laterFetchesKeepDeletedAndNewObjects() throws {
+    @Test("107: later fetches do not alter deleted and new objects") func laterFetchesKeepDeletedAndNewObjects() throws
+    {
         let item = try #require(try context.fetch(request()).first)
         context.delete(item)
         let new = CachedItem(context: context)

@@ -173,7 +173,8 @@ private struct NameStack {
 
     init() throws {
         NSPersistentStoreCoordinator.registerStoreClass(NameStore.self, type: NameStore.storeType)
-        let entity = NSEntityDescription("Name", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let entity = NSEntityDescription(
+            "Name", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity]))
         let added = try coordinator.addPersistentStore(type: NameStore.storeType, at: URL(fileURLWithPath: "/names"))
         store = try #require(added as? NameStore)

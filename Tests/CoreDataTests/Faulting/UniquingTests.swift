@@ -137,7 +137,8 @@ final class UniqueOwner: NSManagedObject {
         #expect(!existing.isFault)
     }
 
-    @Test("118: object(with:) gives a fault for any ID, without asking the store") func objectWithIDAsksNoStore() throws {
+    @Test("118: object(with:) gives a fault for any ID, without asking the store") func objectWithIDAsksNoStore() throws
+    {
         let uri = itemID.uriRepresentation().deletingLastPathComponent().appendingPathComponent("p4711")
         let unknownID = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri))
         #expect(unknownID != itemID)
@@ -159,7 +160,8 @@ final class UniqueOwner: NSManagedObject {
         (stack, itemID) = (tests.stack, tests.itemID)
     }
 
-    @Test("117: existingObject throws error 133000 for a missing row") func existingObjectThrowsForMissingRows() throws {
+    @Test("117: existingObject throws error 133000 for a missing row") func existingObjectThrowsForMissingRows() throws
+    {
         #expect(stack.tables?.execute("DELETE FROM {item}") == true)
         let other = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
         _ = try other.addPersistentStore(ofType: stack.kind.type, configurationName: nil, at: stack.url)

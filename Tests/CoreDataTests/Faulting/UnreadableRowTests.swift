@@ -34,7 +34,9 @@ import Testing
         context.tag("red")
         let error = errorThrown { try context.save() }
         let text = error?.localizedDescription ?? "no error"
-        #expect(text.contains(library.kind == .sqlite ? "no such table" : "does not exist"), "\(text)", sourceLocation: location)
+        #expect(
+            text.contains(library.kind == .sqlite ? "no such table" : "does not exist"), "\(text)",
+            sourceLocation: location)
         #expect(library.storedCount(of: "Tag") == 0, sourceLocation: location)
         try context.save()
         #expect(library.storedCount(of: "Tag") == 1, sourceLocation: location)

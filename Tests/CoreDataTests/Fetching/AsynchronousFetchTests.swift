@@ -45,8 +45,10 @@ import Testing
         let outcome = try await fetched(request("pages > 50"), in: context) { result in
             let objects = result.finalResult ?? []
             return (
-                titles: objects.map(\.title), isOnQueue: (try? NSFetchRequest<LibraryBook>(entityName: "Book").execute()) != nil,
-                error: result.operationError == nil, areOfContext: objects.allSatisfy { $0.managedObjectContext === context }
+                titles: objects.map(\.title),
+                isOnQueue: (try? NSFetchRequest<LibraryBook>(entityName: "Book").execute()) != nil,
+                error: result.operationError == nil,
+                areOfContext: objects.allSatisfy { $0.managedObjectContext === context }
             )
         }
         #expect(outcome.titles == ["Analysis", "Sketches"])
@@ -96,7 +98,8 @@ import Testing
     }
 
     /// Also where the context had other changes when the store was asked.
-    @Test(arguments: [false, true]) func changesMadeWhileTheStoreIsReadCount(hasEarlierChanges: Bool) throws {  // 174, 193
+    @Test(arguments: [false, true])
+    func changesMadeWhileTheStoreIsReadCount(hasEarlierChanges: Bool) throws {  // 174, 193
         let library = try library(.sqlite)
         let context = library.newContext()
         let done = DispatchSemaphore(value: 0)

@@ -50,7 +50,10 @@ private func request(
     func sizesOfAllKindsGiveTheSameObjects(_ size: Int) throws {  // 182
         let conditions = [
             (nil, "{id} > 0"), ("pages > 3", "{pages} > 3"),
-            ("author.name == 'Ada' AND pages < 9", "{pages} < 9 AND {author_id} IN (SELECT {id} FROM {author} WHERE {name} = 'Ada')"),
+            (
+                "author.name == 'Ada' AND pages < 9",
+                "{pages} < 9 AND {author_id} IN (SELECT {id} FROM {author} WHERE {name} = 'Ada')"
+            ),
         ]
         let tables = library.secondPath
         for (limit, offset) in [(0, 0), (4, 0), (4, 3), (0, 8), (5, 20)] {

@@ -16,12 +16,15 @@ import Testing
         return library
     }
 
-    private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
+    private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType)
+        -> NSExpressionDescription
     {
         NSExpressionDescription(name, NSExpression(format: expression), type)
     }
 
-    private func request(_ properties: [Any], groupBy: [Any] = [], entity: String = "Book") -> NSFetchRequest<NSDictionary> {
+    private func request(_ properties: [Any], groupBy: [Any] = [], entity: String = "Book") -> NSFetchRequest<
+        NSDictionary
+    > {
         let request = NSFetchRequest<NSDictionary>(entityName: entity)
         request.resultType = .dictionaryResultType
         request.propertiesToFetch = properties
@@ -45,7 +48,8 @@ import Testing
     // MARK: Aggregates without groups
 
     @Test(
-        "344: an aggregate beside other columns is that of all objects, in a dictionary for each", arguments: StoreKind.allCases, 0..<3)
+        "344: an aggregate beside other columns is that of all objects, in a dictionary for each",
+        arguments: StoreKind.allCases, 0..<3)
     func totalsStandBesideRows(kind: StoreKind, levels: Int) throws {
         let library = try filled(kind)
         var context = library.context
@@ -58,9 +62,13 @@ import Testing
         let double = column("double", "pages * 2", .integer64AttributeType)
         let asked = request(["title", total, double])
         asked.predicate = NSPredicate(format: "title != 'C'")
-        asked.sortDescriptors = [NSSortDescriptor(key: "total", ascending: true), NSSortDescriptor(key: "title", ascending: false)]
+        asked.sortDescriptors = [
+            NSSortDescriptor(key: "total", ascending: true), NSSortDescriptor(key: "title", ascending: false),
+        ]
         func found() throws -> [[String]] {
-            try context.fetch(asked).map { row in ["title", "total", "double"].map { key in row[key].map { "\($0)" } ?? "-" } }
+            try context.fetch(asked).map { row in
+                ["title", "total", "double"].map { key in row[key].map { "\($0)" } ?? "-" }
+            }
         }
         #expect(try found() == [["D", "70", "80"], ["B", "70", "40"], ["A", "70", "20"]])
         (asked.fetchOffset, asked.fetchLimit) = (1, 1)
@@ -166,7 +174,8 @@ import Testing
     @Test(arguments: StoreKind.allCases) func theSumOfNothingIsZero(kind: StoreKind) throws {
         let library = try filled(kind)
         let request = request([
-            column("sum", "sum:(pages)"), column("path", "@sum.pages", .integer64AttributeType), column("most", "max:(pages)"),
+            column("sum", "sum:(pages)"), column("path", "@sum.pages", .integer64AttributeType),
+            column("most", "max:(pages)"),
             column("mean", "average:(rating)"), column("double", "sum:(rating)", .doubleAttributeType),
             column("decimal", "sum:(pages)", .decimalAttributeType),
         ])
@@ -186,7 +195,8 @@ import Testing
         library.context.book("E", pages: 50).published = Date(timeIntervalSinceReferenceDate: 0)
         try library.context.save()
         let columns = [
-            column("sum", "sum:(title)"), column("path", "@sum.title"), column("mean", "average:(title)", .doubleAttributeType),
+            column("sum", "sum:(title)"), column("path", "@sum.title"),
+            column("mean", "average:(title)", .doubleAttributeType),
             column("dates", "sum:(published)"), column("moment", "average:(published)"), column("pages", "sum:(pages)"),
         ]
         let rows = try library.context.fetch(request(columns))
@@ -196,7 +206,8 @@ import Testing
         groups.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: true)]
         #expect(try library.context.fetch(groups).map { $0["sum"] as? Int } == [nil, nil, nil])
         // Of a relationship of each row.
-        let authors = request(["name", column("sum", "sum:(books.title)"), column("mean", "average:(books.title)")], entity: "Author")
+        let authors = request(
+            ["name", column("sum", "sum:(books.title)"), column("mean", "average:(books.title)")], entity: "Author")
         let found = try library.context.fetch(authors)
         #expect(Set(found.compactMap { $0["name"] as? String }) == ["Ada", "Zoe"])
         #expect(found.allSatisfy { $0["sum"] == nil && $0["mean"] == nil })
@@ -223,7 +234,9 @@ import Testing
     @Test(arguments: StoreKind.allCases)
     func anAggregateOfAToManyRelationshipBehindAnotherIsThatOfEachRow(kind: StoreKind) throws {
         let library = try filled(kind)
-        let request = request(["title", column("all", "sum:(author.books.pages)"), column("number", "count:(author.books)")])
+        let request = request([
+            "title", column("all", "sum:(author.books.pages)"), column("number", "count:(author.books)"),
+        ])
         request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
         let rows = try library.context.fetch(request)
         #expect(rows.map { $0["title"] as? String } == ["A", "B", "C", "D"])
@@ -239,7 +252,9 @@ import Testing
         #expect(try library.context.fetch(request).map { $0["all"] as? Int } == [30, 60, 0])
     }
 
-    @Test(arguments: StoreKind.allCases) func anAggregateOfWhatIsNoValueIsRefusedInAConditionOnGroups(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func anAggregateOfWhatIsNoValueIsRefusedInAConditionOnGroups(kind: StoreKind)
+        throws
+    {
         let library = try filled(kind)
         let request = request(["rating"], groupBy: ["rating"])
         request.havingPredicate = NSPredicate(format: "sum:(pagse) > 3")
@@ -251,7 +266,9 @@ import Testing
 
     // MARK: Composite values
 
-    @Test(arguments: StoreKind.allCases.map { [$0] } + severalKinds) func equalCompositesAreOneValue(kinds: [StoreKind]) throws {
+    @Test(arguments: StoreKind.allCases.map { [$0] } + severalKinds) func equalCompositesAreOneValue(kinds: [StoreKind])
+        throws
+    {
         let names = ["alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta"]
         let pack = NSCompositeAttributeDescription()
         pack.name = "pack"
@@ -265,7 +282,10 @@ import Testing
         for number in 0..<40 {
             let box = NSEntityDescription.insertNewObject(forEntityName: "Box", into: context)
             context.assign(box, to: coordinator.persistentStores[number % kinds.count])
-            if number < 38 { box.setValue(Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0) \(number / 20)") }), forKey: "pack") }
+            if number < 38 {
+                box.setValue(
+                    Dictionary(uniqueKeysWithValues: names.map { ($0, "\($0) \(number / 20)") }), forKey: "pack")
+            }
         }
         try context.save()
         let request = request(["pack"], entity: "Box")

@@ -9,7 +9,8 @@ import Testing
     init() throws {
         stack = try TestStack([
             NSEntityDescription(
-                "Item", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("count", .integer64AttributeType)])
+                "Item", class: "NSManagedObject",
+                [.init("name", .stringAttributeType), .init("count", .integer64AttributeType)])
         ])
         for (name, count) in [("a", Int64.max), ("a", Int64.max), ("b", 1), ("b", 2), ("c", 3)] {
             let object = NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context)
@@ -19,7 +20,8 @@ import Testing
         try stack.context.save()
     }
 
-    private func column(_ format: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription {
+    private func column(_ format: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
+    {
         NSExpressionDescription("value", NSExpression(format: format), type)
     }
 
@@ -55,7 +57,9 @@ import Testing
         try check(1) { $0.propertiesToFetch = [column("max:(count)")] }
     }
 
-    @Test(arguments: ["median:(count)", "mode:(count)", "stddev:(count)"]) func aStatisticOfValuesIsRefused(format: String) {
+    @Test(arguments: ["median:(count)", "mode:(count)", "stddev:(count)"]) func aStatisticOfValuesIsRefused(
+        format: String
+    ) {
         #expect(throws: (any Error).self) { try check(0) { $0.propertiesToFetch = [column(format)] } }
     }
 }
@@ -63,8 +67,13 @@ import Testing
 /// Sums that 64 bits do not hold, in memory.
 @Suite(.stores([.inMemory])) struct LargeSumTests {
     @Test func aSumAsAWholeNumberIsTheLargestOne() throws {
-        let stack = try TestStack([NSEntityDescription("Item", class: "NSManagedObject", [.init("count", .integer64AttributeType)])])
-        for _ in 0..<2 { NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue(Int64.max, forKey: "count") }
+        let stack = try TestStack([
+            NSEntityDescription("Item", class: "NSManagedObject", [.init("count", .integer64AttributeType)])
+        ])
+        for _ in 0..<2 {
+            NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue(
+                Int64.max, forKey: "count")
+        }
         try stack.context.save()
         let request = NSFetchRequest<NSDictionary>(entityName: "Item")
         request.resultType = .dictionaryResultType

@@ -11,9 +11,12 @@ import Testing
 
     /// Two have one title, and two others another; Ada and Zoe have written them.
     private static let rows = [
-        DistinctRow(title: "A", pages: 30, rating: 2, author: "Zoe"), DistinctRow(title: "A", pages: 20, rating: 3, author: "Ada"),
-        DistinctRow(title: "B", pages: 25, rating: 2, author: "Ada"), DistinctRow(title: "C", pages: 22, rating: 2, author: "Zoe"),
-        DistinctRow(title: "C", pages: 40, rating: 1, author: nil), DistinctRow(title: "D", pages: nil, rating: 3, author: "Zoe"),
+        DistinctRow(title: "A", pages: 30, rating: 2, author: "Zoe"),
+        DistinctRow(title: "A", pages: 20, rating: 3, author: "Ada"),
+        DistinctRow(title: "B", pages: 25, rating: 2, author: "Ada"),
+        DistinctRow(title: "C", pages: 22, rating: 2, author: "Zoe"),
+        DistinctRow(title: "C", pages: 40, rating: 1, author: nil),
+        DistinctRow(title: "D", pages: nil, rating: 3, author: "Zoe"),
     ]
 
     private func filled(_ kinds: [StoreKind]) throws -> DistinctShelf {
@@ -38,8 +41,12 @@ import Testing
 
     @Test(arguments: kinds) func oneKeyIsShownAndTheOtherIsNot(kinds: [StoreKind]) throws {
         let shelf = try filled(kinds)
-        #expect(try shelf.fetch(["title", "rating"], by: ["rating", "-pages"]) == ["C 1", "A 2", "B 2", "C 2", "A 3", "D 3"])
-        #expect(try shelf.fetch(["title", "rating"], by: ["rating", "pages"]) == ["C 1", "C 2", "B 2", "A 2", "D 3", "A 3"])
+        #expect(
+            try shelf.fetch(["title", "rating"], by: ["rating", "-pages"]) == [
+                "C 1", "A 2", "B 2", "C 2", "A 3", "D 3",
+            ])
+        #expect(
+            try shelf.fetch(["title", "rating"], by: ["rating", "pages"]) == ["C 1", "C 2", "B 2", "A 2", "D 3", "A 3"])
         #expect(try shelf.fetch(["title"], by: ["-title", "pages"]) == ["D", "C", "B", "A"])
         #expect(try shelf.fetch(["title"], by: ["pages", "title"]) == ["D", "A", "C", "B"])
     }
@@ -91,11 +98,13 @@ import Testing
             let asked = columns.isEmpty ? ["title"] : Array(columns)
             let (offset, limit) = (Int.random(in: 0...4, using: &random), Int.random(in: 0...12, using: &random))
             let most = Bool.random(using: &random) ? Int.random(in: 0...3, using: &random) : nil
-            let found = try shelf.fetch(asked, by: directed, most.map { "rating <= \($0)" }, offset: offset, limit: limit)
+            let found = try shelf.fetch(
+                asked, by: directed, most.map { "rating <= \($0)" }, offset: offset, limit: limit)
             let chosen = rows.filter { row in most.map { row.rating <= $0 } ?? true }
             let wanted = DistinctRow.fetched(asked, by: directed, of: chosen, offset: offset, limit: limit)
             if found != wanted {
-                let request = "\(asked) by \(directed), offset \(offset), limit \(limit), rating of at most \(most ?? 3)"
+                let request =
+                    "\(asked) by \(directed), offset \(offset), limit \(limit), rating of at most \(most ?? 3)"
                 Issue.record("seed \(seed), step \(step): \(request): \(found), not \(wanted)")
                 return
             }
@@ -142,7 +151,9 @@ private struct DistinctRow {
         title = ["a", "b", "c", nil].randomElement(using: &random) ?? nil
         pages = Int.random(in: 0..<5, using: &random) == 0 ? nil : Int.random(in: 0..<6, using: &random)
         rating = Int.random(in: 0..<4, using: &random)
-        author = Self.births.keys.sorted().randomElement(using: &random).flatMap { Bool.random(using: &random) ? $0 : nil }
+        author = Self.births.keys.sorted().randomElement(using: &random).flatMap {
+            Bool.random(using: &random) ? $0 : nil
+        }
         published = serial * 7919 % 10_007
     }
 
@@ -164,7 +175,9 @@ private struct DistinctRow {
     /// The expected result of a fetch.
     ///
     /// - Parameter keys: with a sign where the order is descending.
-    static func fetched(_ columns: [String], by keys: [String], of rows: [DistinctRow], offset: Int, limit: Int) -> [String] {
+    static func fetched(_ columns: [String], by keys: [String], of rows: [DistinctRow], offset: Int, limit: Int)
+        -> [String]
+    {
         let sorted = rows.sorted { first, second in
             for key in keys {
                 let path = String(key.drop { $0 == "-" })
@@ -174,7 +187,9 @@ private struct DistinctRow {
             return false
         }
         var seen: Set<String> = []
-        let distinct = sorted.map { row in columns.map { row[$0].shown }.joined(separator: " ") }.filter { seen.insert($0).inserted }
+        let distinct = sorted.map { row in columns.map { row[$0].shown }.joined(separator: " ") }.filter {
+            seen.insert($0).inserted
+        }
         let rest = distinct.dropFirst(offset)
         return Array(limit > 0 ? rest.prefix(limit) : rest)
     }

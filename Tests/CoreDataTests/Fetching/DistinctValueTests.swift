@@ -24,7 +24,8 @@ import Testing
                 [.init("title", .stringAttributeType), .init("rank", .integer32AttributeType), place, words, picture])
         ])
         let rows: [(title: String, rank: Int, city: String?, floor: Int, words: [String], picture: Data)] = [
-            ("a", 4, "Rome", 1, ["x"], Data([1])), ("a", 1, "Oslo", 2, ["x"], Self.large), ("b", 3, "Rome", 2, ["y"], Self.large),
+            ("a", 4, "Rome", 1, ["x"], Data([1])), ("a", 1, "Oslo", 2, ["x"], Self.large),
+            ("b", 3, "Rome", 2, ["y"], Self.large),
             ("b", 2, nil, 3, ["x"], Data([1])), ("c", 5, "Oslo", 2, ["y"], Data([2])),
         ]
         for row in rows {
@@ -66,7 +67,10 @@ import Testing
     @Test func elementsAreShownAndOrderedBy() throws {
         #expect(try fetch(["place.city"], by: ["rank"]) == ["Oslo", "-", "Rome"])
         #expect(try fetch(["place.city"], by: ["-rank"]) == ["Oslo", "Rome", "-"])
-        #expect(try fetch(["place.city", "place.floor"], by: ["place.floor", "-place.city"]) == ["Rome 1", "Rome 2", "Oslo 2", "- 3"])
+        #expect(
+            try fetch(["place.city", "place.floor"], by: ["place.floor", "-place.city"]) == [
+                "Rome 1", "Rome 2", "Oslo 2", "- 3",
+            ])
         #expect(try fetch(["title"], by: ["place.city", "rank"]) == ["b", "a", "c"])
         #expect(try fetch(["title"], by: ["-place.floor", "-rank"]) == ["b", "c", "a"])
         #expect(try fetch(["title"], by: ["place.city", "rank"], limit: 2) == ["b", "a"])

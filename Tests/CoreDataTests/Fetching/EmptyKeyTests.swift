@@ -23,7 +23,8 @@ import Testing
             #expect(
                 isRefused {
                     $0.predicate = NSComparisonPredicate(
-                        leftExpression: path, rightExpression: NSExpression(forConstantValue: "Notes"), modifier: .direct, type: .equalTo)
+                        leftExpression: path, rightExpression: NSExpression(forConstantValue: "Notes"),
+                        modifier: .direct, type: .equalTo)
                 })
             #expect(isRefused { $0.sortDescriptors = [NSSortDescriptor(key: keyPath, ascending: true)] })
             if hasChanges { continue }
@@ -38,7 +39,8 @@ import Testing
                     $0.propertiesToFetch = ["title", keyPath]
                     $0.propertiesToGroupBy = ["title", keyPath]
                 })
-            #expect(isRefused { $0.relationshipKeyPathsForPrefetching = [keyPath == "author.name." ? "author." : keyPath] })
+            #expect(
+                isRefused { $0.relationshipKeyPathsForPrefetching = [keyPath == "author.name." ? "author." : keyPath] })
         }
     }
 }

@@ -44,12 +44,16 @@ import Testing
     @Test("343: one that differs in anything is another") func oneThatDiffersIsAnother() throws {
         let store = try Library().store
         let changes: [(NSFetchRequest<NSManagedObject>) -> Void] = [
-            { $0.predicate = nil }, { $0.sortDescriptors = nil }, { $0.fetchLimit = 1 }, { $0.fetchOffset = 1 }, { $0.fetchBatchSize = 1 },
-            { $0.resultType = .managedObjectIDResultType }, { $0.includesSubentities = false }, { $0.includesPendingChanges = false },
-            { $0.includesPropertyValues = false }, { $0.returnsObjectsAsFaults = false }, { $0.shouldRefreshRefetchedObjects = true },
+            { $0.predicate = nil }, { $0.sortDescriptors = nil }, { $0.fetchLimit = 1 }, { $0.fetchOffset = 1 },
+            { $0.fetchBatchSize = 1 },
+            { $0.resultType = .managedObjectIDResultType }, { $0.includesSubentities = false },
+            { $0.includesPendingChanges = false },
+            { $0.includesPropertyValues = false }, { $0.returnsObjectsAsFaults = false },
+            { $0.shouldRefreshRefetchedObjects = true },
             { $0.relationshipKeyPathsForPrefetching = ["books"] }, { $0.propertiesToFetch = ["born"] },
             { $0.propertiesToGroupBy = ["name"] },
-            { $0.havingPredicate = NSPredicate(value: true) }, { $0.returnsDistinctResults = true }, { $0.affectedStores = [store] },
+            { $0.havingPredicate = NSPredicate(value: true) }, { $0.returnsDistinctResults = true },
+            { $0.affectedStores = [store] },
         ]
         for (index, change) in changes.enumerated() {
             let changed = request()
@@ -59,6 +63,8 @@ import Testing
             change(same)
             #expect(changed == same, "change \(index)")
         }
-        #expect(NSFetchRequest<NSManagedObject>(entityName: "Author") != NSFetchRequest<NSManagedObject>(entityName: "Book"))
+        #expect(
+            NSFetchRequest<NSManagedObject>(entityName: "Author") != NSFetchRequest<NSManagedObject>(entityName: "Book")
+        )
     }
 }

@@ -18,7 +18,8 @@ import Testing
         _ request: NSFetchRequest<Result>, _ context: NSManagedObjectContext, countOnly: Bool = false
     ) -> NSExpression {
         NSFetchRequestExpression.expression(
-            forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context), countOnly: countOnly)
+            forFetch: NSExpression(forConstantValue: request), context: NSExpression(forConstantValue: context),
+            countOnly: countOnly)
     }
 
     @Test("194: a fetch request expression evaluates to the fetched array, or to the count")
@@ -49,7 +50,8 @@ import Testing
         #expect(try library.context.fetch(request).map(\.title) == ["a"])
         let authors = NSFetchRequest<LibraryAuthor>(entityName: "Author")
         request.predicate = NSComparisonPredicate(
-            leftExpression: NSExpression(forKeyPath: "pages"), rightExpression: expression(authors, library.context, countOnly: true),
+            leftExpression: NSExpression(forKeyPath: "pages"),
+            rightExpression: expression(authors, library.context, countOnly: true),
             modifier: .direct, type: .equalTo)
         #expect(try library.context.fetch(request).map(\.title) == ["a"])
     }
@@ -63,7 +65,8 @@ import Testing
         largest.propertiesToFetch = [most]
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.predicate = NSComparisonPredicate(
-            leftExpression: NSExpression(forKeyPath: "pages"), rightExpression: expression(largest, library.context), modifier: .direct,
+            leftExpression: NSExpression(forKeyPath: "pages"), rightExpression: expression(largest, library.context),
+            modifier: .direct,
             type: .in)
         #expect(try library.newContext().fetch(request).map(\.title) == ["c"], "in the store")
         let books = try library.context.books()

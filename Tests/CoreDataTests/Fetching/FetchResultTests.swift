@@ -215,7 +215,8 @@ import Testing
         request.resultType = .dictionaryResultType
         request.propertiesToGroupBy = ["born"]
         request.propertiesToFetch = [
-            "born", column("count", "books.@count"), column("sum", "books.@sum.pages"), column("most", "books.pages.@max"),
+            "born", column("count", "books.@count"), column("sum", "books.@sum.pages"),
+            column("most", "books.pages.@max"),
             column("titles", "books.title.@count"),
         ]
         request.predicate = NSPredicate(format: "born == 1900")
@@ -239,7 +240,9 @@ import Testing
         for ascending in [true, false] {
             request.sortDescriptors = [NSSortDescriptor(key: "author.name", ascending: ascending)]
             let names = ["Ada", "Bea", "Cid"]
-            #expect(try library.context.fetch(request).map { $0["author.name"] as? String } == (ascending ? names : names.reversed()))
+            #expect(
+                try library.context.fetch(request).map { $0["author.name"] as? String }
+                    == (ascending ? names : names.reversed()))
         }
         request.havingPredicate = NSPredicate(format: "author.name != 'Bea'")
         let rows = try library.context.fetch(request)

@@ -4,7 +4,8 @@ import Testing
 
 /// Which objects a fetch returns: entities, pending changes, limits, stores.
 @Suite struct FetchScopeTests {
-    private func titles(_ request: NSFetchRequest<LibraryBook>, in context: NSManagedObjectContext) throws -> [String?] {
+    private func titles(_ request: NSFetchRequest<LibraryBook>, in context: NSManagedObjectContext) throws -> [String?]
+    {
         try context.fetch(request).map(\.title)
     }
 

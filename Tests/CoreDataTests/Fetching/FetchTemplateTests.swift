@@ -66,7 +66,8 @@ import Testing
         let request = sums()
         model.setFetchRequestTemplate(request, forName: "sums")
         total.name = "changed"
-        let stored = try #require(model.fetchRequestTemplate(forName: "sums")?.propertiesToFetch?.last as? NSExpressionDescription)
+        let stored = try #require(
+            model.fetchRequestTemplate(forName: "sums")?.propertiesToFetch?.last as? NSExpressionDescription)
         #expect(stored.name == "total")
         stored.name = "changed, too"
         let again = model.fetchRequestTemplate(forName: "sums")?.propertiesToFetch?.last as? NSExpressionDescription
@@ -94,7 +95,8 @@ import Testing
         #expect(rows.map { $0["author.name"] as? String } == ["Ada"])
         #expect(rows.map { ($0["total"] as? NSNumber)?.intValue } == [30])
         // The template itself keeps its variable.
-        #expect(model.fetchRequestTemplate(forName: "sums")?.havingPredicate?.predicateFormat.contains("$least") == true)
+        #expect(
+            model.fetchRequestTemplate(forName: "sums")?.havingPredicate?.predicateFormat.contains("$least") == true)
     }
 
     @Test(arguments: StoreKind.allCases) func aTemplatePrefetches(kind: StoreKind) throws {

@@ -129,7 +129,8 @@ private struct Shelves {
         // The next save tells, as it does for faults; the one after it saves.
         shelf.setValue(1, forKey: "room")
         let error = errorThrown { try stack.context.save() }
-        #expect(error?.localizedDescription.contains(stack.kind == .sqlite ? "no such table" : "does not exist") == true)
+        #expect(
+            error?.localizedDescription.contains(stack.kind == .sqlite ? "no such table" : "does not exist") == true)
         #expect(stack.stored("room", of: "Shelf") == [nil])
         try stack.context.save()
         #expect(stack.stored("room", of: "Shelf") == ["1"])
@@ -142,7 +143,8 @@ private struct Shelves {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: stack.coordinator.managedObjectModel)
         _ = try coordinator.addPersistentStore(ofType: stack.kind.type, configurationName: nil, at: stack.url)
         let context = coordinator.newContext()
-        let objectID = try #require(coordinator.managedObjectID(forURIRepresentation: shelf.objectID.uriRepresentation()))
+        let objectID = try #require(
+            coordinator.managedObjectID(forURIRepresentation: shelf.objectID.uriRepresentation()))
         let unread = context.object(with: objectID)
         without("shelf") { #expect((unread.value(forKey: "boxes") as? [NSManagedObject])?.isEmpty == true) }
         #expect((unread.value(forKey: "boxes") as? [NSManagedObject])?.count == 1)
@@ -158,7 +160,8 @@ private struct Shelves {
         let property = NSFetchedPropertyDescription()
         property.name = "coloured"
         property.fetchRequest = request
-        let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("code", .stringAttributeType)])
+        let shelf = NSEntityDescription(
+            "Shelf", class: "NSManagedObject", [NSAttributeDescription("code", .stringAttributeType)])
         shelf.properties.append(property)
         let stack = try TestStack([shelf])
         let object = NSEntityDescription.insertNewObject(forEntityName: "Shelf", into: stack.context)
@@ -177,6 +180,7 @@ private struct Shelves {
             let shelves = try Shelves()
             shelves.insert("Shelf", [:]).setValue([], forKey: "boxes")
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("Shelf.boxes is a fetched property and cannot be set.") == [])
+        #expect(
+            Complaint(result?.standardErrorContent).lacks("Shelf.boxes is a fetched property and cannot be set.") == [])
     }
 }

@@ -25,7 +25,9 @@ import Testing
         return object
     }
 
-    private func names(_ key: String, ascending: Bool, of entity: String = "Item", in context: NSManagedObjectContext? = nil) throws
+    private func names(
+        _ key: String, ascending: Bool, of entity: String = "Item", in context: NSManagedObjectContext? = nil
+    ) throws
         -> [String]
     {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
@@ -55,7 +57,9 @@ import Testing
         #expect(try stack.context.fetch(request).compactMap { $0.value(forKey: "name") as? String } == ["b", "x", "c"])
     }
 
-    @Test(arguments: ["item", "item.objectID", "item.self"]) func destinationsAreInTheOrderOfTheirKeys(key: String) throws {
+    @Test(arguments: ["item", "item.objectID", "item.self"]) func destinationsAreInTheOrderOfTheirKeys(key: String)
+        throws
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         for object in try stack.context.fetch(request) {
             insert("Part", "part of \(object.value(forKey: "name") ?? "")").setValue(object, forKey: "item")
@@ -72,7 +76,8 @@ import Testing
         insert("Item", "z")
         let all = NSSet(array: try stack.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")))
         let sorted = all.sortedArray(using: [NSSortDescriptor(key: "objectID", ascending: false)])
-        #expect(sorted.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == ["z", "b", "a", "c"])
+        #expect(
+            sorted.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == ["z", "b", "a", "c"])
     }
 
     @Test func dictionariesAreSortedAlike() throws {

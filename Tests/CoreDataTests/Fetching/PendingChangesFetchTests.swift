@@ -6,7 +6,8 @@ import Testing
 @Suite struct PendingChangesFetchTests {
     static let kinds: [[StoreKind]] =
         [[.sqlite], [.inMemory], [.sqlite, .sqlite], [.sqlite, .inMemory]]
-        + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
+        + (StoreKind.allCases.contains(.postgreSQL)
+            ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
 
     /// 300 books in order of their pages, spread over the stores. Every object that a fetch makes
     /// stays registered.
@@ -39,7 +40,9 @@ import Testing
 
         func pages(_ request: NSFetchRequest<LibraryBook>) throws -> [Int32] { try context.fetch(request).map(\.pages) }
 
-        func book(_ pages: Int) throws -> LibraryBook { try #require(try context.fetch(request("pages == \(pages)")).first) }
+        func book(_ pages: Int) throws -> LibraryBook {
+            try #require(try context.fetch(request("pages == \(pages)")).first)
+        }
     }
 
     @Test(arguments: kinds) func anUnrelatedNewObjectChangesNothing(kinds: [StoreKind]) throws {

@@ -91,7 +91,8 @@ final class PrefetchLabel: NSManagedObject {
             #expect(Set(shelf.boxes.map { Int($0.number) }) == Set(number * 5..<number * 5 + 5))
             #expect(shelf.boxes.allSatisfy { $0.shelf === shelf })
             #expect(
-                shelf.row.compactMap { ($0 as? PrefetchBox).map { Int($0.number) } } == (number * 5..<number * 5 + 5).reversed())
+                shelf.row.compactMap { ($0 as? PrefetchBox).map { Int($0.number) } }
+                    == (number * 5..<number * 5 + 5).reversed())
             #expect(Set(shelf.labels.map { Int($0.number) }) == [number % 8, (number + 1) % 8])
         }
     }

@@ -11,7 +11,8 @@ struct RandomBatchedFetchTests {
         let thing = NSEntityDescription(
             "Thing", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer64AttributeType), NSAttributeDescription("shuffled", .integer64AttributeType),
+                NSAttributeDescription("number", .integer64AttributeType),
+                NSAttributeDescription("shuffled", .integer64AttributeType),
             ])
         thing.subentities = [NSEntityDescription("Special", class: "NSManagedObject", [])]
         return NSManagedObjectModel([thing] + thing.subentities)
@@ -21,12 +22,14 @@ struct RandomBatchedFetchTests {
         ["number", "shuffled"].map { object.value(forKey: $0) as? Int }
     }
 
-    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 60 : 6)) func objectsReadAsTheirRows(kind: StoreKind, seed: Int) throws
-    {
+    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 60 : 6)) func objectsReadAsTheirRows(
+        kind: StoreKind, seed: Int
+    ) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("things.sqlite")))
+        _ = try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(folder.file("things.sqlite")))
         let count = 300
         let writer = coordinator.newContext()
         var next = 0
@@ -57,13 +60,17 @@ struct RandomBatchedFetchTests {
                         NSSortDescriptor(key: "number", ascending: true),
                     ]
                 }
-                if Int.random(in: 0..<3, using: &generator) == 0 { request.predicate = NSPredicate(format: "shuffled < 500") }
+                if Int.random(in: 0..<3, using: &generator) == 0 {
+                    request.predicate = NSPredicate(format: "shuffled < 500")
+                }
                 var objects = try context.fetch(request)
                 // The same by a context that knows nothing, as rows.
                 let plain = NSFetchRequest<NSManagedObject>(entityName: entity)
                 (plain.predicate, plain.sortDescriptors) = (request.predicate, request.sortDescriptors)
                 let other = coordinator.newContext()
-                let found = try other.performAndWait { try other.fetch(plain).map { (id: $0.objectID, values: Self.values(of: $0)) } }
+                let found = try other.performAndWait {
+                    try other.fetch(plain).map { (id: $0.objectID, values: Self.values(of: $0)) }
+                }
                 let truth = Dictionary(uniqueKeysWithValues: found.map { ($0.id, $0.values) })
                 #expect(Set(objects.map(\.objectID)) == Set(truth.keys))
                 if request.sortDescriptors != nil { #expect(objects.map(\.objectID) == found.map(\.id)) }

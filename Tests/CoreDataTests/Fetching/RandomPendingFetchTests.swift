@@ -31,9 +31,12 @@ import Testing
 
     private static let kinds: [[FetchedStore]] =
         [
-            [.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .sqlite], [.incremental], [.atomic], [.incremental, .sqlite],
+            [.sqlite], [.inMemory], [.sqlite, .sqlite], [.inMemory, .sqlite], [.incremental], [.atomic],
+            [.incremental, .sqlite],
             [.atomic, .incremental],
-        ] + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
+        ]
+        + (StoreKind.allCases.contains(.postgreSQL)
+            ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
 
     @Test(arguments: kinds, 1...(LongTests.areEnabled ? 40 : 4))
     func fetchesDoWhatArraysDo(_ kinds: [FetchedStore], _ seed: Int) throws {
@@ -104,12 +107,14 @@ private struct RandomFetches {
         serial += 1
         let store = stores[random(0..<stores.count)]
         let row = Row(
-            title: "b\(serial)", isNovel: random(0..<3) == 0, pages: Int32(random(0..<8)), rating: Double(random(0..<4)),
+            title: "b\(serial)", isNovel: random(0..<3) == 0, pages: Int32(random(0..<8)),
+            rating: Double(random(0..<4)),
             author: [nil, "A", "B"][random(0..<3)])
         let writer = authors[store]?.first { $0.name == row.author }
         let book =
             row.isNovel
-            ? context.novel(row.title, pages: row.pages, by: writer) : context.book(row.title, pages: row.pages, by: writer)
+            ? context.novel(row.title, pages: row.pages, by: writer)
+            : context.book(row.title, pages: row.pages, by: writer)
         book.rating = row.rating
         context.assign(book, to: store)
         books[row.title] = (book, store)
@@ -154,11 +159,15 @@ private struct RandomFetches {
         switch random(0..<7) {
         case 0: return Filter(predicate: NSPredicate(format: "pages > %d", number)) { $0.pages > pages }
         case 1:
-            return Filter(predicate: NSPredicate(format: "rating >= 2 AND pages < %d", number)) { $0.rating >= 2 && $0.pages < pages }
+            return Filter(predicate: NSPredicate(format: "rating >= 2 AND pages < %d", number)) {
+                $0.rating >= 2 && $0.pages < pages
+            }
         case 2: return Filter(predicate: NSPredicate(format: "title BEGINSWITH %@", "b1")) { $0.title.hasPrefix("b1") }
         case 3: return Filter(predicate: NSPredicate(format: "author.name == %@", "A")) { $0.author == "A" }
         case 4:
-            return Filter(predicate: NSPredicate(format: "author == nil OR pages == %d", number)) { $0.author == nil || $0.pages == pages }
+            return Filter(predicate: NSPredicate(format: "author == nil OR pages == %d", number)) {
+                $0.author == nil || $0.pages == pages
+            }
         default: return Filter(predicate: nil) { _ in true }
         }
     }
@@ -173,7 +182,9 @@ private struct RandomFetches {
         let order = random(0..<4)
         let store = random(0..<4) == 0 ? stores[random(0..<stores.count)] : nil
 
-        func candidates(_ rows: [String: Row], _ books: [String: (object: LibraryBook, store: NSPersistentStore)]) -> [Row] {
+        func candidates(_ rows: [String: Row], _ books: [String: (object: LibraryBook, store: NSPersistentStore)])
+            -> [Row]
+        {
             var found = rows.values.filter { row in
                 (onlyNovels ? row.isNovel : withSubentities || !row.isNovel) && filter.matches(row)
                     && (store == nil || books[row.title]?.store === store)
@@ -208,10 +219,12 @@ private struct RandomFetches {
         /// Without an order only the number is certain, and that all results match.
         func isRight(_ found: [String], _ all: [Row], _ wanted: [String]) -> Bool {
             if order > 0 { return found == wanted }
-            return found.count == wanted.count && Set(found).count == found.count && Set(found).isSubset(of: all.map(\.title))
+            return found.count == wanted.count && Set(found).count == found.count
+                && Set(found).isSubset(of: all.map(\.title))
         }
         let entity = onlyNovels ? "Novel" : "Book"
-        let what = "\(entity) \(filter.predicate?.predicateFormat ?? "all") order \(order) limit \(limit) offset \(offset)"
+        let what =
+            "\(entity) \(filter.predicate?.predicateFormat ?? "all") order \(order) limit \(limit) offset \(offset)"
 
         switch random(0..<5) {
         case 0:

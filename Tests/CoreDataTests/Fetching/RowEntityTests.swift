@@ -44,7 +44,9 @@ import Testing
             })
     }
 
-    private static func column(_ format: String, _ arguments: [Any] = [], _ type: NSAttributeType = .undefinedAttributeType)
+    private static func column(
+        _ format: String, _ arguments: [Any] = [], _ type: NSAttributeType = .undefinedAttributeType
+    )
         -> NSExpressionDescription
     {
         NSExpressionDescription("id", NSExpression(format: format, argumentArray: arguments), type)
@@ -110,7 +112,8 @@ import Testing
         URL(string: tea.uriRepresentation().absoluteString.replacingOccurrences(of: "/Tea/", with: "/\(entity)/"))!
     }
 
-    @Test(arguments: ["Drink", "Tea", "Coffee"]) func aURIOfAnyEntityOfTheHierarchyLeadsToTheRow(entity: String) throws {
+    @Test(arguments: ["Drink", "Tea", "Coffee"]) func aURIOfAnyEntityOfTheHierarchyLeadsToTheRow(entity: String) throws
+    {
         let id = try #require(stack.coordinator.managedObjectID(forURIRepresentation: uri(entity)))
         #expect(id == tea)
         #expect(id.entity.name == "Tea")
@@ -139,7 +142,9 @@ import Testing
         let early = names.compactMap { name in
             stack.coordinator.managedObjectID(
                 forURIRepresentation: URL(
-                    string: String(text.prefix(text.distance(from: text.startIndex, to: text.range(of: "/Tea/")!.lowerBound))) + name)!)
+                    string: String(
+                        text.prefix(text.distance(from: text.startIndex, to: text.range(of: "/Tea/")!.lowerBound)))
+                        + name)!)
         }
         let green = NSManagedObject(entity: stack.entity("Tea"), insertInto: stack.context)
         green.setValue("Sencha", forKey: "name")

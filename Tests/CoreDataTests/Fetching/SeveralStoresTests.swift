@@ -22,17 +22,20 @@ import Testing
             stores = try coordinator.addStores(kinds, in: folder)
             // "a" is in the first store, "c" in the last, "b" in both.
             let books: [(String?, Int32, Double)] = [
-                ("a", 10, 1), ("a", 20, 0.5), ("b", 30, 2), ("b", 50, 0.25), ("b", 70, 4), ("c", 5, 1), (nil, 1, 0), (nil, 2, 0),
+                ("a", 10, 1), ("a", 20, 0.5), ("b", 30, 2), ("b", 50, 0.25), ("b", 70, 4), ("c", 5, 1), (nil, 1, 0),
+                (nil, 2, 0),
             ]
             for (index, book) in books.enumerated() {
                 context.assign(
-                    context.book(book.0, pages: book.1, rating: book.2), to: stores[index < 3 || index == 6 ? 0 : kinds.count - 1])
+                    context.book(book.0, pages: book.1, rating: book.2),
+                    to: stores[index < 3 || index == 6 ? 0 : kinds.count - 1])
             }
             try context.save()
         }
     }
 
-    private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType) -> NSExpressionDescription
+    private func column(_ name: String, _ expression: String, _ type: NSAttributeType = .undefinedAttributeType)
+        -> NSExpressionDescription
     {
         NSExpressionDescription(name, NSExpression(format: expression), type)
     }
@@ -66,7 +69,10 @@ import Testing
             ], groupBy: ["title"])
         request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false)]
         let groups = try rows(shelves, request)
-        #expect(groups == ["c 1 5 5 5 5.0 1.0 5", "b 3 150 30 70 50.0 6.25 150", "a 2 30 10 20 15.0 1.5 30", "- 2 3 1 2 1.5 0.0 3"])
+        #expect(
+            groups == [
+                "c 1 5 5 5 5.0 1.0 5", "b 3 150 30 70 50.0 6.25 150", "a 2 30 10 20 15.0 1.5 30", "- 2 3 1 2 1.5 0.0 3",
+            ])
     }
 
     @Test(arguments: kinds)
@@ -82,7 +88,10 @@ import Testing
         }
         try shelves.context.save()
         let request = request(
-            ["born", column("count", "books.@count"), column("sum", "books.@sum.pages"), column("most", "books.@max.pages")],
+            [
+                "born", column("count", "books.@count"), column("sum", "books.@sum.pages"),
+                column("most", "books.@max.pages"),
+            ],
             groupBy: ["born"])
         request.entity = shelves.coordinator.managedObjectModel.entitiesByName["Author"]
         let count = 2 * kinds.count
@@ -107,7 +116,8 @@ import Testing
         for (format, expected) in [
             ("total > 100", ["b 150"]), ("$total > 100", ["b 150"]), ("sum:(pages) > 100", ["b 150"]),
             ("count:(pages) == 2", ["a 30", "- 3"]), ("average:(pages) >= 15", ["b 150", "a 30"]),
-            ("max:(pages) - min:(pages) == 40 OR title == 'c'", ["b 150", "c 5"]), ("title == 'b' AND total BETWEEN {100, 200}", ["b 150"]),
+            ("max:(pages) - min:(pages) == 40 OR title == 'c'", ["b 150", "c 5"]),
+            ("title == 'b' AND total BETWEEN {100, 200}", ["b 150"]),
             ("title == nil", ["- 3"]), ("NOT total IN {30, 150}", ["c 5", "- 3"]),
         ] {
             request.havingPredicate = NSPredicate(format: format)
@@ -140,7 +150,9 @@ import Testing
     func rowsAreSortedByWhatTheyDoNotShow(_ kinds: [StoreKind]) throws {
         let shelves = try Shelves(kinds)
         let request = request(["pages"])
-        request.sortDescriptors = [NSSortDescriptor(key: "rating", ascending: false), NSSortDescriptor(key: "pages", ascending: true)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "rating", ascending: false), NSSortDescriptor(key: "pages", ascending: true),
+        ]
         request.fetchLimit = 4
         #expect(try rows(shelves, request) == ["70", "30", "5", "10"])
         request.fetchOffset = 6
@@ -203,9 +215,14 @@ import Testing
         let shelves = try Shelves([.sqlite, .postgreSQL])
         #expect(shelves.stores.map(\.type) == [StoreKind.sqlite.type, StoreKind.postgreSQL.type])
         let request = request(
-            ["title", column("count", "count:(pages)"), column("total", "sum:(pages)"), column("mean", "average:(pages)")],
+            [
+                "title", column("count", "count:(pages)"), column("total", "sum:(pages)"),
+                column("mean", "average:(pages)"),
+            ],
             groupBy: ["title"])
-        request.sortDescriptors = [NSSortDescriptor(key: "total", ascending: false), NSSortDescriptor(key: "title", ascending: true)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "total", ascending: false), NSSortDescriptor(key: "title", ascending: true),
+        ]
         #expect(try rows(shelves, request) == ["b 3 150 50.0", "a 2 30 15.0", "c 1 5 5.0", "- 2 3 1.5"])
         request.affectedStores = [shelves.stores[0]]
         #expect(try rows(shelves, request) == ["a 2 30 15.0", "b 1 30 30.0", "- 1 1 1.0"])
@@ -224,11 +241,15 @@ import Testing
         let shelves = try Shelves([.sqlite, .postgreSQL])
         let context = shelves.coordinator.newContext()
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
-        request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: false), NSSortDescriptor(key: "pages", ascending: true)]
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "title", ascending: false), NSSortDescriptor(key: "pages", ascending: true),
+        ]
         #expect(try context.fetch(request).map(\.pages) == [5, 30, 50, 70, 10, 20, 1, 2])
         for offset in 0..<9 {
             (request.fetchOffset, request.fetchLimit) = (offset, 3)
-            #expect(try context.fetch(request).map(\.pages) == Array([5, 30, 50, 70, 10, 20, 1, 2].dropFirst(offset).prefix(3)))
+            #expect(
+                try context.fetch(request).map(\.pages)
+                    == Array([5, 30, 50, 70, 10, 20, 1, 2].dropFirst(offset).prefix(3)))
             #expect(try context.count(for: request) == max(0, min(3, 8 - offset)))
         }
         request.predicate = NSPredicate(format: "pages > 5 AND rating < 4")

@@ -63,7 +63,8 @@ import Testing
     func onlyTheCaseInsensitiveLocalizedSelectorTakesCasesForEqual(kind: StoreKind) throws {  // 203
         func order(_ selector: String, _ titles: [String]) throws -> [String?] {
             try sorted(
-                try library(kind, titles), NSSortDescriptor(key: "title", ascending: true, selector: Selector((selector))))
+                try library(kind, titles),
+                NSSortDescriptor(key: "title", ascending: true, selector: Selector((selector))))
         }
         // Equal titles stay in the order of their keys, different ones do not.
         #expect(try order("localizedCaseInsensitiveCompare:", ["a", "A"]) == ["a", "A"])
@@ -86,7 +87,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [NSFetchRequestResultType.managedObjectResultType, .managedObjectIDResultType, .dictionaryResultType])
+    @Test(arguments: [
+        NSFetchRequestResultType.managedObjectResultType, .managedObjectIDResultType, .dictionaryResultType,
+    ])
     func theSQLiteStoreRefusesComparatorClosures(type: NSFetchRequestResultType) throws {  // 202
         let library = try library(.sqlite, ["ccc", "a"])
         library.context.book("bb")
@@ -101,7 +104,10 @@ import Testing
     @Test func theStoreInMemorySortsByComparatorClosures() throws {
         let library = try library(.inMemory, ["ccc", "a", nil, "dddd"])
         #expect(try sorted(library, byLength) == [nil, "a", "ccc", "dddd"])
-        #expect(try sorted(library, try #require(byLength.reversedSortDescriptor as? NSSortDescriptor)) == ["dddd", "ccc", "a", nil])
+        #expect(
+            try sorted(library, try #require(byLength.reversedSortDescriptor as? NSSortDescriptor)) == [
+                "dddd", "ccc", "a", nil,
+            ])
         library.context.book("bb")
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.sortDescriptors = [byLength]

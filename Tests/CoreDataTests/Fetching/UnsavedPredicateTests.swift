@@ -34,7 +34,9 @@ import Testing
     func whatAStoreRefusesIsAnErrorWithUnsavedObjectsToo(kind: StoreKind, format: String) throws {
         let library = try library(kind)
         let request = request(NSPredicate(format: format))
-        let name = format.contains("LEAST") ? "$LEAST" : format.contains("nom") ? "nom" : format.contains("lable") ? "lable" : "titel"
+        let name =
+            format.contains("LEAST")
+            ? "$LEAST" : format.contains("nom") ? "nom" : format.contains("lable") ? "lable" : "titel"
         for fetch in [{ _ = try library.context.fetch(request) }, { _ = try library.context.count(for: request) }] {
             let error = errorThrown(by: fetch)
             #expect(error?.code == CocoaError.coreData.rawValue)
@@ -64,7 +66,9 @@ import Testing
     @Test func aRegularExpressionThatTakesTooLongForAnUnsavedObjectIsAnError() throws {
         let library = try Library(.inMemory)
         library.context.book(String(repeating: "a", count: 40) + "!")
-        let error = errorThrown { _ = try library.context.fetch(request(NSPredicate(format: "title MATCHES '(a|aa|a*)*b(a+)+$'"))) }
+        let error = errorThrown {
+            _ = try library.context.fetch(request(NSPredicate(format: "title MATCHES '(a|aa|a*)*b(a+)+$'")))
+        }
         #expect(error?.localizedDescription.contains("takes too long") == true, "\(String(describing: error))")
     }
 
@@ -81,10 +85,13 @@ import Testing
         let library = try library(.sqlite)
         let context = library.context
         let error: (any Error)? = try await withCheckedThrowingContinuation { continuation in
-            let request = NSAsynchronousFetchRequest(fetchRequest: request(NSPredicate(format: "titel == 'x'"))) { result in
+            let request = NSAsynchronousFetchRequest(fetchRequest: request(NSPredicate(format: "titel == 'x'"))) {
+                result in
                 continuation.resume(returning: result.operationError)
             }
-            do { try context.performAndWait { _ = try context.execute(request) } } catch { continuation.resume(throwing: error) }
+            do { try context.performAndWait { _ = try context.execute(request) } } catch {
+                continuation.resume(throwing: error)
+            }
         }
         #expect(error?.localizedDescription.contains("titel") == true, "\(String(describing: error))")
     }
@@ -99,7 +106,9 @@ import Testing
     ]
 
     @Test(arguments: StoreKind.allCases, formats)
-    func anObjectHasNoValueForAPropertyOfASubentity(kind: StoreKind, expected: (format: String, titles: [String])) throws {
+    func anObjectHasNoValueForAPropertyOfASubentity(kind: StoreKind, expected: (format: String, titles: [String]))
+        throws
+    {
         let (format, titles) = expected
         let library = try library(kind)
         #expect(try library.context.titles(format) == titles)

@@ -18,7 +18,8 @@ import Testing
         #expect(
             kind != .sqlite
                 || store.file.rows("SELECT Z_PK, Z_ENT, Z_OPT, ZNAME, ZNOTE, ZUNIT FROM ZITEM") == [
-                    ["1", "1", "1", "Item 1", nil, "kg"], ["2", "1", "1", "Item 2", nil, "kg"], ["3", "1", "1", "Item 3", nil, "kg"],
+                    ["1", "1", "1", "Item 1", nil, "kg"], ["2", "1", "1", "Item 2", nil, "kg"],
+                    ["3", "1", "1", "Item 3", nil, "kg"],
                 ])
         try store.open(new) { context in
             #expect(try context.values("Item", "unit") == ["kg", "kg", "kg"])
@@ -27,10 +28,12 @@ import Testing
         #expect(kind != .sqlite || store.file.value("SELECT ZNOTE FROM ZITEM WHERE Z_PK = 1") == "changed")
     }
 
-    @Test(arguments: StoreKind.persistent) func defaultsOfEveryTypeFillNewRequiredAttributes(kind: StoreKind) throws {  // 279
+    @Test(arguments: StoreKind.persistent)
+    func defaultsOfEveryTypeFillNewRequiredAttributes(kind: StoreKind) throws {  // 279
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name")))) { $0.insert("Item", ["name": "a"]) }
-        let uuid = UUID(), date = Date(timeIntervalSinceReferenceDate: 12345.5), url = try #require(URL(string: "https://example.org"))
+        let uuid = UUID(), date = Date(timeIntervalSinceReferenceDate: 12345.5),
+            url = try #require(URL(string: "https://example.org"))
         func attribute(_ name: String, _ type: NSAttributeType, _ value: Any) -> NSAttributeDescription {
             NSAttributeDescription(name, type, optional: false, default: value)
         }
@@ -38,10 +41,13 @@ import Testing
         external.allowsExternalBinaryDataStorage = true
         let new = model(
             entity(
-                "Item", text("name"), attribute("small", .integer16AttributeType, 7), attribute("flag", .booleanAttributeType, true),
-                attribute("double", .doubleAttributeType, 2.5), attribute("decimal", .decimalAttributeType, Decimal(string: "12.25") ?? 0),
+                "Item", text("name"), attribute("small", .integer16AttributeType, 7),
+                attribute("flag", .booleanAttributeType, true),
+                attribute("double", .doubleAttributeType, 2.5),
+                attribute("decimal", .decimalAttributeType, Decimal(string: "12.25") ?? 0),
                 attribute("date", .dateAttributeType, date), attribute("uuid", .UUIDAttributeType, uuid),
-                attribute("uri", .URIAttributeType, url), attribute("data", .binaryDataAttributeType, Data([0, 9])), external,
+                attribute("uri", .URIAttributeType, url), attribute("data", .binaryDataAttributeType, Data([0, 9])),
+                external,
                 attribute("list", .transformableAttributeType, NSArray(array: ["x"]))))
         try store.migrate(to: new)
         try store.open(new) { context in
@@ -70,7 +76,8 @@ import Testing
         #expect(kind != .sqlite || store.file.rows("SELECT ZNAME, ZUNIT FROM ZITEM") == [["a", "l"], ["b", "kg"]])
     }
 
-    @Test(arguments: StoreKind.persistent) func renamedEntitiesAndAttributesKeepTheirValues(kind: StoreKind) throws {  // 280
+    @Test(arguments: StoreKind.persistent)
+    func renamedEntitiesAndAttributesKeepTheirValues(kind: StoreKind) throws {  // 280
         let store = try MigratedStore(kind)
         try store.open(model(entity("Car", text("color")))) { $0.insert("Car", ["color": "red"]) }
         try store.migrate(to: model(entity("Automobile", was: "Car", text("paint", was: "color"))))
@@ -78,7 +85,8 @@ import Testing
         #expect(kind != .sqlite || store.file.value("SELECT count(*) FROM sqlite_master WHERE name = 'ZCAR'") == "0")
     }
 
-    @Test(arguments: StoreKind.persistent) func aRenamingIdentifierIsGoodForSkippedVersionsToo(kind: StoreKind) throws {  // 280
+    @Test(arguments: StoreKind.persistent) func aRenamingIdentifierIsGoodForSkippedVersionsToo(kind: StoreKind) throws
+    {  // 280
         let first = model(entity("Car", text("color")))
         let second = model(entity("Automobile", was: "Car", text("paint", was: "color")))
         let third = model(entity("Vehicle", was: "Car", text("tint", was: "color")))
@@ -90,7 +98,8 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.persistent) func aNewEntityMayHaveTheFormerNameOfARenamedOne(kind: StoreKind) throws {  // 280
+    @Test(arguments: StoreKind.persistent)
+    func aNewEntityMayHaveTheFormerNameOfARenamedOne(kind: StoreKind) throws {  // 280
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name")))) { $0.insert("Item", ["name": "old"]) }
         let new = model(entity("Product", was: "Item", text("name")), entity("Item", text("name")))
@@ -99,7 +108,8 @@ import Testing
         #expect(kind != .sqlite || store.file.integer("SELECT count(*) FROM ZITEM") == 0)
     }
 
-    @Test(arguments: StoreKind.persistent) func addingAndRemovingEntitiesRenumbersTheOthers(kind: StoreKind) throws {  // 278
+    @Test(arguments: StoreKind.persistent)
+    func addingAndRemovingEntitiesRenumbersTheOthers(kind: StoreKind) throws {  // 278
         let store = try MigratedStore(kind)
         try store.open(model(entity("B", text("name")), entity("D", text("name")))) { context in
             context.insert("B", ["name": "b"])
@@ -112,7 +122,9 @@ import Testing
 
     @Test(arguments: StoreKind.persistent) func numbersBecomeWider(kind: StoreKind) throws {
         let store = try MigratedStore(kind)
-        try store.open(model(entity("Item", number("count", .integer16AttributeType), number("size", .floatAttributeType)))) {
+        try store.open(
+            model(entity("Item", number("count", .integer16AttributeType), number("size", .floatAttributeType)))
+        ) {
             $0.insert("Item", ["count": 32000, "size": 1.5])
         }
         let new = model(entity("Item", number("count", .integer64AttributeType), number("size", .doubleAttributeType)))
@@ -125,9 +137,11 @@ import Testing
     /// store.
     @Test(arguments: StoreKind.persistent) func numbersOfOneTypeBecomeThoseOfAnother(kind: StoreKind) throws {
         let changes: [(NSAttributeType, Any, NSAttributeType)] = [
-            (.booleanAttributeType, true, .integer32AttributeType), (.booleanAttributeType, true, .integer16AttributeType),
+            (.booleanAttributeType, true, .integer32AttributeType),
+            (.booleanAttributeType, true, .integer16AttributeType),
             (.booleanAttributeType, true, .decimalAttributeType), (.booleanAttributeType, true, .doubleAttributeType),
-            (.integer64AttributeType, 1 << 40, .doubleAttributeType), (.integer64AttributeType, 1 << 40, .decimalAttributeType),
+            (.integer64AttributeType, 1 << 40, .doubleAttributeType),
+            (.integer64AttributeType, 1 << 40, .decimalAttributeType),
             (.integer32AttributeType, -70000, .doubleAttributeType), (.integer16AttributeType, 12, .floatAttributeType),
         ]
         for (old, value, new) in changes {
@@ -193,15 +207,18 @@ import Testing
         #expect(photos == [large])
     }
 
-    @Test(arguments: StoreKind.persistent, [true, false]) func dataMovesInAndOutOfExternalStorage(kind: StoreKind, toExternal: Bool) throws
-    {
+    @Test(arguments: StoreKind.persistent, [true, false]) func dataMovesInAndOutOfExternalStorage(
+        kind: StoreKind, toExternal: Bool
+    ) throws {
         let store = try MigratedStore(kind)
         func version(_ external: Bool) -> NSManagedObjectModel {
             let attribute = NSAttributeDescription("data", .binaryDataAttributeType)
             attribute.allowsExternalBinaryDataStorage = external
             return model(entity("Item", number("index"), attribute))
         }
-        let values = [Data([1, 2]), Data(), Data([2, 65, 0]), Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 * 7) })]
+        let values = [
+            Data([1, 2]), Data(), Data([2, 65, 0]), Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0 * 7) }),
+        ]
         try store.open(version(!toExternal)) { context in
             for (index, value) in values.enumerated() { context.insert("Item", ["index": index, "data": value]) }
             context.insert("Item", ["index": 9])
@@ -211,7 +228,8 @@ import Testing
         let migrated = try store.open(new) { try $0.values("Item", "data", by: "index", as: Data.self) }
         #expect(migrated == values + [nil])
         if !toExternal {
-            let files = try? FileManager.default.contentsOfDirectory(atPath: store.folder.file(".store_SUPPORT/_EXTERNAL_DATA").path)
+            let files = try? FileManager.default.contentsOfDirectory(
+                atPath: store.folder.file(".store_SUPPORT/_EXTERNAL_DATA").path)
             #expect(files?.isEmpty != false)
         }
     }
@@ -228,7 +246,9 @@ import Testing
         try store.open(version(!toExternal)) { $0.insert("Item", ["note": "abc", "count": 5]) }
         let new = version(toExternal)
         try store.migrate(to: new)
-        #expect(kind != .sqlite || store.file.rows("SELECT ZNOTE, typeof(ZNOTE), ZCOUNT FROM ZITEM") == [["abc", "text", "5"]])
+        #expect(
+            kind != .sqlite
+                || store.file.rows("SELECT ZNOTE, typeof(ZNOTE), ZCOUNT FROM ZITEM") == [["abc", "text", "5"]])
         try store.open(new) { context in
             let item = try context.objects("Item")[0]
             #expect(item.value(forKey: "note") as? String == "abc")
@@ -243,14 +263,16 @@ import Testing
         #expect(try store.open(new) { try $0.values("Item", "note", as: String.self) } == ["def"])
     }
 
-    @Test(.foldsTexts, arguments: StoreKind.persistent) func derivedAttributesAreComputed(kind: StoreKind) throws {  // 328
+    @Test(.foldsTexts, arguments: StoreKind.persistent)
+    func derivedAttributesAreComputed(kind: StoreKind) throws {  // 328
         let store = try MigratedStore(kind)
         func version(derived: Bool) -> NSManagedObjectModel {
             let author = entity("Author", text("name"))
             let book = entity("Book", text("title"))
             relate(author, "books", toMany: true, book, inverse: "author")
             if derived {
-                func attribute(_ name: String, _ type: NSAttributeType, _ text: String) -> NSDerivedAttributeDescription {
+                func attribute(_ name: String, _ type: NSAttributeType, _ text: String) -> NSDerivedAttributeDescription
+                {
                     let attribute = NSDerivedAttributeDescription()
                     attribute.name = name
                     attribute.attributeType = type
@@ -259,7 +281,8 @@ import Testing
                 }
                 author.properties += [
                     attribute("bookCount", .integer64AttributeType, "books.@count"),
-                    attribute("upper", .stringAttributeType, "uppercase:(name)"), attribute("changed", .dateAttributeType, "now()"),
+                    attribute("upper", .stringAttributeType, "uppercase:(name)"),
+                    attribute("changed", .dateAttributeType, "now()"),
                 ]
                 book.properties += [attribute("authorName", .stringAttributeType, "author.name")]
             }
@@ -274,8 +297,12 @@ import Testing
         let new = version(derived: true)
         try store.migrate(to: new)
         #expect(
-            kind != .sqlite || store.file.rows("SELECT ZBOOKCOUNT, ZUPPER FROM ZAUTHOR ORDER BY ZNAME") == [["1", "ANN"], ["2", "BOB"]])
-        #expect(kind != .sqlite || store.file.column("SELECT DISTINCT ZAUTHORNAME FROM ZBOOK ORDER BY 1") == ["Ann", "Bob"])
+            kind != .sqlite
+                || store.file.rows("SELECT ZBOOKCOUNT, ZUPPER FROM ZAUTHOR ORDER BY ZNAME") == [
+                    ["1", "ANN"], ["2", "BOB"],
+                ])
+        #expect(
+            kind != .sqlite || store.file.column("SELECT DISTINCT ZAUTHORNAME FROM ZBOOK ORDER BY 1") == ["Ann", "Bob"])
         #expect(kind != .sqlite || store.file.integer("SELECT count(*) FROM ZAUTHOR WHERE ZCHANGED IS NULL") == 0)
         try store.open(new) { context in
             let bob = try context.objects("Author", by: "name")[1]

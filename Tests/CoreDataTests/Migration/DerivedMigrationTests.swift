@@ -19,7 +19,9 @@ import Testing
     /// Boxes with drawers with things: a drawer counts its things, a box adds up the counts of its
     /// drawers. The names say which table comes first.
     private func boxes(_ names: (box: String, drawer: String), derived isDerived: Bool) -> NSManagedObjectModel {
-        let (box, drawer, thing) = (entity(names.box, text("name")), entity(names.drawer, text("name")), entity("Thing", text("name")))
+        let (box, drawer, thing) = (
+            entity(names.box, text("name")), entity(names.drawer, text("name")), entity("Thing", text("name"))
+        )
         relate(box, "drawers", toMany: true, drawer, inverse: "box")
         relate(drawer, "things", toMany: true, thing, inverse: "drawer")
         if isDerived {
@@ -29,7 +31,9 @@ import Testing
         return model(box, drawer, thing)
     }
 
-    @Test(arguments: [("A", "B"), ("B", "A")]) func whatIsDerivedFromDerivedValuesIsRight(box: String, drawer: String) throws {
+    @Test(arguments: [("A", "B"), ("B", "A")]) func whatIsDerivedFromDerivedValuesIsRight(box: String, drawer: String)
+        throws
+    {
         try store.open(boxes((box, drawer), derived: false)) { context in
             let owner = context.insert(box)
             for count in [2, 3] {
@@ -42,7 +46,9 @@ import Testing
         #expect(store.file.column("SELECT ZTOTAL FROM Z\(box)") == ["5"])
     }
 
-    @Test(arguments: StoreKind.persistent, [true, false]) func programsFindWhatIsDerivedFromDerivedValues(kind: StoreKind, isBoxFirst: Bool)
+    @Test(arguments: StoreKind.persistent, [true, false]) func programsFindWhatIsDerivedFromDerivedValues(
+        kind: StoreKind, isBoxFirst: Bool
+    )
         throws
     {
         let store = try MigratedStore(kind)
@@ -65,7 +71,9 @@ import Testing
     /// Areas add up boxes, which add up drawers, which count things. The names say which table
     /// comes first.
     private func areas(_ names: [String], derived isDerived: Bool) -> NSManagedObjectModel {
-        let (area, box, drawer) = (entity(names[0], text("name")), entity(names[1], text("name")), entity(names[2], text("name")))
+        let (area, box, drawer) = (
+            entity(names[0], text("name")), entity(names[1], text("name")), entity(names[2], text("name"))
+        )
         let thing = entity("Thing", text("name"))
         relate(area, "boxes", toMany: true, box, inverse: "area")
         relate(box, "drawers", toMany: true, drawer, inverse: "box")
@@ -108,7 +116,9 @@ import Testing
         return model(tag)
     }
 
-    @Test(.foldsTexts, arguments: StoreKind.persistent) func sharedDerivedValuesOfANewConstraintFail(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func sharedDerivedValuesOfANewConstraintFail(kind: StoreKind)
+        throws
+    {
         let store = try MigratedStore(kind)
         try store.open(tags(key: nil)) { context in
             for name in ["EVA", "eva", "Ada"] { context.insert("Tag", ["name": name]) }
@@ -118,15 +128,21 @@ import Testing
         #expect(error.localizedDescription.contains("'Tag'"), "\(error.localizedDescription)")
         #expect(error.localizedDescription.contains("'eva' (2 objects)"), "\(error.localizedDescription)")
         try store.open(tags(key: nil)) { context in
-            for tag in try context.objects("Tag") where tag.value(forKey: "name") as? String == "EVA" { context.delete(tag) }
+            for tag in try context.objects("Tag") where tag.value(forKey: "name") as? String == "EVA" {
+                context.delete(tag)
+            }
         }
         try store.migrate(to: tags(key: "lowercase:(name)"))
     }
 
-    @Test(.foldsTexts, arguments: StoreKind.persistent) func constrainedDerivedValuesMayChangePlaces(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func constrainedDerivedValuesMayChangePlaces(kind: StoreKind)
+        throws
+    {
         let store = try MigratedStore(kind)
         try store.open(tags(key: "name")) { context in
-            for (name, label) in [("a", "b"), ("b", "c"), ("c", "a")] { context.insert("Tag", ["name": name, "label": label]) }
+            for (name, label) in [("a", "b"), ("b", "c"), ("c", "a")] {
+                context.insert("Tag", ["name": name, "label": label])
+            }
         }
         let new = tags(key: "label")
         try store.migrate(to: new)
@@ -140,9 +156,12 @@ import Testing
         #expect(unsaved != nil)
     }
 
-    @Test(.foldsTexts, arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(kind: StoreKind) throws {
+    @Test(.foldsTexts, arguments: StoreKind.persistent) func aDerivedAttributeOfAnotherTypeKeepsNoFormerValue(
+        kind: StoreKind
+    ) throws {
         let store = try MigratedStore(kind)
-        try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) { context in
+        try store.open(model(entity("Item", text("name"), derived("mark", .stringAttributeType, "uppercase:(name)")))) {
+            context in
             context.insert("Item", ["name": "one"])
         }
         #expect(kind != .sqlite || store.file.column("SELECT ZMARK FROM ZITEM") == ["ONE"])

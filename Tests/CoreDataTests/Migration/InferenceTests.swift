@@ -9,7 +9,8 @@ import Testing
     }
 
     /// The reasons of a refusal, by entity and property.
-    private func reasons(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws -> [String: String] {
+    private func reasons(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws -> [String: String]
+    {
         let error = try #require(errorThrown { _ = try mapping(source, destination) })
         #expect(error.code == NSInferredMappingModelError)
         #expect(error.domain == NSCocoaErrorDomain)
@@ -26,7 +27,8 @@ import Testing
     @Test func mappingsSayWhatBecomesOfEachEntity() throws {  // 284, 285
         let inferred = try mapping(
             model(entity("Same", text("a")), entity("Gone"), entity("Old", text("a"))),
-            model(entity("Same", text("a")), entity("Added"), entity("New", was: "Old", text("b", was: "a"), text("c"))))
+            model(entity("Same", text("a")), entity("Added"), entity("New", was: "Old", text("b", was: "a"), text("c")))
+        )
         let types = inferred.entityMappings.map {
             "\($0.sourceEntityName ?? "-") \($0.destinationEntityName ?? "-") \($0.mappingType.rawValue)"
         }
@@ -44,7 +46,9 @@ import Testing
     @Test func mappingsNameThePropertiesThatAreMappedAddedAndRemoved() throws {
         let inferred = try mapping(
             model(entity("Same", text("a")), entity("Gone"), entity("Old", text("a"), text("d"), text("e"))),
-            model(entity("Same", text("a")), entity("Added"), entity("New", was: "Old", text("b", was: "a"), text("c"), text("d"))))
+            model(
+                entity("Same", text("a")), entity("Added"),
+                entity("New", was: "Old", text("b", was: "a"), text("c"), text("d"))))
         func names(_ key: String, _ mapping: String) -> Set<String>? {
             inferred.entityMappingsByName[mapping]?.userInfo?[key] as? Set<String>
         }
@@ -68,7 +72,8 @@ import Testing
 
     @Test func everyReasonIsListed() throws {  // 283
         let source = model(
-            entity("Item", text("count"), text("name"), number("size", .integer64AttributeType)), entity("Other", text("x")))
+            entity("Item", text("count"), text("name"), number("size", .integer64AttributeType)),
+            entity("Other", text("x")))
         let destination = model(
             entity(
                 "Item", number("count"), text("name", optional: false), text("added", optional: false),
@@ -103,14 +108,17 @@ import Testing
         }
         let wider: [NSAttributeType: [NSAttributeType]] = [
             .booleanAttributeType: [
-                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .floatAttributeType, .doubleAttributeType,
+                .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .floatAttributeType,
+                .doubleAttributeType,
                 .decimalAttributeType,
             ],
             .integer16AttributeType: [
-                .integer32AttributeType, .integer64AttributeType, .floatAttributeType, .doubleAttributeType, .decimalAttributeType,
+                .integer32AttributeType, .integer64AttributeType, .floatAttributeType, .doubleAttributeType,
+                .decimalAttributeType,
             ],
             .integer32AttributeType: [.integer64AttributeType, .doubleAttributeType, .decimalAttributeType],
-            .integer64AttributeType: [.doubleAttributeType, .decimalAttributeType], .floatAttributeType: [.doubleAttributeType],
+            .integer64AttributeType: [.doubleAttributeType, .decimalAttributeType],
+            .floatAttributeType: [.doubleAttributeType],
         ]
         for old in types {
             for new in types {
@@ -125,7 +133,8 @@ import Testing
     @Test func hierarchiesAreNotMerged() throws {  // 282
         let parent = entity("Parent")
         parent.subentities = [entity("A"), entity("B")]
-        let reasons = try reasons(model(entity("A"), entity("B")), model(parent, parent.subentities[0], parent.subentities[1]))
+        let reasons = try reasons(
+            model(entity("A"), entity("B")), model(parent, parent.subentities[0], parent.subentities[1]))
         #expect(reasons.keys.sorted() == ["B"])
         #expect(reasons["B"]?.contains("'A'") == true)
     }
@@ -137,12 +146,16 @@ import Testing
             return model(a, b)
         }
         for (old, new) in [
-            ((true, true), (false, true)), ((true, true), (true, false)), ((true, false), (false, false)), ((true, false), (false, true)),
+            ((true, true), (false, true)), ((true, true), (true, false)), ((true, false), (false, false)),
+            ((true, false), (false, true)),
         ] {
-            let source = version(toMany: old.0, inverseToMany: old.1), destination = version(toMany: new.0, inverseToMany: new.1)
+            let source = version(toMany: old.0, inverseToMany: old.1),
+                destination = version(toMany: new.0, inverseToMany: new.1)
             #expect(try !reasons(source, destination).isEmpty)
         }
-        for (old, new) in [((false, false), (false, true)), ((false, false), (true, true)), ((false, true), (true, true))] {
+        for (old, new) in [
+            ((false, false), (false, true)), ((false, false), (true, true)), ((false, true), (true, true)),
+        ] {
             _ = try mapping(version(toMany: old.0, inverseToMany: old.1), version(toMany: new.0, inverseToMany: new.1))
         }
     }
@@ -177,7 +190,10 @@ import Testing
     @Test func anAttributeDoesNotBecomeARelationship() throws {
         let other = entity("Other")
         let new = entity("Item", NSRelationshipDescription("value", to: other))
-        #expect(try reasons(model(entity("Item", text("value")), entity("Other")), model(new, other)).keys.sorted() == ["Item.value"])
+        #expect(
+            try reasons(model(entity("Item", text("value")), entity("Other")), model(new, other)).keys.sorted() == [
+                "Item.value"
+            ])
     }
 
     @Test func transientAndFetchedPropertiesDoNotTakePart() throws {
@@ -197,7 +213,8 @@ import Testing
             return model(a, b)
         }
         let inferred = try mapping(version("x"), version("y"))
-        let expression = inferred.entityMappings.first { $0.destinationEntityName == "A" }?.relationshipMappings?.first?.valueExpression
+        let expression = inferred.entityMappings.first { $0.destinationEntityName == "A" }?.relationshipMappings?.first?
+            .valueExpression
         let words = expression?.description ?? ""
         #expect(words.contains("destinationInstancesForEntityMappingNamed"))
         #expect(words.contains("$source.bs"))

@@ -22,7 +22,8 @@ import Testing
     }
 
     private static var second: NSManagedObjectModel {
-        let item = entity("Thing", was: "Item", text("title", was: "name"), number("count", optional: false, default: 7))
+        let item = entity(
+            "Thing", was: "Item", text("title", was: "name"), number("count", optional: false, default: 7))
         let group = entity("Group", text("name"))
         relate(group, "items", toMany: true, ordered: true, item, inverse: "group", inverseToMany: true)
         return model(item, group)

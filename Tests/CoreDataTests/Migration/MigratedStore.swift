@@ -78,11 +78,14 @@ struct MigratedStore {
         #expect(file.rows("PRAGMA foreign_key_check").isEmpty, sourceLocation: location)
         let new = try MigratedStore()
         try new.open(model.copy() as? NSManagedObjectModel ?? model) { _ in }
-        let schema = "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'A%' ORDER BY type, name"
+        let schema =
+            "SELECT type, name, tbl_name, sql FROM sqlite_master WHERE tbl_name NOT LIKE 'A%' ORDER BY type, name"
         #expect(file.rows(schema) == new.file.rows(schema), sourceLocation: location)
         let numbers = "SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY WHERE Z_ENT < 16000 ORDER BY Z_ENT"
         #expect(file.rows(numbers) == new.file.rows(numbers), sourceLocation: location)
-        for table in file.column("SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%Z\\_PK INTEGER PRIMARY KEY%' ESCAPE '\\'") {
+        for table in file.column(
+            "SELECT name FROM sqlite_master WHERE sql LIKE 'CREATE TABLE%Z\\_PK INTEGER PRIMARY KEY%' ESCAPE '\\'")
+        {
             let unknown = "SELECT count(*) FROM \(table ?? "") WHERE Z_ENT NOT IN (SELECT Z_ENT FROM Z_PRIMARYKEY)"
             #expect(file.integer(unknown) == 0, sourceLocation: location)
         }
@@ -100,7 +103,8 @@ struct MigratedStore {
                 let text = row.map { $0 ?? "" }.joined(separator: " | ")
                 // Entities keep the numbers that they had.
                 return isConstraint
-                    ? text.replacingOccurrences(of: "entity <> .*? OR ", with: "ENTITY ", options: .regularExpression) : text
+                    ? text.replacingOccurrences(of: "entity <> .*? OR ", with: "ENTITY ", options: .regularExpression)
+                    : text
             }
         }
         #expect(structure(self) == structure(new), sourceLocation: location)
@@ -111,8 +115,12 @@ struct MigratedStore {
 
     private func expectDescription(of model: NSManagedObjectModel, _ location: SourceLocation) throws {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: kind.type, at: url)
-        #expect(metadata[NSStoreModelVersionHashesKey] as? [String: Data] == model.entityVersionHashesByName, sourceLocation: location)
-        #expect(metadata[NSPersistentStoreModelVersionChecksumKey] as? String == model.versionChecksum, sourceLocation: location)
+        #expect(
+            metadata[NSStoreModelVersionHashesKey] as? [String: Data] == model.entityVersionHashesByName,
+            sourceLocation: location)
+        #expect(
+            metadata[NSPersistentStoreModelVersionChecksumKey] as? String == model.versionChecksum,
+            sourceLocation: location)
         let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         #expect(cached.entityVersionHashesByName == model.entityVersionHashesByName, sourceLocation: location)
     }
@@ -134,7 +142,9 @@ extension NSManagedObjectContext {
     }
 
     /// The values of one property.
-    func values<Value>(_ entity: String, _ key: String, by order: String? = nil, as type: Value.Type = Value.self) throws -> [Value?] {
+    func values<Value>(_ entity: String, _ key: String, by order: String? = nil, as type: Value.Type = Value.self)
+        throws -> [Value?]
+    {
         try objects(entity, by: order ?? key).map { $0.value(forKey: key) as? Value }
     }
 }
@@ -147,7 +157,9 @@ func entity(_ name: String, was former: String? = nil, _ properties: NSPropertyD
     return entity
 }
 
-func text(_ name: String, was former: String? = nil, optional: Bool = true, default value: String? = nil) -> NSAttributeDescription {
+func text(_ name: String, was former: String? = nil, optional: Bool = true, default value: String? = nil)
+    -> NSAttributeDescription
+{
     let attribute = NSAttributeDescription(name, .stringAttributeType, optional: optional, default: value)
     if let former { attribute.renamingIdentifier = former }
     return attribute

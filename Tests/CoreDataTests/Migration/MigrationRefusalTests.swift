@@ -43,14 +43,16 @@ import Testing
 
     @Test(.stores(StoreKind.persistent)) func aDamagedModelInTheStoreIsNoSourceModel() throws {  // 277
         let contents: [(inFile: String, onServer: String?)] = [
-            ("x'00'", "'\\x00'"), ("randomblob(500)", "decode(repeat(md5('a'), 31), 'hex')"), ("'text'", "'text'"), ("x''", "''"),
+            ("x'00'", "'\\x00'"), ("randomblob(500)", "decode(repeat(md5('a'), 31), 'hex')"), ("'text'", "'text'"),
+            ("x''", "''"),
             // There it cannot be missing.
             ("NULL", nil),
         ]
         for (inFile, onServer) in contents {
             guard store.kind == .sqlite || onServer != nil else { continue }
             execute(
-                inFile: "UPDATE Z_MODELCACHE SET Z_CONTENT = \(inFile)", onServer: "UPDATE ocd_model SET content = \(onServer ?? "")")
+                inFile: "UPDATE Z_MODELCACHE SET Z_CONTENT = \(inFile)",
+                onServer: "UPDATE ocd_model SET content = \(onServer ?? "")")
             #expect(try store.refusal(Self.second).code == NSMigrationMissingSourceModelError, "\(inFile)")
         }
     }
@@ -60,7 +62,9 @@ import Testing
         try other.open(model(entity("Item", text("other")))) { _ in }
         let schema = store.kind == .postgreSQL ? PostgreSQLTables(other.url).schema : ""
         execute(
-            inFile: "ATTACH '\(other.url.path)' AS other; UPDATE Z_MODELCACHE SET Z_CONTENT = (SELECT Z_CONTENT FROM other.Z_MODELCACHE)",
+            inFile:
+                "ATTACH '\(other.url.path)' AS other; UPDATE Z_MODELCACHE SET Z_CONTENT = (SELECT Z_CONTENT FROM "
+                + "other.Z_MODELCACHE)",
             onServer: "UPDATE ocd_model SET content = (SELECT content FROM \(schema).ocd_model)")
         #expect(try store.refusal(Self.second).code == NSMigrationMissingSourceModelError)
     }
@@ -211,7 +215,9 @@ import Testing
         }
         let store = try MigratedStore(.current)
         try store.open(version(false), configuration: "Items") { $0.insert("Item", ["name": "a"]) }
-        let names = try store.open(version(true), configuration: "Items") { try $0.values("Item", "name", as: String.self) }
+        let names = try store.open(version(true), configuration: "Items") {
+            try $0.values("Item", "name", as: String.self)
+        }
         #expect(names == ["a"])
         if store.kind == .sqlite {
             #expect(store.file.column("SELECT Z_NAME FROM Z_PRIMARYKEY") == ["Item"])

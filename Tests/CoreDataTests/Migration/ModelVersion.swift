@@ -109,7 +109,8 @@ struct ModelVersion {
         case .booleanAttributeType: NSNumber(value: seed % 2 == 0)
         case .stringAttributeType: "text \(seed)"
         case .dateAttributeType: Date(timeIntervalSinceReferenceDate: Double(seed) * 1000.5)
-        case .UUIDAttributeType: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(truncatingIfNeeded: seed)))
+        case .UUIDAttributeType:
+            UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, UInt8(truncatingIfNeeded: seed)))
         case .binaryDataAttributeType: Data((0..<seed % 50).map { UInt8(truncatingIfNeeded: $0 &* seed) })
         default: nil
         }

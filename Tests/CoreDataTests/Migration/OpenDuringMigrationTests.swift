@@ -24,7 +24,8 @@ import Testing
         _ model: NSManagedObjectModel = model("Book", "Car"), _ options: [AnyHashable: Any] = MigratedStore.automatic
     ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: place.url, options: options)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: place.url, options: options)
         return Self.context(coordinator)
     }
 
@@ -122,7 +123,9 @@ import Testing
         try context.save()
         _ = try open(Self.model("Book"))
         expectRefusal { _ = try context.values("Book", "note", as: String.self) }
-        expectRefusal { _ = try Self.context(context.persistentStoreCoordinator).values("Book", "name", as: String.self) }
+        expectRefusal {
+            _ = try Self.context(context.persistentStoreCoordinator).values("Book", "name", as: String.self)
+        }
     }
 
     @Test func batchRequestsAreRefused() throws {
@@ -133,7 +136,8 @@ import Testing
         update.propertiesToUpdate = ["name": "changed"]
         let books = NSFetchRequest<any NSFetchRequestResult>(entityName: "Book")
         for request in [
-            update, NSBatchDeleteRequest(fetchRequest: books), NSBatchInsertRequest(entityName: "Book", objects: [["name": "new"]]),
+            update, NSBatchDeleteRequest(fetchRequest: books),
+            NSBatchInsertRequest(entityName: "Book", objects: [["name": "new"]]),
         ] {
             expectRefusal { _ = try context.execute(request) }
         }
@@ -173,7 +177,9 @@ import Testing
 
     @Test func indexesAndTablesOfOthersDisturbNobody() throws {
         let context = try openFilled()
-        for change in ["CREATE INDEX mine ON ZITEM (ZNAME)", "ANALYZE", "CREATE TABLE notes (text)", "VACUUM", "DROP INDEX mine"] {
+        for change in [
+            "CREATE INDEX mine ON ZITEM (ZNAME)", "ANALYZE", "CREATE TABLE notes (text)", "VACUUM", "DROP INDEX mine",
+        ] {
             #expect(place.file.execute(change))
             #expect(try fetchAll("Item", context) == Self.former)
             try #require(try context.objects("Book").first).setValue("B \(change)", forKey: "name")

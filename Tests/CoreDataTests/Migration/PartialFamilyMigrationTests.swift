@@ -29,7 +29,9 @@ import Testing
         return model
     }
 
-    @Test(arguments: StoreKind.persistent, [(Change.atTheEnd, false), (.atTheEnd, true), (.inTheFamily, false), (.inTheFamily, true)])
+    @Test(
+        arguments: StoreKind.persistent,
+        [(Change.atTheEnd, false), (.atTheEnd, true), (.inTheFamily, false), (.inTheFamily, true)])
     func inheritedRelationshipsAreKept(kind: StoreKind, version: (change: Change, isRequired: Bool)) throws {
         let (change, required) = version
         let store = try MigratedStore(kind)
@@ -37,22 +39,28 @@ import Testing
             let tags = ["x", "y"].map { context.insert("Tag", ["name": $0]) }
             for (index, name) in ["Photo", "Video"].enumerated() {
                 let album = context.insert("Album", ["name": "album of \(name)"])
-                let medium = context.insert(name, ["title": name, "album": album, "tags": NSSet(array: Array(tags[index...]))])
+                let medium = context.insert(
+                    name, ["title": name, "album": album, "tags": NSSet(array: Array(tags[index...]))])
                 album.setValue(medium, forKey: "cover")
             }
         }
         let found = try store.open(library(required: required, change), configuration: "Library") { context in
             try ["Photo", "Video"].flatMap { try context.objects($0) }.map { medium in
                 let album = medium.value(forKey: "album") as? NSManagedObject
-                let tags = (medium.value(forKey: "tags") as? Set<NSManagedObject>)?.compactMap { $0.value(forKey: "name") as? String }
+                let tags = (medium.value(forKey: "tags") as? Set<NSManagedObject>)?.compactMap {
+                    $0.value(forKey: "name") as? String
+                }
                 return [
-                    medium.value(forKey: "title") as? String, album?.value(forKey: "name") as? String, tags?.sorted().joined(),
+                    medium.value(forKey: "title") as? String, album?.value(forKey: "name") as? String,
+                    tags?.sorted().joined(),
                     (album?.value(forKey: "items") as? Set<NSManagedObject>)?.contains(medium) == true ? "item" : nil,
                     album?.value(forKey: "cover") as? NSManagedObject === medium ? "cover" : nil,
                 ]
             }
         }
         #expect(
-            found == [["Photo", "album of Photo", "xy", "item", "cover"], ["Video", "album of Video", "y", "item", "cover"]])
+            found == [
+                ["Photo", "album of Photo", "xy", "item", "cover"], ["Video", "album of Video", "y", "item", "cover"],
+            ])
     }
 }

@@ -19,7 +19,8 @@ import Testing
     private static var first: NSManagedObjectModel {
         let group = entity("Group", text("name"))
         let item = entity(
-            "Item", text("name"), text("note", optional: false, default: "none"), number("count", optional: false, default: 1))
+            "Item", text("name"), text("note", optional: false, default: "none"),
+            number("count", optional: false, default: 1))
         relate(group, "items", toMany: true, item, inverse: "group")
         relate(group, "marks", toMany: true, item, inverse: "markers", inverseToMany: true)
         return model(group, item, entity("Extra", text("name")))
@@ -27,7 +28,8 @@ import Testing
 
     /// Changes that leave the rows of Item where they are.
     enum Change: CaseIterable {
-        case optional, standard, dropped, renamed, renamedEntity, optionalNow, requiredNow, index, entities, subentity, swapped
+        case optional, standard, dropped, renamed, renamedEntity, optionalNow, requiredNow, index, entities, subentity,
+            swapped
     }
 
     private func changed(_ change: Change) -> NSManagedObjectModel {
@@ -41,8 +43,10 @@ import Testing
         case .optional: added = [text("more"), number("size"), NSAttributeDescription("day", .dateAttributeType)]
         case .standard:
             added = [
-                text("unit", optional: false, default: "k'g\\"), number("size", .integer16AttributeType, optional: false, default: 7),
-                NSAttributeDescription("day", .dateAttributeType, optional: false, default: Date(timeIntervalSinceReferenceDate: 0.25)),
+                text("unit", optional: false, default: "k'g\\"),
+                number("size", .integer16AttributeType, optional: false, default: 7),
+                NSAttributeDescription(
+                    "day", .dateAttributeType, optional: false, default: Date(timeIntervalSinceReferenceDate: 0.25)),
                 NSAttributeDescription("data", .binaryDataAttributeType, optional: false, default: Data([0, 39, 92])),
             ]
         case .dropped: note = text("note", optional: false, default: "none")
@@ -50,7 +54,10 @@ import Testing
         case .renamedEntity: item = entity("Thing", was: "Item")
         case .optionalNow: note = text("note")
         case .requiredNow: name = text("name", optional: false, default: "nobody")
-        case .index: item.indexes = [NSFetchIndexDescription(name: "byName", elements: [.init(property: name, collationType: .binary)])]
+        case .index:
+            item.indexes = [
+                NSFetchIndexDescription(name: "byName", elements: [.init(property: name, collationType: .binary)])
+            ]
         case .entities: others = [entity("Aaa", text("name")), entity("Zzz", text("name"))]
         case .subentity:
             let special = entity("Special", text("reason"))
@@ -70,12 +77,15 @@ import Testing
     @Test(arguments: Change.allCases) func whatAltersATableCopiesNoRows(change: Change) throws {
         try store.open(Self.first) { context in
             let group = context.insert("Group", ["name": "g"])
-            context.insert("Item", ["name": "a", "note": "x", "count": 3, "group": group, "markers": NSSet(object: group)])
+            context.insert(
+                "Item", ["name": "a", "note": "x", "count": 3, "group": group, "markers": NSSet(object: group)])
             context.insert("Item", ["note": "y", "count": 4])
         }
         let new = changed(change)
         let table = change == .renamedEntity ? "thing" : "item"
-        func files(_ names: String...) -> [String?] { names.map { tables.value("SELECT pg_relation_filenode('\"\($0)\"')") } }
+        func files(_ names: String...) -> [String?] {
+            names.map { tables.value("SELECT pg_relation_filenode('\"\($0)\"')") }
+        }
         let before = files("item", "group", "group_marks")
         try store.migrate(to: new)
         #expect(files(table, "group", "group_marks") == before)
@@ -101,7 +111,8 @@ import Testing
     /// Two entities whose rows are copied, and altered.
     private static var second: NSManagedObjectModel {
         let group = entity("Group", text("title", was: "name"))
-        let item = entity("Thing", was: "Item", text("name"), text("note"), number("count", optional: false, default: 1))
+        let item = entity(
+            "Thing", was: "Item", text("name"), text("note"), number("count", optional: false, default: 1))
         relate(group, "items", toMany: true, ordered: true, item, inverse: "group", inverseToMany: true)
         relate(group, "marks", toMany: true, item, inverse: "markers", inverseToMany: true)
         return model(group, item)
@@ -138,7 +149,8 @@ import Testing
                 guard fraction < 1, steps.wrappingAdd(1, ordering: .relaxed).newValue == step else { return }
                 let others = PostgreSQLTables(url)
                 _ = others.rows(
-                    "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE relation = 'ocd_store'::regclass AND mode = 'ExclusiveLock'"
+                    "SELECT pg_terminate_backend(pid, 10000) FROM pg_locks WHERE relation = 'ocd_store'::regclass "
+                        + "AND mode = 'ExclusiveLock'"
                 )
             }
             guard failure != nil else {
@@ -195,7 +207,9 @@ import Testing
 
     @Test func tablesOfOthersStay() throws {
         try fill()
-        #expect(tables.execute("CREATE TABLE mine (x int); INSERT INTO mine VALUES (1); CREATE INDEX own ON \"group\" (name)"))
+        #expect(
+            tables.execute(
+                "CREATE TABLE mine (x int); INSERT INTO mine VALUES (1); CREATE INDEX own ON \"group\" (name)"))
         #expect(Self.migrate(store.url) { _ in } == nil)
         #expect(tables.integer("SELECT x FROM mine") == 1)
         #expect(tables.value("SELECT indexdef FROM pg_indexes WHERE indexname = 'own'")?.hasSuffix("(title)") == true)

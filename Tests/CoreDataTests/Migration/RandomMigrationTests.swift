@@ -45,7 +45,8 @@ private struct Content: Equatable {
                     values[own, default: [:]][attribute.id] = value
                 }
                 for pair in version.pairs {
-                    for (index, side) in pair.sides.enumerated() where side.exists && version.isKind(id, of: side.entity) {
+                    for (index, side) in pair.sides.enumerated()
+                    where side.exists && version.isKind(id, of: side.entity) {
                         let found: [Key] =
                             switch object.value(forKey: side.name) {
                             case let object as NSManagedObject: [key(object)]
@@ -105,7 +106,8 @@ private struct Content: Equatable {
     /// and can keep one of them.
     func hasSharedMembers(in new: ModelVersion, since old: ModelVersion) -> Bool {
         new.pairs.contains { pair in
-            guard pair.sides[0].isToMany, !pair.sides[1].exists, let former = old.pairs.first(where: { $0.id == pair.id }),
+            guard pair.sides[0].isToMany, !pair.sides[1].exists,
+                let former = old.pairs.first(where: { $0.id == pair.id }),
                 former.sides[1].exists || !former.sides[0].isToMany
             else { return false }
             let members = links.filter { $0.key.pair == pair.id && $0.key.side == 0 }.flatMap(\.value)
@@ -139,7 +141,8 @@ private struct Content: Equatable {
             try store.open(first.model()) { random.fill($0, first) }
             let before = try store.open(first.model()) { try Content($0, first, first: first) }
             let inferred = errorThrown {
-                _ = try NSMappingModel.inferredMappingModel(forSourceModel: first.model(), destinationModel: second.model())
+                _ = try NSMappingModel.inferredMappingModel(
+                    forSourceModel: first.model(), destinationModel: second.model())
             }
             if inferred != nil {
                 #expect(try store.refusal(second.model()).code == NSInferredMappingModelError)

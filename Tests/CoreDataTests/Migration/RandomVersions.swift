@@ -9,7 +9,8 @@ struct RandomVersions {
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private static let types: [NSAttributeType] = [
-        .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .floatAttributeType, .doubleAttributeType,
+        .integer16AttributeType, .integer32AttributeType, .integer64AttributeType, .floatAttributeType,
+        .doubleAttributeType,
         .booleanAttributeType, .stringAttributeType, .dateAttributeType, .UUIDAttributeType, .binaryDataAttributeType,
     ]
 
@@ -39,7 +40,8 @@ struct RandomVersions {
     private mutating func entity(_ parent: Int?) -> ModelVersion.Entity {
         let name = name(true)
         return .init(
-            id: id(), name: name, originalName: name, parent: parent, attributes: (0..<number(0...4)).map { _ in attribute() })
+            id: id(), name: name, originalName: name, parent: parent,
+            attributes: (0..<number(0...4)).map { _ in attribute() })
     }
 
     private mutating func pair(_ version: ModelVersion) -> ModelVersion.Pair? {
@@ -61,7 +63,8 @@ struct RandomVersions {
         }
         for _ in 0..<number(0...4) { if let pair = pair(version) { version.pairs.append(pair) } }
         for index in version.entities.indices {
-            for place in version.entities[index].attributes.indices where !version.entities[index].attributes[place].isOptional {
+            for place in version.entities[index].attributes.indices
+            where !version.entities[index].attributes[place].isOptional {
                 version.entities[index].attributes[place].hasDefault = true
             }
         }
@@ -81,7 +84,8 @@ struct RandomVersions {
         }
         // Objects that come to have a required attribute need a value.
         for index in version.entities.indices {
-            for place in version.entities[index].attributes.indices where !version.entities[index].attributes[place].isOptional {
+            for place in version.entities[index].attributes.indices
+            where !version.entities[index].attributes[place].isOptional {
                 version.entities[index].attributes[place].hasDefault = true
             }
         }
@@ -111,9 +115,13 @@ struct RandomVersions {
     }
 
     private mutating func moveAttribute(_ version: inout ModelVersion) {
-        guard let index = pick(version.entities.indices.filter { !version.entities[$0].attributes.isEmpty }) else { return }
+        guard let index = pick(version.entities.indices.filter { !version.entities[$0].attributes.isEmpty }) else {
+            return
+        }
         let up = version.entities[index].parent.map { [$0] } ?? []
-        guard let target = pick(up + version.children(version.entities[index].id).map(\.id)), let to = version.index(target) else { return }
+        guard let target = pick(up + version.children(version.entities[index].id).map(\.id)),
+            let to = version.index(target)
+        else { return }
         let place = number(0...version.entities[index].attributes.count - 1)
         version.entities[to].attributes.append(version.entities[index].attributes.remove(at: place))
     }
@@ -167,7 +175,8 @@ struct RandomVersions {
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity.name, into: context)
                 for attribute in version.attributes(entity.id) {
                     let isNil = attribute.isOptional && chance(30)
-                    object.setValue(isNil ? nil : ModelVersion.value(attribute.type, number(0...300)), forKey: attribute.name)
+                    object.setValue(
+                        isNil ? nil : ModelVersion.value(attribute.type, number(0...300)), forKey: attribute.name)
                 }
                 objects.append((entity.id, object))
             }

@@ -54,7 +54,9 @@ import Testing
 
     /// A many-to-many relationship gives way to a new to-one one: of several objects the one with
     /// the lowest key stays.
-    @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipTakesOneOfTheObjectsOfItsInverse(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipTakesOneOfTheObjectsOfItsInverse(kind: StoreKind)
+        throws
+    {
         func library(_ name: String, toMany: Bool) -> NSManagedObjectModel {
             let shelf = entity("Shelf", text("name"))
             shelf.subentities = [entity("Case")]
@@ -83,7 +85,9 @@ import Testing
     }
 
     /// The new relationship is one-to-one with a to-one relationship that stays.
-    @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipIsFilledFromTheInverseThatStays(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func aNewToOneRelationshipIsFilledFromTheInverseThatStays(kind: StoreKind)
+        throws
+    {
         func library(_ name: String, toMany: Bool) -> NSManagedObjectModel {
             let user = entity("User", text("name"))
             let account = entity("Account", text("name"))
@@ -99,7 +103,9 @@ import Testing
         }
         try store.migrate(to: library("account", toMany: false))
         let found = try store.open(library("account", toMany: false)) { context in
-            #expect(try (context.objects("Account")[0].value(forKey: "user") as? NSManagedObject)?.value(forKey: "name") as? String == "a")
+            #expect(
+                try (context.objects("Account")[0].value(forKey: "user") as? NSManagedObject)?.value(forKey: "name")
+                    as? String == "a")
             return try context.objects("User", by: "name").map {
                 ($0.value(forKey: "account") as? NSManagedObject)?.value(forKey: "name") as? String
             }
@@ -115,8 +121,9 @@ import Testing
         try expectBooks(store, library(toMany: true, extra: true))
     }
 
-    @Test(arguments: StoreKind.persistent, [false, true]) func relationshipsBecomeOrderedAndUnordered(kind: StoreKind, toMany: Bool) throws
-    {  // 281
+    @Test(arguments: StoreKind.persistent, [false, true]) func relationshipsBecomeOrderedAndUnordered(
+        kind: StoreKind, toMany: Bool
+    ) throws {  // 281
         let store = try MigratedStore(kind)
         try store.open(library(toMany: toMany)) { fill($0, toMany) }
         try store.migrate(to: library(toMany: toMany, ordered: true))
@@ -135,7 +142,8 @@ import Testing
         try expectBooks(store, library(toMany: toMany))
     }
 
-    @Test(arguments: StoreKind.persistent) func anOrderedToOneSideKeepsItsOrderInAJoinTable(kind: StoreKind) throws {  // 281
+    @Test(arguments: StoreKind.persistent)
+    func anOrderedToOneSideKeepsItsOrderInAJoinTable(kind: StoreKind) throws {  // 281
         let store = try MigratedStore(kind)
         try store.open(library(ordered: true)) { context in
             fill(context)
@@ -144,11 +152,14 @@ import Testing
             books.moveObjects(at: IndexSet(integer: 2), to: 0)
         }
         try store.migrate(to: library(toMany: true, ordered: true))
-        let kept = try store.open(library(toMany: true, ordered: true)) { titles(try $0.objects("Shelf", by: "name")[1]) }
+        let kept = try store.open(library(toMany: true, ordered: true)) {
+            titles(try $0.objects("Shelf", by: "name")[1])
+        }
         #expect(kept == ["B3", "B1", "B2"])
     }
 
-    @Test(arguments: StoreKind.persistent) func relationshipsAreRenamedAddedAndRemoved(kind: StoreKind) throws {  // 278, 280
+    @Test(arguments: StoreKind.persistent)
+    func relationshipsAreRenamedAddedAndRemoved(kind: StoreKind) throws {  // 278, 280
         let store = try MigratedStore(kind)
         try store.open(library()) { fill($0) }
         let shelf = entity("Shelf", text("name"))
@@ -161,7 +172,9 @@ import Testing
         let new = model(shelf, book, person)
         try store.migrate(to: new)
         let counts = try store.open(new) { context in
-            try context.objects("Shelf", by: "name").map { ($0.value(forKey: "volumes") as? Set<NSManagedObject>)?.count }
+            try context.objects("Shelf", by: "name").map {
+                ($0.value(forKey: "volumes") as? Set<NSManagedObject>)?.count
+            }
         }
         #expect(counts == [3, 3])
         try store.migrate(to: model(entity("Shelf", text("name")), entity("Book", text("title"))))
@@ -216,9 +229,11 @@ import Testing
         #expect(kind != .sqlite || store.file.column("SELECT DISTINCT Z_ENT FROM ZTHING") == ["3"])
     }
 
-    @Test(arguments: StoreKind.persistent) func propertiesMoveWithinAHierarchyAndEntitiesOutOfIt(kind: StoreKind) throws {  // 282
+    @Test(arguments: StoreKind.persistent) func propertiesMoveWithinAHierarchyAndEntitiesOutOfIt(kind: StoreKind) throws
+    {  // 282
         let store = try MigratedStore(kind)
-        let animal = entity("Animal", text("name")), cat = entity("Cat", text("fur")), fish = entity("Fish", text("fin"))
+        let animal = entity("Animal", text("name")), cat = entity("Cat", text("fur")),
+            fish = entity("Fish", text("fin"))
         animal.subentities = [cat, fish]
         let owner = entity("Owner", text("name"))
         relate(owner, "pets", toMany: true, animal, inverse: "owner")
@@ -239,7 +254,10 @@ import Testing
         #expect(kind != .sqlite || keys.map { Array($0.dropFirst()) } == [[nil, nil, "1"], ["c", "grey", "1"]])
         #expect(kind != .sqlite || store.file.rows("SELECT ZNAME, ZFIN FROM ZFISH") == [["f", "red"]])
         #expect(
-            kind != .sqlite || store.file.column("SELECT Z_PK FROM ZANIMAL UNION SELECT Z_PK FROM ZFISH ORDER BY 1") == ["1", "2", "3"])
+            kind != .sqlite
+                || store.file.column("SELECT Z_PK FROM ZANIMAL UNION SELECT Z_PK FROM ZFISH ORDER BY 1") == [
+                    "1", "2", "3",
+                ])
         #expect(kind != .sqlite || store.file.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Fish'") == 3)
         let pets = try store.open(new) { context in
             (try context.objects("Owner")[0].value(forKey: "pets") as? Set<NSManagedObject>)?.count
@@ -247,7 +265,9 @@ import Testing
         #expect(pets == 2)
     }
 
-    @Test(arguments: StoreKind.persistent) func siblingsKeepColumnsOfOneNameApartAndMayShareThemLater(kind: StoreKind) throws {  // 282
+    @Test(arguments: StoreKind.persistent) func siblingsKeepColumnsOfOneNameApartAndMayShareThemLater(kind: StoreKind)
+        throws
+    {  // 282
         let store = try MigratedStore(kind)
         let medium = entity("Medium"), book = entity("Book", text("title"), text("code")),
             film = entity("Film", text("title"), number("code"))
@@ -262,13 +282,16 @@ import Testing
         let new = model(entity("Aaa"), medium2, book2, film2)
         try store.migrate(to: new)
         let rows = try store.open(new) { context in
-            try context.objects("Medium", by: "title").map { "\($0.value(forKey: "title") ?? "") \($0.value(forKey: "code") ?? "")" }
+            try context.objects("Medium", by: "title").map {
+                "\($0.value(forKey: "title") ?? "") \($0.value(forKey: "code") ?? "")"
+            }
         }
         #expect(rows == ["b x", "f 7"])
         #expect(kind != .sqlite || store.file.column("SELECT ZTITLE FROM ZMEDIUM ORDER BY Z_PK") == ["b", "f"])
     }
 
-    @Test(arguments: StoreKind.persistent) func aRelationshipMayGainAToManyInverseAndLoseIt(kind: StoreKind) throws {  // 278
+    @Test(arguments: StoreKind.persistent)
+    func aRelationshipMayGainAToManyInverseAndLoseIt(kind: StoreKind) throws {  // 278
         let store = try MigratedStore(kind)
         func version(inverse: Bool, toMany: Bool) -> NSManagedObjectModel {
             let shelf = entity("Shelf", text("name")), book = entity("Book", text("title"))
@@ -301,7 +324,8 @@ import Testing
 
     @Test func viewsOfTheProgramsOwnStay() throws {
         try store.open(library()) { fill($0) }
-        store.file.execute("CREATE VIEW titles AS SELECT ZTITLE FROM ZBOOK; CREATE TABLE mine (x); INSERT INTO mine VALUES (1)")
+        store.file.execute(
+            "CREATE VIEW titles AS SELECT ZTITLE FROM ZBOOK; CREATE TABLE mine (x); INSERT INTO mine VALUES (1)")
         try store.open(library(extra: true)) { _ in }
         #expect(store.file.integer("SELECT count(*) FROM titles") == 7)
         #expect(store.file.integer("SELECT x FROM mine") == 1)
@@ -364,11 +388,16 @@ import Testing
             try context.save()
             b.setValue("changed", forKey: "note")
         }
-        #expect(store.file.rows("SELECT ZENTITY, hex(ZCOLUMNS) FROM ACHANGE ORDER BY Z_PK") == [["1", ""], ["2", ""], ["1", "40"]])
+        #expect(
+            store.file.rows("SELECT ZENTITY, hex(ZCOLUMNS) FROM ACHANGE ORDER BY Z_PK") == [
+                ["1", ""], ["2", ""], ["1", "40"],
+            ])
         try store.migrate(
             to: model(entity("A"), entity("B", text("kind"), text("name"), text("note")), entity("C")), options)
         #expect(
-            store.file.rows("SELECT ZENTITY, ZENTITYPK, hex(ZCOLUMNS) FROM ACHANGE ORDER BY Z_PK") == [["2", "1", ""], ["2", "1", "20"]])
+            store.file.rows("SELECT ZENTITY, ZENTITYPK, hex(ZCOLUMNS) FROM ACHANGE ORDER BY Z_PK") == [
+                ["2", "1", ""], ["2", "1", "20"],
+            ])
         #expect(store.file.integer("SELECT count(*) FROM ATRANSACTION") == 2)
         #expect(store.file.integer("SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == 3)
     }
@@ -403,14 +432,20 @@ import Testing
         #expect(store.file.value("SELECT ZNAME FROM ZSHELF") == "B")
     }
 
-    @Test(arguments: StoreKind.persistent) func aNewRequiredToManyRelationshipThatAsksForOneIsRefused(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func aNewRequiredToManyRelationshipThatAsksForOneIsRefused(kind: StoreKind)
+        throws
+    {
         let store = try MigratedStore(kind)
-        try store.open(model(entity("Shelf", text("name")), entity("Book", text("title")))) { $0.insert("Shelf", ["name": "A"]) }
+        try store.open(model(entity("Shelf", text("name")), entity("Book", text("title")))) {
+            $0.insert("Shelf", ["name": "A"])
+        }
         let error = try store.refusal(strictLibrary(minimum: 1, inverse: true))
         #expect(error.localizedDescription.contains("Shelf.books"))
     }
 
-    @Test(arguments: StoreKind.persistent) func anOptionalToManyRelationshipThatIsEmptyMayBecomeRequired(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func anOptionalToManyRelationshipThatIsEmptyMayBecomeRequired(
+        kind: StoreKind
+    ) throws {
         let store = try MigratedStore(kind)
         try store.open(library()) { context in context.insert("Shelf", ["name": "A"]) }
         try store.migrate(to: strictLibrary(minimum: 0, inverse: true))
@@ -430,7 +465,9 @@ import Testing
         return extra ? model(shelf, book, paperback, entity("Author", text("name"))) : model(shelf, book, paperback)
     }
 
-    @Test(arguments: StoreKind.persistent, [false, true]) func aRelationshipLosesItsInverse(kind: StoreKind, toMany: Bool) throws {
+    @Test(arguments: StoreKind.persistent, [false, true]) func aRelationshipLosesItsInverse(
+        kind: StoreKind, toMany: Bool
+    ) throws {
         let store = try MigratedStore(kind)
         try store.open(library(toMany: toMany)) { fill($0, toMany) }
         try store.migrate(to: oneWayLibrary(extra: true))
@@ -438,14 +475,17 @@ import Testing
         #expect(kind != .sqlite || store.file.value("SELECT count(*) FROM ZBOOK WHERE Z4BOOKS NOT NULL") == "6")
     }
 
-    @Test(arguments: StoreKind.persistent, [false, true]) func aRelationshipWithoutAnInverseGetsOneToMany(kind: StoreKind, ordered: Bool)
+    @Test(arguments: StoreKind.persistent, [false, true]) func aRelationshipWithoutAnInverseGetsOneToMany(
+        kind: StoreKind, ordered: Bool
+    )
         throws
     {
         let store = try MigratedStore(kind)
         try store.open(oneWayLibrary(ordered: ordered)) { context in
             for name in ["A", "B"] {
                 let books = (1...3).map { context.insert("Book", ["title": "\(name)\($0)"]) }
-                context.insert("Shelf", ["name": name, "books": ordered ? NSOrderedSet(array: books) : Set(books) as Any])
+                context.insert(
+                    "Shelf", ["name": name, "books": ordered ? NSOrderedSet(array: books) : Set(books) as Any])
             }
         }
         try store.migrate(to: oneWayLibrary(ordered: ordered, extra: true))
@@ -461,7 +501,8 @@ import Testing
         try store.open(oneWayLibrary(ordered: !toOrdered)) { context in
             for name in ["A", "B"] {
                 let books = (1...3).map { context.insert($0 == 2 ? "Paperback" : "Book", ["title": "\(name)\($0)"]) }
-                context.insert("Shelf", ["name": name, "books": toOrdered ? Set(books) as Any : NSOrderedSet(array: books)])
+                context.insert(
+                    "Shelf", ["name": name, "books": toOrdered ? Set(books) as Any : NSOrderedSet(array: books)])
             }
         }
         try store.migrate(to: oneWayLibrary(ordered: toOrdered))
@@ -490,7 +531,9 @@ import Testing
         try store.migrate(to: version(true))
         #expect(
             kind != .sqlite
-                || store.file.rows("SELECT ZTITLE, Z_ENT, Z4BOOKS FROM ZBOOK ORDER BY 1") == [["b", "2", "1"], ["p", "3", "1"]])
+                || store.file.rows("SELECT ZTITLE, Z_ENT, Z4BOOKS FROM ZBOOK ORDER BY 1") == [
+                    ["b", "2", "1"], ["p", "3", "1"],
+                ])
     }
 
     @Test(arguments: StoreKind.persistent) func aSelfReferenceKeepsItsLinks(kind: StoreKind) throws {  // 281
@@ -518,7 +561,8 @@ import Testing
                 let names = (root?.value(forKey: "children") as? NSOrderedSet)?.compactMap {
                     ($0 as? NSManagedObject)?.value(forKey: "name") as? String
                 }
-                return "\(names?.sorted() ?? []) \((root?.value(forKey: "friends") as? Set<NSManagedObject>)?.count ?? -1)"
+                return
+                    "\(names?.sorted() ?? []) \((root?.value(forKey: "friends") as? Set<NSManagedObject>)?.count ?? -1)"
             }
             #expect(found == "[\"c1\", \"c2\", \"c3\"] 3")
         }
@@ -529,13 +573,16 @@ extension NSEntityDescription {
     /// The entity with its attributes alone.
     fileprivate func copyForTesting() -> NSEntityDescription {
         NSEntityDescription(
-            name ?? "", class: "NSManagedObject", attributesByName.values.compactMap { $0.copy() as? NSAttributeDescription })
+            name ?? "", class: "NSManagedObject",
+            attributesByName.values.compactMap { $0.copy() as? NSAttributeDescription })
     }
 }
 
 extension NSManagedObjectModel {
     /// Adds a one-to-many relationship whose to-one side is required.
-    fileprivate func connecting(_ one: String, _ name: String, _ many: String, _ inverse: String) -> NSManagedObjectModel {
+    fileprivate func connecting(_ one: String, _ name: String, _ many: String, _ inverse: String)
+        -> NSManagedObjectModel
+    {
         guard let source = entitiesByName[one], let destination = entitiesByName[many] else { return self }
         relate(source, name, toMany: true, destination, inverse: inverse)
         destination.relationshipsByName[inverse]?.isOptional = false

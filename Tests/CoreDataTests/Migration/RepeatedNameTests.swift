@@ -6,7 +6,8 @@ import Testing
 /// one name, in a new store and in one that gets them.
 @Suite struct RepeatedNameTests {
     enum Version: String, CaseIterable {
-        case foreignKey, foreignKeysOfTwo, attributesOfTwo, constraint, table, joinTable, key, triggers, position, destination, parts
+        case foreignKey, foreignKeysOfTwo, attributesOfTwo, constraint, table, joinTable, key, triggers, position,
+            destination, parts
 
         private func indexed(_ name: String) -> NSAttributeDescription {
             let attribute = text(name)
@@ -52,7 +53,10 @@ import Testing
                 item.properties += [code]
                 item.uniquenessConstraints = [["code"]]
                 if repeats {
-                    item.indexes = [NSFetchIndexDescription(name: "uniqueCode", elements: [.init(property: code, collationType: .binary)])]
+                    item.indexes = [
+                        NSFetchIndexDescription(
+                            name: "uniqueCode", elements: [.init(property: code, collationType: .binary)])
+                    ]
                 }
                 return NSManagedObjectModel([item])
             case .table:
@@ -100,20 +104,26 @@ import Testing
             for (name, entity) in model.sorted(by: { $0.key < $1.key }) {
                 for number in 0..<3 {
                     let object = context.insert(name)
-                    for (key, attribute) in entity.attributesByName where !(attribute is NSDerivedAttributeDescription) {
-                        object.setValue(attribute.attributeType == .stringAttributeType ? "\(key) \(number)" : 70 + number, forKey: key)
+                    for (key, attribute) in entity.attributesByName where !(attribute is NSDerivedAttributeDescription)
+                    {
+                        object.setValue(
+                            attribute.attributeType == .stringAttributeType ? "\(key) \(number)" : 70 + number,
+                            forKey: key)
                     }
                     objects[name, default: []].append(object)
                 }
             }
             for (name, entity) in model.sorted(by: { $0.key < $1.key }) {
                 for (key, relationship) in entity.relationshipsByName where relationship.isToMany {
-                    guard let destinations = objects[relationship.destinationEntity?.name ?? ""], let owner = objects[name]?.first else {
+                    guard let destinations = objects[relationship.destinationEntity?.name ?? ""],
+                        let owner = objects[name]?.first
+                    else {
                         continue
                     }
                     // In the other order than that of the keys.
                     let list = Array(destinations.reversed())
-                    owner.setValue(relationship.isOrdered ? NSOrderedSet(array: list) as Any : NSSet(array: list), forKey: key)
+                    owner.setValue(
+                        relationship.isOrdered ? NSOrderedSet(array: list) as Any : NSSet(array: list), forKey: key)
                 }
             }
         }
@@ -124,10 +134,14 @@ import Testing
         var lines: [String] = []
         for (name, entity) in context.persistentStoreCoordinator?.managedObjectModel.entitiesByName ?? [:] {
             for object in try context.objects(name, by: "name") where object.entity.name == name {
-                let attributes = entity.attributesByName.keys.sorted().map { "\($0)=\(object.value(forKey: $0) ?? "nil")" }
+                let attributes = entity.attributesByName.keys.sorted().map {
+                    "\($0)=\(object.value(forKey: $0) ?? "nil")"
+                }
                 let links = entity.relationshipsByName.keys.sorted().map { key -> String in
                     let value = object.value(forKey: key)
-                    let many = (value as? NSOrderedSet)?.array ?? (value as? NSSet).map { Array($0) } ?? value.map { [$0] } ?? []
+                    let many =
+                        (value as? NSOrderedSet)?.array ?? (value as? NSSet).map { Array($0) } ?? value.map { [$0] }
+                        ?? []
                     let names = many.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "" }
                     return "\(key)=\(value is NSOrderedSet ? names : names.sorted())"
                 }
@@ -137,7 +151,9 @@ import Testing
         return lines.sorted()
     }
 
-    @Test(arguments: Version.allCases, StoreKind.persistent) func aNewStoreKeepsThemApart(version: Version, kind: StoreKind) throws {
+    @Test(arguments: Version.allCases, StoreKind.persistent) func aNewStoreKeepsThemApart(
+        version: Version, kind: StoreKind
+    ) throws {
         let store = try MigratedStore(kind)
         let model = version.model(repeats: true)
         let saved = try store.open(model) { context in
@@ -171,7 +187,9 @@ import Testing
     }
 
     /// The store is then as a new one, and what had a name before still has it where it is alone.
-    @Test(arguments: Version.allCases, StoreKind.persistent) func aStoreGetsAndLosesThem(version: Version, kind: StoreKind) throws {
+    @Test(arguments: Version.allCases, StoreKind.persistent) func aStoreGetsAndLosesThem(
+        version: Version, kind: StoreKind
+    ) throws {
         let store = try MigratedStore(kind)
         let before = try store.open(version.model(repeats: false)) { context in
             version.fill(context, repeats: false)
@@ -185,7 +203,8 @@ import Testing
         try store.migrate(to: version.model(repeats: true))
         try store.open(version.model(repeats: true)) { context in
             for (name, entity) in version.model(repeats: true).entitiesByName {
-                for key in entity.attributesByName.keys where entity.attributesByName[key]?.attributeType == .stringAttributeType {
+                for key in entity.attributesByName.keys
+                where entity.attributesByName[key]?.attributeType == .stringAttributeType {
                     for object in try context.objects(name) { object.setValue("\(key) \(UUID())", forKey: key) }
                 }
             }
@@ -194,19 +213,25 @@ import Testing
     }
 
     /// Names that were always there are those of stores that exist.
-    @Test(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) func whatIsAloneHasNoNumber() throws {
+    @Test(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) func whatIsAloneHasNoNumber() throws
+    {
         func names(_ version: Version, repeats: Bool) throws -> [String?] {
             let store = try MigratedStore(.postgreSQL)
             try store.open(version.model(repeats: repeats)) { _ in }
             let tables = PostgreSQLTables(store.url)
             return tables.column(
                 """
-                SELECT c.relname::text FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_class t ON t.oid = i.indrelid \
-                WHERE c.relnamespace = to_regnamespace('"\(tables.schema)"') AND NOT i.indisprimary AND t.relname NOT LIKE 'ocd%' \
-                UNION ALL SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = to_regnamespace('"\(tables.schema)"') \
+                SELECT c.relname::text FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid JOIN pg_class t ON \
+                t.oid = i.indrelid \
+                WHERE c.relnamespace = to_regnamespace('"\(tables.schema)"') AND NOT i.indisprimary AND t.relname NOT \
+                LIKE 'ocd%' \
+                UNION ALL SELECT p.proname::text FROM pg_proc p WHERE p.pronamespace = \
+                to_regnamespace('"\(tables.schema)"') \
                 AND p.proname NOT LIKE 'ocd%' \
-                UNION ALL SELECT c.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE attnum > 0 \
-                AND c.relnamespace = to_regnamespace('"\(tables.schema)"') AND c.relkind = 'r' AND a.attname LIKE '%pos%' ORDER BY 1
+                UNION ALL SELECT c.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class c ON c.oid = \
+                a.attrelid WHERE attnum > 0 \
+                AND c.relnamespace = to_regnamespace('"\(tables.schema)"') AND c.relkind = 'r' AND a.attname LIKE \
+                '%pos%' ORDER BY 1
                 """)
         }
         #expect(try names(.foreignKey, repeats: false) == ["item_maker_id"])

@@ -5,7 +5,9 @@ import Testing
 /// Attributes that are required now and have no default value: only objects of their entity that
 /// lack a value are in their way.
 @Suite struct RequiredAttributeMigrationTests {
-    private static var first: NSManagedObjectModel { model(entity("Item", text("name")), entity("Other", text("name"))) }
+    private static var first: NSManagedObjectModel {
+        model(entity("Item", text("name")), entity("Other", text("name")))
+    }
     private static var second: NSManagedObjectModel {
         model(entity("Item", text("name"), text("code", optional: false)), entity("Other", text("name")))
     }
@@ -28,7 +30,9 @@ import Testing
         try store.open(Self.first) { context in for _ in 0..<3 { context.insert("Item", ["name": "n"]) } }
         let error = try store.refusal(Self.second)
         #expect(error.code == CocoaError.Code.migration.rawValue)
-        for part in ["Item.code", "required", "3 objects"] { #expect(error.localizedDescription.contains(part), "\(error)") }
+        for part in ["Item.code", "required", "3 objects"] {
+            #expect(error.localizedDescription.contains(part), "\(error)")
+        }
         #expect(error.localizedRecoverySuggestion?.contains("default value") == true)
         try store.open(Self.first) { context in
             let items = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item"))
@@ -37,7 +41,9 @@ import Testing
     }
 
     /// The usual three steps: add it, fill it in, require it.
-    @Test("279: what was optional is required where all objects have a value", arguments: StoreKind.persistent, [false, true])
+    @Test(
+        "279: what was optional is required where all objects have a value", arguments: StoreKind.persistent,
+        [false, true])
     func whatAllObjectsHaveMayBeRequired(kind: StoreKind, renames: Bool) throws {
         func version(_ code: NSAttributeDescription) -> NSManagedObjectModel {
             let parent = entity("Parent", text("name"), code)
@@ -47,7 +53,9 @@ import Testing
         }
         let former = version(text("code"))
         let new = version(renames ? text("key", was: "code", optional: false) : text("code", optional: false))
-        #expect(try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: new).entityMappings.count == 3)
+        #expect(
+            try NSMappingModel.inferredMappingModel(forSourceModel: former, destinationModel: new).entityMappings.count
+                == 3)
         let store = try MigratedStore(kind)
         try store.open(former) { context in
             context.insert("Parent", ["name": "p", "code": "1"])
@@ -60,12 +68,17 @@ import Testing
             #expect(error.localizedDescription.contains(part), "\(error)")
         }
         try store.open(former) { context in
-            for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Sibling")) { object.setValue("3", forKey: "code") }
+            for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Sibling")) {
+                object.setValue("3", forKey: "code")
+            }
         }
         try store.migrate(to: new)
         try store.open(new) { context in
             let found = try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Parent"))
-            #expect(found.map { $0.value(forKey: renames ? "key" : "code") as? String ?? "" }.sorted() == ["1", "2", "3", "3"])
+            #expect(
+                found.map { $0.value(forKey: renames ? "key" : "code") as? String ?? "" }.sorted() == [
+                    "1", "2", "3", "3",
+                ])
         }
     }
 
@@ -112,7 +125,8 @@ import Testing
     }
 
     /// An entity that becomes abstract, with an attribute that its table could not take either.
-    @Test(arguments: StoreKind.persistent) func objectsOfAnEntityThatIsAbstractNowAreNamedFirst(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func objectsOfAnEntityThatIsAbstractNowAreNamedFirst(kind: StoreKind) throws
+    {
         let new = Self.second
         new.entitiesByName["Item"]?.isAbstract = true
         let store = try MigratedStore(kind)

@@ -8,13 +8,15 @@ import Testing
 
     /// Photos are in albums; in a later version all media are.
     private func media(albumOfAll: Bool) -> NSManagedObjectModel {
-        let media = entity("Media", text("title")), photo = entity("Photo"), video = entity("Video"), album = entity("Album", text("name"))
+        let media = entity("Media", text("title")), photo = entity("Photo"), video = entity("Video"),
+            album = entity("Album", text("name"))
         media.subentities = [photo, video]
         relate(albumOfAll ? media : photo, "album", optional: false, album, inverse: "items", inverseToMany: true)
         return model(media, photo, video, album)
     }
 
-    @Test(arguments: StoreKind.persistent) func aRequiredRelationshipThatMovesUpIsNewToTheOthers(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func aRequiredRelationshipThatMovesUpIsNewToTheOthers(kind: StoreKind) throws
+    {
         let store = try MigratedStore(kind)
         try store.open(media(albumOfAll: false)) { context in
             context.insert("Photo", ["title": "p", "album": context.insert("Album", ["name": "a"])])
@@ -27,7 +29,9 @@ import Testing
         try store.open(media(albumOfAll: false)) { context in try context.objects("Video").forEach(context.delete) }
         try store.migrate(to: media(albumOfAll: true))
         let albums = try store.open(media(albumOfAll: true)) { context in
-            try context.objects("Media").map { ($0.value(forKey: "album") as? NSManagedObject)?.value(forKey: "name") as? String }
+            try context.objects("Media").map {
+                ($0.value(forKey: "album") as? NSManagedObject)?.value(forKey: "name") as? String
+            }
         }
         #expect(albums == ["a"])
     }
@@ -43,7 +47,9 @@ import Testing
         return guests ? model(person, member, guest, order) : model(person, member, order)
     }
 
-    @Test(arguments: StoreKind.persistent) func aRequiredRelationshipToObjectsOfARemovedEntityIsRefused(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func aRequiredRelationshipToObjectsOfARemovedEntityIsRefused(kind: StoreKind)
+        throws
+    {
         let store = try MigratedStore(kind)
         try store.open(orders(guests: true)) { context in
             for name in ["Member", "Guest"] {
@@ -55,11 +61,15 @@ import Testing
         #expect(error.localizedDescription.contains("Order.customer"), "\(error.localizedDescription)")
         #expect(error.localizedDescription.contains("1 object)"), "\(error.localizedDescription)")
         try store.open(orders(guests: true)) { context in
-            for order in try context.objects("Order") where order.value(forKey: "code") as? String == "Guest" { context.delete(order) }
+            for order in try context.objects("Order") where order.value(forKey: "code") as? String == "Guest" {
+                context.delete(order)
+            }
         }
         try store.migrate(to: orders(guests: false))
         let customers = try store.open(orders(guests: false)) { context in
-            try context.objects("Order").map { ($0.value(forKey: "customer") as? NSManagedObject)?.value(forKey: "name") as? String }
+            try context.objects("Order").map {
+                ($0.value(forKey: "customer") as? NSManagedObject)?.value(forKey: "name") as? String
+            }
         }
         #expect(customers == ["Member"])
     }

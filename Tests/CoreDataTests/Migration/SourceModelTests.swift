@@ -33,7 +33,9 @@ import Testing
     }
 
     /// A copy of the model, and one merged of it alone, have the same versions beside them.
-    @Test(arguments: ["read", "copied", "merged"]) func aRenamingThatOnlyTheVersionInTheFileKnowsKeepsTheValues(_ origin: String) throws {
+    @Test(arguments: ["read", "copied", "merged"]) func aRenamingThatOnlyTheVersionInTheFileKnowsKeepsTheValues(
+        _ origin: String
+    ) throws {
         // The copy in the store does not know the identifier.
         try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
         let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url)
@@ -46,7 +48,9 @@ import Testing
     }
 
     @Test func withoutAVersionThatFitsTheModelInTheStoreCounts() throws {
-        try store.open(model(entity("Item", text("title"), text("note")))) { $0.insert("Item", ["title": "lost", "note": "n"]) }
+        try store.open(model(entity("Item", text("title"), text("note")))) {
+            $0.insert("Item", ["title": "lost", "note": "n"])
+        }
         // No version has a note.
         try store.migrate(to: try writeVersions())
         #expect(store.file.rows("SELECT ZNAME FROM ZITEM") == [[nil]])
@@ -74,7 +78,8 @@ import Testing
     /// part of the new one.
     @Test(arguments: [true, false]) func aVersionThatAddsASubentityIsNotTakenForTheFormerOne(hasModel: Bool) throws {
         let special = #"""
-            <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" attributeType="Double"/></entity>
+            <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" \#
+            attributeType="Double"/></entity>
             """#
         let versions = try writeVersions(["Shop 9": item, "Shop 10": item + special])
         try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
@@ -88,7 +93,8 @@ import Testing
     /// The former version is nowhere but in the store.
     @Test func theNewVersionAloneIsNotTakenForTheFormerOne() throws {
         let special = #"""
-            <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" attributeType="Double"/></entity>
+            <entity name="Special" parentEntity="Item" syncable="YES"><attribute name="price" optional="YES" \#
+            attributeType="Double"/></entity>
             """#
         let versions = try writeVersions(["Shop": item + special])
         try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
@@ -126,7 +132,8 @@ import Testing
     private func writeUnreadable(besides noted: String) throws -> (model: NSManagedObjectModel, unreadable: String) {
         let damaged = #"""
             <entity name="Item" syncable="YES"><attribute name="title" optional="YES" attributeType="String"/>
-            <fetchIndex name="byGone"><fetchIndexElement property="gone" type="Binary" order="ascending"/></fetchIndex></entity>
+            <fetchIndex name="byGone"><fetchIndexElement property="gone" type="Binary" \#
+            order="ascending"/></fetchIndex></entity>
             """#
         let versions = try writeVersions(["Shop": damaged, "Shop 2": noted])
         let new = try NSManagedObjectModel(reading: versions, version: "Shop 2")
@@ -139,12 +146,15 @@ import Testing
         <attribute name="note" optional="YES" attributeType="String"/></entity>
         """#
 
-    @Test(arguments: StoreKind.persistent) func aVersionThatCannotBeReadIsNamedWithTheReason(kind: StoreKind) throws {  // 277
+    @Test(arguments: StoreKind.persistent)
+    func aVersionThatCannotBeReadIsNamedWithTheReason(kind: StoreKind) throws {  // 277
         let store = try MigratedStore(kind)
         let (new, unreadable) = try writeUnreadable(besides: noted)
         try store.open(model(entity("Item", text("title")))) { $0.insert("Item", ["title": "kept"]) }
         #expect(
-            kind == .sqlite ? store.file.execute("DELETE FROM Z_MODELCACHE") : PostgreSQLTables(store.url).execute("DELETE FROM ocd_model"))
+            kind == .sqlite
+                ? store.file.execute("DELETE FROM Z_MODELCACHE")
+                : PostgreSQLTables(store.url).execute("DELETE FROM ocd_model"))
         let error = try store.refusal(new)
         #expect(error.code == NSMigrationMissingSourceModelError)
         #expect(error.localizedDescription.contains(unreadable), "\(error.localizedDescription)")
@@ -167,7 +177,8 @@ import Testing
     }
 
     /// A store that takes over the hashes of a model takes over the model too.
-    @Test(arguments: StoreKind.persistent) func aStoreWhoseVersionWasIgnoredCarriesItsNewModel(kind: StoreKind) throws {  // 276
+    @Test(arguments: StoreKind.persistent) func aStoreWhoseVersionWasIgnoredCarriesItsNewModel(kind: StoreKind) throws
+    {  // 276
         let store = try MigratedStore(kind)
         let (first, second) = (model(entity("Item", text("title"), text("note"))), model(entity("Item", text("title"))))
         try store.open(first) { $0.insert("Item", ["title": "one", "note": "n"]) }

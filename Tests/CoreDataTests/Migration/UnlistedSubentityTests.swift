@@ -12,8 +12,11 @@ import Testing
 
     /// Books, novels among them, have pages. "Part1" has books and pages, "Part2" the notes, with
     /// `novels` also the novels.
-    static func library(_ change: Change? = nil, withNovels: Bool = true, listing novels: Bool = false) -> NSManagedObjectModel {
-        let book = entity("Book", text("title")), novel = entity("GraphicNovel", text("artist")), page = entity("Page", number("number"))
+    static func library(_ change: Change? = nil, withNovels: Bool = true, listing novels: Bool = false)
+        -> NSManagedObjectModel
+    {
+        let book = entity("Book", text("title")), novel = entity("GraphicNovel", text("artist")),
+            page = entity("Page", number("number"))
         let note = entity("Note", text("text"))
         if withNovels { book.subentities = [novel] }
         relate(page, "book", optional: false, book, inverse: "pages", inverseToMany: true)
@@ -49,9 +52,11 @@ import Testing
     static let allPages = ["Book 0, a Book", "Book 1, a Book", "GraphicNovel 2, a GraphicNovel"]
         .flatMap { ["1 of \($0)", "2 of \($0)"] }.sorted()
 
-    private static func expectAll(_ context: NSManagedObjectContext, location: SourceLocation = #_sourceLocation) throws {
+    private static func expectAll(_ context: NSManagedObjectContext, location: SourceLocation = #_sourceLocation) throws
+    {
         #expect(try pages(context) == allPages, sourceLocation: location)
-        #expect(try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) == 3, sourceLocation: location)
+        #expect(
+            try context.count(for: NSFetchRequest<NSManagedObject>(entityName: "Book")) == 3, sourceLocation: location)
         let alone = NSFetchRequest<NSManagedObject>(entityName: "Book")
         alone.includesSubentities = false
         #expect(try context.count(for: alone) == 2, sourceLocation: location)
@@ -85,20 +90,26 @@ import Testing
         let store = try MigratedStore(kind)
         try store.open(Self.library(), [:], configuration: configuration) { Self.fill($0) }
         let model = Self.library()
-        #expect(try hashes(store) == hashes(model, "Book", "GraphicNovel", "Page", configuration == "Part1" ? "" : "Note"))
+        #expect(
+            try hashes(store) == hashes(model, "Book", "GraphicNovel", "Page", configuration == "Part1" ? "" : "Note"))
         #expect(model.isConfiguration(withName: configuration, compatibleWithStoreMetadata: try metadata(store)))
-        #expect(model.isConfiguration(withName: nil, compatibleWithStoreMetadata: try metadata(store)) == (configuration != "Part1"))
+        #expect(
+            model.isConfiguration(withName: nil, compatibleWithStoreMetadata: try metadata(store))
+                == (configuration != "Part1"))
         #expect(!model.isConfiguration(withName: "Part2", compatibleWithStoreMetadata: try metadata(store)))
         try store.open(model, [:], configuration: configuration) { try Self.expectAll($0) }
         let cached = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url)
         try store.open(cached, [:], configuration: configuration) { try Self.expectAll($0) }
     }
 
-    @Test(arguments: StoreKind.persistent) func aStoreOfTheWholeModelOpensUnderTheConfiguration(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func aStoreOfTheWholeModelOpensUnderTheConfiguration(kind: StoreKind) throws
+    {
         let store = try MigratedStore(kind)
         try store.open(Self.library(), [:]) { Self.fill($0) }
         try store.open(Self.library(), [:], configuration: "Books and notes") { try Self.expectAll($0) }
-        #expect(Self.library().isConfiguration(withName: "Books and notes", compatibleWithStoreMetadata: try metadata(store)))
+        #expect(
+            Self.library().isConfiguration(
+                withName: "Books and notes", compatibleWithStoreMetadata: try metadata(store)))
         try store.open(Self.library(), [:]) { try Self.expectAll($0) }
     }
 
@@ -146,12 +157,16 @@ import Testing
     @Test(arguments: StoreKind.persistent, [true, false])
     func aSubentityThatIsNewIsAdded(kind: StoreKind, changed: Bool) throws {
         let store = try MigratedStore(kind)
-        try store.open(Self.library(withNovels: false), [:], configuration: "Part1") { Self.fill($0, ["Book", "Book"]) }
+        try store.open(Self.library(withNovels: false), [:], configuration: "Part1") {
+            Self.fill($0, ["Book", "Book"])
+        }
         try store.open(Self.library(changed ? .inTheEntity : nil), configuration: "Part1") { context in
             let novel = context.insert("GraphicNovel", ["title": "GraphicNovel 2", "artist": "a"])
             for number in 1...2 { context.insert("Page", ["number": number, "book": novel]) }
         }
-        try store.open(Self.library(changed ? .inTheEntity : nil), [:], configuration: "Part1") { try Self.expectAll($0) }
+        try store.open(Self.library(changed ? .inTheEntity : nil), [:], configuration: "Part1") {
+            try Self.expectAll($0)
+        }
     }
 
     // MARK: - Migrating
@@ -183,12 +198,14 @@ import Testing
 
     // MARK: - Several stores
 
-    private func stack(_ kind: StoreKind, _ folder: TemporaryFolder, listing novels: Bool, _ configurations: [String]) throws
+    private func stack(_ kind: StoreKind, _ folder: TemporaryFolder, listing novels: Bool, _ configurations: [String])
+        throws
         -> (coordinator: NSPersistentStoreCoordinator, stores: [NSPersistentStore])
     {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.library(listing: novels))
         let stores = try configurations.map {
-            try coordinator.addPersistentStore(ofType: kind.type, configurationName: $0, at: kind.url(folder.file("\($0).sqlite")))
+            try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: $0, at: kind.url(folder.file("\($0).sqlite")))
         }
         return (coordinator, stores)
     }
@@ -212,7 +229,8 @@ import Testing
         #expect(inserted.map { $0.objectID.persistentStore === holder } == [true])
         let assigned = context.insert("GraphicNovel", ["title": "assigned"])
         context.assign(assigned, to: other)
-        #expect(errorThrown { try context.save() }?.singleErrors.first?.code == NSPersistentStoreIncompatibleSchemaError)
+        #expect(
+            errorThrown { try context.save() }?.singleErrors.first?.code == NSPersistentStoreIncompatibleSchemaError)
     }
 
     /// A family whose parts are in two configurations: the store that lists an entity comes first,

@@ -56,7 +56,8 @@ final class TrackedOwner: NSManagedObject {
         #expect(owner.changedValues().isEmpty)
     }
 
-    @Test("53, 55: what a primitive setter set is listed where something else was changed") func primitiveValuesBesideOthers() throws {
+    @Test("53, 55: what a primitive setter set is listed where something else was changed")
+    func primitiveValuesBesideOthers() throws {
         item.setPrimitiveValue(5, forKey: "size")
         #expect(item.changedValues().isEmpty)
         item.name = "B"
@@ -87,14 +88,16 @@ final class TrackedOwner: NSManagedObject {
         #expect(item.changedValuesForCurrentEvent()["name"] == nil)
     }
 
-    @Test("56: changedValuesForCurrentEvent lists no transient properties") func changedValuesOfTheEventArePersistent() {
+    @Test("56: changedValuesForCurrentEvent lists no transient properties") func changedValuesOfTheEventArePersistent()
+    {
         item.cache = "transient"
         #expect(item.changedValuesForCurrentEvent().isEmpty)
         item.name = "B"
         #expect(Set(item.changedValuesForCurrentEvent().keys) == ["name"])
     }
 
-    @Test("59: changedValuesForCurrentEvent reads a relationship only if it has changed") func changesOfUnreadRelationships() throws {
+    @Test("59: changedValuesForCurrentEvent reads a relationship only if it has changed")
+    func changesOfUnreadRelationships() throws {
         let context = stack.newContext()
         let owner = try #require(try context.existingObject(with: owner.objectID) as? TrackedOwner)
         let item = try #require(try context.existingObject(with: item.objectID) as? TrackedItem)

@@ -25,7 +25,8 @@ enum ComposedText {
             NSEntityDescription(
                 "Item", class: "NSManagedObject",
                 [
-                    NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("list", .transformableAttributeType), card,
+                    NSAttributeDescription("name", .stringAttributeType),
+                    NSAttributeDescription("list", .transformableAttributeType), card,
                 ] as [NSPropertyDescription])
         ])
         object = NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context)
@@ -40,7 +41,9 @@ enum ComposedText {
         try #require(try stack.newContext().fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first)
     }
 
-    private func owner(_ object: NSManagedObject) -> String? { (object.value(forKey: "card") as? [String: Any])?["owner"] as? String }
+    private func owner(_ object: NSManagedObject) -> String? {
+        (object.value(forKey: "card") as? [String: Any])?["owner"] as? String
+    }
 
     private func listed(_ object: NSManagedObject) -> String? {
         ((object.value(forKey: "list") as? NSDictionary)?.allValues.first as? [String])?.first
@@ -108,7 +111,8 @@ enum ComposedText {
 
     @Test func aRefreshReadsTheTextThatOthersSaved() throws {
         let other = stack.newContext()
-        try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first).setValue(ComposedText.long, forKey: "name")
+        try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first).setValue(
+            ComposedText.long, forKey: "name")
         try other.save()
         stack.context.refresh(object, mergeChanges: true)
         #expect(ComposedText.length(object.value(forKey: "name")) == 5)
@@ -131,7 +135,8 @@ enum ComposedText {
 
     @Test func anotherContextsTextIsAConflict() throws {
         let other = stack.newContext()
-        try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first).setValue(ComposedText.long, forKey: "name")
+        try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Item")).first).setValue(
+            ComposedText.long, forKey: "name")
         _ = object.value(forKey: "name")
         try other.save()
         object.setValue("tea", forKey: "name")
@@ -142,7 +147,8 @@ enum ComposedText {
     }
 
     @Test func aConditionWithBothTextsBindsBoth() throws {
-        NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue(ComposedText.long, forKey: "name")
+        NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue(
+            ComposedText.long, forKey: "name")
         try stack.context.save()
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.predicate = NSPredicate(format: "name == %@ OR name == %@", ComposedText.short, ComposedText.long)
@@ -152,7 +158,8 @@ enum ComposedText {
     }
 
     @Test func columnsAndGroupsTellTheTextsApart() throws {
-        NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue(ComposedText.long, forKey: "name")
+        NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context).setValue(
+            ComposedText.long, forKey: "name")
         try stack.context.save()
         let request = NSFetchRequest<NSDictionary>(entityName: "Item")
         request.resultType = .dictionaryResultType
@@ -171,7 +178,8 @@ enum ComposedText {
 
     init() throws {
         let item = NSEntityDescription(
-            "Item", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("count", .integer64AttributeType)])
+            "Item", class: "NSManagedObject",
+            [.init("name", .stringAttributeType), .init("count", .integer64AttributeType)])
         item.uniquenessConstraints = [["name"]]
         stack = try TestStack([item])
     }

@@ -26,7 +26,8 @@ final class DecimalItem: NSManagedObject {
     }
 
     private static func model(unique: Bool = false) -> NSManagedObjectModel {
-        let order = NSEntityDescription("Order", class: "DecimalOrder", [NSAttributeDescription("name", .stringAttributeType)])
+        let order = NSEntityDescription(
+            "Order", class: "DecimalOrder", [NSAttributeDescription("name", .stringAttributeType)])
         let secured = NSAttributeDescription("secured", .transformableAttributeType)
         secured.valueTransformerName = NSValueTransformerName.secureUnarchiveFromDataTransformerName.rawValue
         let item = NSEntityDescription(
@@ -49,7 +50,8 @@ final class DecimalItem: NSManagedObject {
     }
 
     @discardableResult
-    private func item(_ price: String, of order: DecimalOrder? = nil, in context: NSManagedObjectContext) -> DecimalItem {
+    private func item(_ price: String, of order: DecimalOrder? = nil, in context: NSManagedObjectContext) -> DecimalItem
+    {
         let item = DecimalItem(context: context)
         item.price = NSDecimalNumber(string: price)
         item.order = order

@@ -6,7 +6,8 @@ import Testing
 /// Chains of objects that go with the last reference to their first object.
 @Suite struct DeepReleaseTests {
     private static let model: NSManagedObjectModel = {
-        let link = NSEntityDescription("Link", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let link = NSEntityDescription(
+            "Link", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(link, "kids", toMany: true, link, inverse: "parent")
         link.properties += [NSRelationshipDescription("next", to: link)]
         return NSManagedObjectModel([link])

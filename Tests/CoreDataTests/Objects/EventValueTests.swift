@@ -12,13 +12,16 @@ import Testing
             // Called on the thread that posts, which is the test's.
             nonisolated(unsafe) let told = told
             token = NotificationCenter.default.addObserver(
-                forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil, using: { told($0) })
+                forName: NSManagedObjectContext.didChangeObjectsNotification, object: context, queue: nil,
+                using: { told($0) })
         }
 
         deinit { if let token { NotificationCenter.default.removeObserver(token) } }
     }
 
-    @Test("56: observers are told what it was", arguments: StoreKind.allCases) func observersAreToldWhatItWas(kind: StoreKind) throws {
+    @Test("56: observers are told what it was", arguments: StoreKind.allCases) func observersAreToldWhatItWas(
+        kind: StoreKind
+    ) throws {
         let library = try Library(kind)
         let context = library.context
         let (ada, bob) = (context.author("Ada"), context.author("Bob"))
@@ -61,7 +64,8 @@ import Testing
     @Test("56: what an observer changes is told in the next event", arguments: [false, true], [false, true])
     func observersMayChangeWhatTheyAreToldOf(isChild: Bool, undoes: Bool) throws {
         let library = try Library()
-        let context = isChild ? NSManagedObjectContext(concurrencyType: library.context.concurrencyType) : library.context
+        let context =
+            isChild ? NSManagedObjectContext(concurrencyType: library.context.concurrencyType) : library.context
         if isChild { context.parent = library.context }
         if undoes { context.undoManager = UndoManager() }
         let book = context.book("Notes", pages: 1)
@@ -140,7 +144,8 @@ import Testing
         withExtendedLifetime(observer) {}
     }
 
-    @Test("56: a deleted object tells what its delete rules have nullified") func deletedObjectsTellWhatTheyHad() throws {
+    @Test("56: a deleted object tells what its delete rules have nullified") func deletedObjectsTellWhatTheyHad() throws
+    {
         let library = try Library()
         let context = library.context
         let ada = context.author("Ada")
@@ -157,7 +162,9 @@ import Testing
 
     @Test("56: a new object had the model's defaults") func newObjectsHadTheDefaults() throws {
         let size = NSAttributeDescription("size", .integer32AttributeType, default: 7)
-        let stack = try TestStack([NSEntityDescription("Box", class: "NSManagedObject", [size, .init("name", .stringAttributeType)])])
+        let stack = try TestStack([
+            NSEntityDescription("Box", class: "NSManagedObject", [size, .init("name", .stringAttributeType)])
+        ])
         var told: [String: Any] = [:]
         let observer = Observer(stack.context) { notification in
             let inserted = notification.userInfo?[NSInsertedObjectsKey] as? Set<NSManagedObject>
@@ -186,7 +193,8 @@ import Testing
         )
         let objects: [NSManagedObject] = authors + books + tags
         func values(_ object: NSManagedObject) -> [String: NSObject] {
-            let names = object.entity.attributesByName.keys.map { $0 } + object.entity.relationshipsByName.keys.map { $0 }
+            let names =
+                object.entity.attributesByName.keys.map { $0 } + object.entity.relationshipsByName.keys.map { $0 }
             return Dictionary(
                 uniqueKeysWithValues: names.filter { object.entity.propertiesByName[$0]?.isTransient == false }.map {
                     ($0, object.value(forKey: $0) as? NSObject ?? NSNull())
@@ -202,7 +210,9 @@ import Testing
                 for (name, value) in values(object) {
                     let before = known[object]?[name]
                     if let told = former[name] {
-                        #expect(told as? NSObject == before, "seed \(seed), \(name): \(told), not \(String(describing: before))")
+                        #expect(
+                            told as? NSObject == before,
+                            "seed \(seed), \(name): \(told), not \(String(describing: before))")
                     } else {
                         #expect(value == before, "seed \(seed), \(name) is not told")
                     }

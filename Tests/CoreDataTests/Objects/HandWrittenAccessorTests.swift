@@ -89,7 +89,8 @@ final class HandOwner: NSManagedObject {
                 }
                 other.refreshAllObjects()
                 var fromOwners: [String: [String]] = [:]
-                for owner in try other.fetch(NSFetchRequest<HandOwner>(entityName: "Owner")) where !owner.items.isEmpty {
+                for owner in try other.fetch(NSFetchRequest<HandOwner>(entityName: "Owner")) where !owner.items.isEmpty
+                {
                     fromOwners[owner.name ?? "?"] = owner.items.map { $0.name ?? "?" }
                 }
                 fromItems["-"] = nil

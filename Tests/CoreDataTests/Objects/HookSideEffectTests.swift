@@ -72,7 +72,8 @@ final class EffectItem: NSManagedObject {
         #expect(!stack.context.hasChanges)
     }
 
-    @Test("39: an object may be changed by the willSave of one that is deleted") func willSaveOfADeletedObject() throws {
+    @Test("39: an object may be changed by the willSave of one that is deleted") func willSaveOfADeletedObject() throws
+    {
         let item = item("a")
         let witness = self.item("witness")
         try stack.context.save()
@@ -179,7 +180,8 @@ final class EffectItem: NSManagedObject {
         #expect(stack.stored("trace", of: "Item") == ["primitive"])
     }
 
-    @Test("43: an object with changes that becomes a fault loses them and is not saved") func faultsLoseChanges() throws {
+    @Test("43: an object with changes that becomes a fault loses them and is not saved") func faultsLoseChanges() throws
+    {
         let item = item("a")
         try stack.context.save()
         item.name = "b"

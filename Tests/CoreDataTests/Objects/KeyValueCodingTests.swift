@@ -167,7 +167,8 @@ final class CodingPlayer: NSManagedObject {
         team.mutableSetValue(forKey: "players").setValue(nil, forKey: "name")
         NSSet(array: [players[2]]).setValue("Blues", forKeyPath: "team.name")
         try stack.context.save()
-        stack.expectRows("SELECT {name}, {score} FROM {player} ORDER BY {id}", are: [[nil, "10"], [nil, "10"], [nil, "6"]])
+        stack.expectRows(
+            "SELECT {name}, {score} FROM {player} ORDER BY {id}", are: [[nil, "10"], [nil, "10"], [nil, "6"]])
         #expect(stack.stored(["name", "score"], of: "Player") == [[nil, "10"], [nil, "10"], [nil, "6"]])
         #expect(stack.stored("name", of: "Team") == ["Blues"])
         team.mutableSetValue(forKey: "players").setValue(nil, forKey: "team")

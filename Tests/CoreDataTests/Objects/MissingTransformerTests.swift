@@ -17,7 +17,8 @@ import Testing
         ])
         #expect(
             stack.file.execute(
-                "INSERT INTO ZPAINT (Z_PK, Z_ENT, Z_OPT, ZNAME, ZCOLOR, ZSHADE) VALUES (1, 1, 1, 'old', x'\(bytes)', x'\(bytes)');"
+                "INSERT INTO ZPAINT (Z_PK, Z_ENT, Z_OPT, ZNAME, ZCOLOR, ZSHADE) VALUES (1, 1, 1, 'old', x'\(bytes)', "
+                    + "x'\(bytes)');"
                     + "UPDATE Z_PRIMARYKEY SET Z_MAX = 1"))
     }
 
@@ -43,8 +44,13 @@ import Testing
             let paint = try paint(stack.newContext())
             _ = (paint.value(forKey: "color"), paint.value(forKey: "color"), paint.value(forKey: "shade"))
         }
-        for (attribute, transformer) in [("Paint.color", "NowhereColorTransformer"), ("Paint.shade", "NowhereShadeTransformer")] {
-            #expect(Warnings.all.filter { $0.contains(attribute) && $0.contains(transformer) && $0.contains("not registered") }.count == 1)
+        for (attribute, transformer) in [
+            ("Paint.color", "NowhereColorTransformer"), ("Paint.shade", "NowhereShadeTransformer"),
+        ] {
+            #expect(
+                Warnings.all.filter {
+                    $0.contains(attribute) && $0.contains(transformer) && $0.contains("not registered")
+                }.count == 1)
         }
     }
 
@@ -61,16 +67,21 @@ import Testing
         let original = try paint(context)
         let copy = NSManagedObject(entity: stack.entity("Paint"), insertInto: context)
         copy.setValue("copy", forKey: "name")
-        for key in ["color", "shade"] { copy.setTransformedData(try original.transformedData(forKey: key), forKey: key) }
+        for key in ["color", "shade"] {
+            copy.setTransformedData(try original.transformedData(forKey: key), forKey: key)
+        }
         try context.save()
-        #expect(stack.file.rows("SELECT hex(ZCOLOR), hex(ZSHADE) FROM ZPAINT WHERE ZNAME = 'copy'") == [[bytes, bytes]])
+        #expect(
+            stack.file.rows("SELECT hex(ZCOLOR), hex(ZSHADE) FROM ZPAINT WHERE ZNAME = 'copy'") == [[bytes, bytes]])
     }
 }
 
 /// Warnings about values that cannot be read.
 @Suite struct UnreadableValueTests {
     @Test func theEntityTheAttributeAndTheClassAreNamed() throws {
-        let stack = try TestStack([NSEntityDescription("Crate", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])])
+        let stack = try TestStack([
+            NSEntityDescription("Crate", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])
+        ])
         let crate = NSManagedObject(entity: stack.entity("Crate"), insertInto: stack.context)
         try stack.context.save()
         let archive = KeyedArchiveBuilder.data { $0.array([$0.object("UIColor")]) }
@@ -83,7 +94,8 @@ import Testing
 
     @Test func sentencesGoToStandardError() async throws {
         let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
-            let entity = NSEntityDescription("Barrel", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])
+            let entity = NSEntityDescription(
+                "Barrel", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity]))
             _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
             let context = coordinator.newContext()
@@ -100,7 +112,8 @@ import Testing
     @Test(
         "The names of the constants are names of transformers, too",
         arguments: [
-            "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromDataTransformerName", "NSUnarchiveFromDataTransformerName",
+            "NSSecureUnarchiveFromDataTransformerName", "NSKeyedUnarchiveFromDataTransformerName",
+            "NSUnarchiveFromDataTransformerName",
         ])
     func namesOfConstantsAreKnown(name: String) {
         #expect(ValueTransformer(forName: NSValueTransformerName(name)) is NSSecureUnarchiveFromDataTransformer)
@@ -109,7 +122,8 @@ import Testing
     @Test("What a transformer makes of its bytes is in dictionaries as well", arguments: StoreKind.allCases)
     func dictionariesHaveTransformedValues(kind: StoreKind) throws {
         let entity = NSEntityDescription(
-            "Note", class: "NSManagedObject", [.init("title", .stringAttributeType), .init("tags", .transformableAttributeType)])
+            "Note", class: "NSManagedObject",
+            [.init("title", .stringAttributeType), .init("tags", .transformableAttributeType)])
         let stack = try BatchStack(kind, NSManagedObjectModel([entity]))
         for (title, tags) in [("a", ["x", "y"]), ("b", nil)] as [(String, [String]?)] {
             let note = NSEntityDescription.insertNewObject(forEntityName: "Note", into: stack.context)

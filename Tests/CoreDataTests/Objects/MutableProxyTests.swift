@@ -34,7 +34,8 @@ import Testing
                 return names(saved?.ranking ?? [])
             }
             let position = stack.kind == .sqlite ? "Z_FOK_RANKED" : "ranked_pos"
-            return tables.column("SELECT {name} FROM {player} WHERE {ranked_id} IS NOT NULL ORDER BY \(position)").compactMap(\.self)
+            return tables.column("SELECT {name} FROM {player} WHERE {ranked_id} IS NOT NULL ORDER BY \(position)")
+                .compactMap(\.self)
                 .joined()
         }
     }
@@ -89,7 +90,8 @@ import Testing
             let (free, count) = (players.filter { !plain.contains($0) }, plain.count)
             let new = free.randomElement(using: &random)
             let index = Int.random(in: 0...max(0, count - 1), using: &random)
-            let range = NSRange(location: index, length: count == 0 ? 0 : Int.random(in: 0...(count - index), using: &random))
+            let range = NSRange(
+                location: index, length: count == 0 ? 0 : Int.random(in: 0...(count - index), using: &random))
             let places = IndexSet(integersIn: range.location..<(range.location + range.length))
             let operation = Int.random(in: 0..<14, using: &random)
             for array in [proxy, plain] {
@@ -106,8 +108,14 @@ import Testing
                 case 9: array.removeObjects(at: places)
                 case 10: array.insert(Array(free.prefix(2)), at: IndexSet(integersIn: 0..<min(2, free.count)))
                 case 11:
-                    array.sort(using: [NSSortDescriptor(key: "score", ascending: true), NSSortDescriptor(key: "name", ascending: false)])
-                case 12: array.sort { ($0 as? CodingPlayer)?.name?.compare(($1 as? CodingPlayer)?.name ?? "") ?? .orderedSame }
+                    array.sort(using: [
+                        NSSortDescriptor(key: "score", ascending: true),
+                        NSSortDescriptor(key: "name", ascending: false),
+                    ])
+                case 12:
+                    array.sort {
+                        ($0 as? CodingPlayer)?.name?.compare(($1 as? CodingPlayer)?.name ?? "") ?? .orderedSame
+                    }
                 default: array.filter(using: NSPredicate(format: "score < 6"))
                 }
             }
@@ -127,7 +135,8 @@ import Testing
             let new = players.randomElement(using: &random)!
             let some = Array(players.shuffled(using: &random).prefix(4))
             let index = Int.random(in: 0...max(0, count - 1), using: &random)
-            let range = NSRange(location: index, length: count == 0 ? 0 : Int.random(in: 0...(count - index), using: &random))
+            let range = NSRange(
+                location: index, length: count == 0 ? 0 : Int.random(in: 0...(count - index), using: &random))
             let places = IndexSet(integersIn: range.location..<(range.location + range.length))
             let operation = Int.random(in: 0..<18, using: &random)
             for set in [proxy, plain] {
@@ -137,7 +146,9 @@ import Testing
                 case 2: if count > 0 { set.removeObject(at: index) }
                 case 3: set.remove(new)
                 case 4:
-                    if count > 0, !plain.contains(new) || set === proxy && !proxy.contains(new) { set.replaceObject(at: index, with: new) }
+                    if count > 0, !plain.contains(new) || set === proxy && !proxy.contains(new) {
+                        set.replaceObject(at: index, with: new)
+                    }
                 case 5: if count > 0 { set.exchangeObject(at: 0, withObjectAt: index) }
                 case 6: set.addObjects(from: some)
                 case 7: set.removeObjects(in: some)
@@ -161,7 +172,10 @@ import Testing
                         set.removeObjects(in: plain.filter { !some.contains($0 as? CodingPlayer) })
                     }
                 case 16:
-                    set.sort(using: [NSSortDescriptor(key: "score", ascending: true), NSSortDescriptor(key: "name", ascending: false)])
+                    set.sort(using: [
+                        NSSortDescriptor(key: "score", ascending: true),
+                        NSSortDescriptor(key: "name", ascending: false),
+                    ])
                 default: set.filter(using: NSPredicate(format: "score < 6"))
                 }
             }
@@ -209,7 +223,8 @@ import Testing
     }
 
     @Test func theMutableArrayOfAnAttributeReplacesItsValue() throws {
-        let note = NSEntityDescription("Note", [.init("words", .transformableAttributeType), .init("text", .stringAttributeType)])
+        let note = NSEntityDescription(
+            "Note", [.init("words", .transformableAttributeType), .init("text", .stringAttributeType)])
         let stack = try TestStack([note])
         let object = NSManagedObject(entity: stack.entity("Note"), insertInto: stack.context)
         try stack.context.save()
@@ -232,6 +247,8 @@ import Testing
             let stack = try KeyValueCodingTests.stack()
             _ = CodingTeam(context: stack.context).mutableArrayValue(forKey: "players")
         }
-        #expect(Complaint(result?.standardErrorContent).lacks("Team.players is not ordered: use mutableSetValue(forKey:)") == [])
+        #expect(
+            Complaint(result?.standardErrorContent).lacks("Team.players is not ordered: use mutableSetValue(forKey:)")
+                == [])
     }
 }

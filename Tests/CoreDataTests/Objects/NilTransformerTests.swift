@@ -9,7 +9,9 @@ private final class LabelTransformer: ValueTransformer, @unchecked Sendable {
         return text == "number" ? 1 : Data(text.utf8)
     }
 
-    override func reverseTransformedValue(_ value: Any?) -> Any? { (value as? Data).map { String(decoding: $0, as: UTF8.self) } }
+    override func reverseTransformedValue(_ value: Any?) -> Any? {
+        (value as? Data).map { String(decoding: $0, as: UTF8.self) }
+    }
 }
 
 /// Values for which a transformer gives nil.
@@ -20,7 +22,9 @@ private final class LabelTransformer: ValueTransformer, @unchecked Sendable {
         let label = NSAttributeDescription("label", .transformableAttributeType)
         label.valueTransformerName = "LabelTransformer"
         ValueTransformer.setValueTransformer(LabelTransformer(), forName: NSValueTransformerName("LabelTransformer"))
-        stack = try TestStack([NSEntityDescription("Box", class: "NSManagedObject", [.init("name", .stringAttributeType), label])])
+        stack = try TestStack([
+            NSEntityDescription("Box", class: "NSManagedObject", [.init("name", .stringAttributeType), label])
+        ])
     }
 
     private func labels(_ condition: String = "TRUEPREDICATE") throws -> [String?] {
@@ -49,6 +53,8 @@ private final class LabelTransformer: ValueTransformer, @unchecked Sendable {
         box.setValue("number", forKey: "label")
         let error = errorThrown { try stack.context.save() }
         #expect(error?.code == 1550)
-        #expect(error?.localizedDescription.contains("Box.label gave a Int and no data for a String") == true, "\(error as Any)")
+        #expect(
+            error?.localizedDescription.contains("Box.label gave a Int and no data for a String") == true,
+            "\(error as Any)")
     }
 }

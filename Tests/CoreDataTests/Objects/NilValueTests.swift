@@ -23,7 +23,8 @@ final class Barometer: NSManagedObject {
         let barometer = NSEntityDescription(
             "Barometer", class: "Barometer",
             [
-                .init("level", .integer32AttributeType, optional: false, default: 5), .init("spare", .integer64AttributeType, default: 7),
+                .init("level", .integer32AttributeType, optional: false, default: 5),
+                .init("spare", .integer64AttributeType, default: 7),
                 .init("name", .stringAttributeType, default: "x"), .init("isOn", .booleanAttributeType, default: true),
                 .init("ratio", .doubleAttributeType, optional: false, default: 1.5),
             ])

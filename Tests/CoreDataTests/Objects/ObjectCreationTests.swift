@@ -112,7 +112,9 @@ final class CreationShared: NSManagedObject {
 
     @Test("28: a class that stands for one entity knows its entity and fetches it")
     func aClassOfOneEntityKnowsItsEntity() throws {
-        let stack = try TestStack([NSEntityDescription("Alone", class: "CreationAlone", [.init("name", .stringAttributeType)])])
+        let stack = try TestStack([
+            NSEntityDescription("Alone", class: "CreationAlone", [.init("name", .stringAttributeType)])
+        ])
         let alone = CreationAlone(context: stack.context)
         #expect(alone.entity.name == "Alone")
         #expect(CreationAlone.entity() === stack.entity("Alone"))
@@ -148,8 +150,10 @@ final class CreationShared: NSManagedObject {
 
     @Test("30: an object of an abstract entity cannot be saved", arguments: StoreKind.allCases)
     func anObjectOfAnAbstractEntityCannotBeSaved(kind: StoreKind) throws {
-        let shape = NSEntityDescription("Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let circle = NSEntityDescription("Circle", class: "NSManagedObject", [NSAttributeDescription("radius", .doubleAttributeType)])
+        let shape = NSEntityDescription(
+            "Shape", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let circle = NSEntityDescription(
+            "Circle", class: "NSManagedObject", [NSAttributeDescription("radius", .doubleAttributeType)])
         shape.isAbstract = true
         shape.subentities = [circle]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([shape, circle]))

@@ -50,7 +50,8 @@ final class StampedItem: NSManagedObject {
         // The object was never saved: all that was set since counts.
         #expect(item.changedValues() as? [String: Date] == ["modified": Date(timeIntervalSinceReferenceDate: 42)])
         try stack.context.save()
-        stack.expectColumn("SELECT {modified} FROM {item}", is: [stack.kind == .sqlite ? "42" : "2001-01-01 00:00:42+00"])
+        stack.expectColumn(
+            "SELECT {modified} FROM {item}", is: [stack.kind == .sqlite ? "42" : "2001-01-01 00:00:42+00"])
         let stored = try stack.newContext().existingObject(with: item.objectID) as? StampedItem
         #expect(stored?.modified == Date(timeIntervalSinceReferenceDate: 42))
         item.primitiveCount = 7
@@ -104,6 +105,7 @@ final class StampedItem: NSManagedObject {
         }
         #expect(
             Complaint(result?.standardErrorContent).lacks(
-                "Stray declares the managed property \"primitiveNothing\", but the entity Stray has none of this name") == [])
+                "Stray declares the managed property \"primitiveNothing\", but the entity Stray has none of this name")
+                == [])
     }
 }

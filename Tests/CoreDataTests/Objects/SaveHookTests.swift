@@ -136,7 +136,8 @@ final class HookBox: NSManagedObject {
         #expect(storedNames() == ["B"])
     }
 
-    @Test("38, 133: willSave runs for no new object whose insertion a refresh has taken back") func willSaveRunsForNoRefreshedNewObjects()
+    @Test("38, 133: willSave runs for no new object whose insertion a refresh has taken back")
+    func willSaveRunsForNoRefreshedNewObjects()
         throws
     {
         let (gone, stays) = (HookItem(context: stack.context), HookItem(context: stack.context))

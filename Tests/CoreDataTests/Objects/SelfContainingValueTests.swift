@@ -17,7 +17,9 @@ import Testing
         }
         let coordinator = NSPersistentStoreCoordinator(
             managedObjectModel: NSManagedObjectModel([
-                NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)] + attributes)
+                NSEntityDescription(
+                    "Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)] + attributes
+                )
             ]))
         try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil,
@@ -123,7 +125,9 @@ import Testing
         // Compared level by level: equality of Foundation's arrays takes twice as long for each
         // level.
         var (level, left) = (0, found.last ?? nil)
-        while let array = left, array.count == 1, let inner = self.array(array.object(at: 0)) { (level, left) = (level + 1, inner) }
+        while let array = left, array.count == 1, let inner = self.array(array.object(at: 0)) {
+            (level, left) = (level + 1, inner)
+        }
         #expect(level == 28)
         let innermost = left?.object(at: 0) as? String
         #expect(innermost == "x")

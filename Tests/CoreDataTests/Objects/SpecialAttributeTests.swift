@@ -114,7 +114,8 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
         #expect(try fresh().list as? [String] == ["one", "two"])
     }
 
-    @Test("325: a transformable's value stays the same object through a save") func savesKeepTransformedObjects() throws {
+    @Test("325: a transformable's value stays the same object through a save") func savesKeepTransformedObjects() throws
+    {
         let item = SpecialItem(context: stack.context)
         let list = NSMutableArray(array: ["one"])
         item.list = list

@@ -61,7 +61,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         point.valueTransformerName = "PointTransformer"
         stack = try TestStack([
             NSEntityDescription(
-                "Box", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("value", .transformableAttributeType), point])
+                "Box", class: "NSManagedObject",
+                [.init("name", .stringAttributeType), .init("value", .transformableAttributeType), point])
         ])
     }
 
@@ -94,7 +95,9 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         let texts: [NSObject] = ["text" as NSString, NSMutableString(string: "text"), "" as NSString]
         let numbers: [NSNumber] = [5, -5, 2.5, true, NSNumber(value: UInt64.max), NSNumber(value: Int64.min)]
         let data: [NSObject] = [NSData(data: Data([1, 2])), NSMutableData(data: Data([1, 2])), NSUUID()]
-        let others: [NSObject?] = [NSDate(timeIntervalSinceReferenceDate: 5.5), NSURL(string: "https://example.org/a?b#c")]
+        let others: [NSObject?] = [
+            NSDate(timeIntervalSinceReferenceDate: 5.5), NSURL(string: "https://example.org/a?b#c"),
+        ]
         return texts + numbers + data + others.compactMap { $0 }
     }
 
@@ -103,7 +106,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         let mixed: [Any] = ["a", 1, NSNull(), ["b"], ["c": 2.5], date]
         let keyed: [AnyHashable: Any] = [1: "a", "b": 2, date: 3]
         return [
-            NSArray(array: mixed), NSMutableArray(array: ["a"]), NSArray(), NSDictionary(dictionary: ["a": 1, "b": ["c"]]),
+            NSArray(array: mixed), NSMutableArray(array: ["a"]), NSArray(),
+            NSDictionary(dictionary: ["a": 1, "b": ["c"]]),
             NSDictionary(dictionary: keyed), NSMutableDictionary(dictionary: ["a": 1]), NSDictionary(),
             NSSet(array: ["a", 1, date]), NSMutableSet(array: ["a"]), NSSet(), NSOrderedSet(array: ["b", "a"]),
             NSMutableOrderedSet(array: ["b", "a"]),
@@ -118,7 +122,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
     @Test func everyStandardTypeSurvivesSavingAndReading() throws {
         for value in Self.leaves + Self.collections + Self.decimals {
             let read = try saved(value) as? NSObject
-            #expect(read?.isEqual(value) == true, "\(read.map { "\($0)" } ?? "nil") is not \(value), a \(type(of: value))")
+            #expect(
+                read?.isEqual(value) == true, "\(read.map { "\($0)" } ?? "nil") is not \(value), a \(type(of: value))")
         }
     }
 
@@ -141,11 +146,14 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         let read = try #require(try saved(text) as? NSAttributedString)
         #expect(read.string == text.string)
         #expect(
-            (0..<text.length).allSatisfy { read.attributes(at: $0, effectiveRange: nil)[key] as? Int == ((4..<10).contains($0) ? 7 : nil) })
+            (0..<text.length).allSatisfy {
+                read.attributes(at: $0, effectiveRange: nil)[key] as? Int == ((4..<10).contains($0) ? 7 : nil)
+            })
     }
 
     @Test func aProgramsOwnClassIsReadWhereItsTransformerAllowsIt() throws {
-        let point = ArchivedPoint(x: 1, label: "a", bytes: [1, 2, 3], next: [ArchivedPoint(x: 2, label: "b")] as NSArray)
+        let point = ArchivedPoint(
+            x: 1, label: "a", bytes: [1, 2, 3], next: [ArchivedPoint(x: 2, label: "b")] as NSArray)
         let read = try #require(try saved(point, "point") as? ArchivedPoint)
         #expect(read == point)
         #expect((try saved([point] as NSArray, "point") as? NSArray)?.firstObject as? ArchivedPoint == point)
@@ -161,7 +169,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
             }
         }
         let values: [Any] = [
-            NSArray(array: [Plain()]), NSDictionary(dictionary: ["a": [Plain()]]), Outer.Inner(), NSArray(array: [Outer.Inner()]),
+            NSArray(array: [Plain()]), NSDictionary(dictionary: ["a": [Plain()]]), Outer.Inner(),
+            NSArray(array: [Outer.Inner()]),
         ]
         for value in values {
             let error = errorThrown { _ = try saved(value) }
@@ -176,41 +185,50 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         let archive = KeyedArchiveBuilder.data { builder in
             let text = builder.object("NSMutableString", ["NS.string": .text("text")])
             let date = builder.object("NSDate", ["NS.time": .real(1.5)])
-            let url = builder.object("NSURL", ["NS.base": .uid(0), "NS.relative": builder.add(.text("https://example.org/"))])
+            let url = builder.object(
+                "NSURL", ["NS.base": .uid(0), "NS.relative": builder.add(.text("https://example.org/"))])
             let data = builder.object("NSMutableData", ["NS.data": .data(Data([1]))])
             let plain = builder.add(.data(Data([2])))
             let uuid = builder.object("NSUUID", ["NS.uuidbytes": .data(Data(repeating: 7, count: 16))])
-            let list = builder.object("NSOrderedSet", ["NS.object.0": builder.add(.int(1)), "NS.object.1": builder.add(.int(2))])
+            let list = builder.object(
+                "NSOrderedSet", ["NS.object.0": builder.add(.int(1)), "NS.object.1": builder.add(.int(2))])
             let set = builder.array([builder.add(.bool(true))], "NSSet")
             let mantissa = Data([123, 0] + [UInt8](repeating: 0, count: 14))
             let decimal = builder.object(
                 "NSDecimalNumber",
                 [
-                    "NS.mantissa": .data(mantissa), "NS.mantissa.bo": .int(1), "NS.exponent": .int(-2), "NS.length": .int(1),
+                    "NS.mantissa": .data(mantissa), "NS.mantissa.bo": .int(1), "NS.exponent": .int(-2),
+                    "NS.length": .int(1),
                     "NS.negative": .bool(false), "NS.compact": .bool(true),
                 ])
             let null = builder.object("NSNull")
             let same = builder.add(.text("same"))
-            return builder.array([text, date, url, data, plain, uuid, list, set, decimal, null, same, same], "NSMutableArray")
+            return builder.array(
+                [text, date, url, data, plain, uuid, list, set, decimal, null, same, same], "NSMutableArray")
         }
         let read = try #require(try read(archive) as? NSArray)
         let first: [NSObject?] = [
             "text" as NSString, NSDate(timeIntervalSinceReferenceDate: 1.5), NSURL(string: "https://example.org/"),
-            NSData(data: Data([1])), NSData(data: Data([2])), NSUUID(uuidString: "07070707-0707-0707-0707-070707070707"),
+            NSData(data: Data([1])), NSData(data: Data([2])),
+            NSUUID(uuidString: "07070707-0707-0707-0707-070707070707"),
         ]
         let second: [NSObject] = [
-            NSOrderedSet(array: [1, 2]), NSSet(array: [true]), NSDecimalNumber(string: "1.23"), NSNull(), "same" as NSString,
+            NSOrderedSet(array: [1, 2]), NSSet(array: [true]), NSDecimalNumber(string: "1.23"), NSNull(),
+            "same" as NSString,
             "same" as NSString,
         ]
         let expected = first.compactMap { $0 } + second
         #expect(read.count == expected.count)
-        for (first, second) in zip(read, expected) { #expect((first as? NSObject)?.isEqual(second) == true, "\(first) is not \(second)") }
+        for (first, second) in zip(read, expected) {
+            #expect((first as? NSObject)?.isEqual(second) == true, "\(first) is not \(second)")
+        }
     }
 
     @Test func anAttributedTextOfOneRunIsRead() throws {
         let archive = KeyedArchiveBuilder.data { builder in
             let attributes = builder.dictionary([("weight", builder.add(.int(7)))])
-            return builder.object("NSAttributedString", ["NSString": builder.add(.text("abc")), "NSAttributes": attributes])
+            return builder.object(
+                "NSAttributedString", ["NSString": builder.add(.text("abc")), "NSAttributes": attributes])
         }
         let text = try #require(try read(archive) as? NSAttributedString)
         #expect(text.string == "abc")
@@ -226,7 +244,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
             return builder.object(
                 "NSAttributedString",
                 [
-                    "NSString": builder.add(.text(String(repeating: "a", count: 400))), "NSAttributes": builder.array([none, some]),
+                    "NSString": builder.add(.text(String(repeating: "a", count: 400))),
+                    "NSAttributes": builder.array([none, some]),
                     "NSAttributeInfo": runs,
                 ])
         }
@@ -248,11 +267,18 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
         #expect(try read(forbidden { $0.array([$1], "NSOrderedSet") }) == nil)
         #expect(try read(forbidden { $0.dictionary([("a", $1)]) }) == nil)
         #expect(
-            try read(forbidden { $0.object("NSDictionary", ["NS.keys": .array([$1]), "NS.objects": .array([$0.add(.int(1))])]) }) == nil)
+            try read(
+                forbidden {
+                    $0.object("NSDictionary", ["NS.keys": .array([$1]), "NS.objects": .array([$0.add(.int(1))])])
+                }) == nil)
         #expect(try read(forbidden { $0.array([$0.array([$0.dictionary([("a", $1)])])]) }) == nil)
         #expect(
             try read(
-                forbidden { $0.object("NSAttributedString", ["NSString": $0.add(.text("a")), "NSAttributes": $0.dictionary([("a", $1)])]) })
+                forbidden {
+                    $0.object(
+                        "NSAttributedString",
+                        ["NSString": $0.add(.text("a")), "NSAttributes": $0.dictionary([("a", $1)])])
+                })
                 == nil)
     }
 
@@ -265,7 +291,8 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
     @Test func anOwnClassMayNotHoldMoreThanItAllows() throws {
         let archive = KeyedArchiveBuilder.data { builder in
             let thing = builder.object("CoreDataTests.ForbiddenThing")
-            return builder.object("CoreDataTests.ArchivedPoint", ["x": .int(1), "label": builder.add(.text("a")), "next": thing])
+            return builder.object(
+                "CoreDataTests.ArchivedPoint", ["x": .int(1), "label": builder.add(.text("a")), "next": thing])
         }
         #expect(try read(archive, "point") == nil)
     }
@@ -322,12 +349,17 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
             KeyedArchiveBuilder.data { builder in
                 let decimal = builder.object(
                     "NSDecimalNumber",
-                    ["NS.mantissa": .data(Data([1] + [UInt8](repeating: 0, count: 15))), "NS.exponent": .int(0), "NS.length": .int(1)])
+                    [
+                        "NS.mantissa": .data(Data([1] + [UInt8](repeating: 0, count: 15))), "NS.exponent": .int(0),
+                        "NS.length": .int(1),
+                    ])
                 return wrap(&builder, decimal)
             }
         }
         #expect(try read(archive { $0.array([$1], "NSSet") }) == nil)
-        #expect(try read(archive { $0.object("NSDictionary", ["NS.keys": .array([$1]), "NS.objects": .array([$1])]) }) == nil)
+        #expect(
+            try read(archive { $0.object("NSDictionary", ["NS.keys": .array([$1]), "NS.objects": .array([$1])]) })
+                == nil)
         #expect(try read(archive { $0.array([$1]) }) as? NSArray == [NSDecimalNumber.one])
     }
 
@@ -342,10 +374,15 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
     }
 
     /// Foundation on Linux stops the program when Swift gets such a dictionary out of an array.
-    @Test(arguments: ["NSArray", "NSDictionary"]) func aDictionaryWhoseKeysAreCollectionsReadsAsNil(_ keyClass: String) throws {
+    @Test(arguments: ["NSArray", "NSDictionary"]) func aDictionaryWhoseKeysAreCollectionsReadsAsNil(_ keyClass: String)
+        throws
+    {
         let archive = KeyedArchiveBuilder.data { builder in
-            let key = keyClass == "NSArray" ? builder.array([builder.add(.int(1))]) : builder.dictionary([("a", builder.add(.int(1)))])
-            let dictionary = builder.object("NSDictionary", ["NS.keys": .array([key]), "NS.objects": .array([builder.add(.int(2))])])
+            let key =
+                keyClass == "NSArray"
+                ? builder.array([builder.add(.int(1))]) : builder.dictionary([("a", builder.add(.int(1)))])
+            let dictionary = builder.object(
+                "NSDictionary", ["NS.keys": .array([key]), "NS.objects": .array([builder.add(.int(2))])])
             return builder.array([dictionary])
         }
         #expect(try read(archive) == nil)
@@ -355,11 +392,15 @@ final class PointTransformer: NSSecureUnarchiveFromDataTransformer, @unchecked S
 
     /// Archives that hold everything.
     private static func sound() -> [Data] {
-        let point = ArchivedPoint(x: 1, label: "a", bytes: [1, 2, 3], next: [ArchivedPoint(x: 2, label: "b")] as NSArray)
+        let point = ArchivedPoint(
+            x: 1, label: "a", bytes: [1, 2, 3], next: [ArchivedPoint(x: 2, label: "b")] as NSArray)
         let text = NSMutableAttributedString(string: "One two")
-        text.addAttribute(NSAttributedString.Key("weight"), value: 7 as NSNumber, range: NSRange(location: 4, length: 3))
+        text.addAttribute(
+            NSAttributedString.Key("weight"), value: 7 as NSNumber, range: NSRange(location: 4, length: 3))
         let everything = NSArray(array: leaves + collections + [text])
-        return [point, everything].compactMap { try? NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: false) }
+        return [point, everything].compactMap {
+            try? NSKeyedArchiver.archivedData(withRootObject: $0, requiringSecureCoding: false)
+        }
     }
 
     @Test(arguments: 1...(LongTests.areEnabled ? 20 : 1)) func damagedArchivesReadAsNilOrAValue(_ seed: Int) throws {

@@ -37,7 +37,11 @@ import Testing
             for (index, parent) in parents.enumerated() {
                 let context = NSManagedObjectContext(index == mainIndex ? .mainQueue : .privateQueue)
                 context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
-                if let parent { context.parent = contexts[parent] } else { context.persistentStoreCoordinator = library.coordinator }
+                if let parent {
+                    context.parent = contexts[parent]
+                } else {
+                    context.persistentStoreCoordinator = library.coordinator
+                }
                 contexts.append(context)
             }
             self.contexts = contexts
@@ -69,7 +73,9 @@ import Testing
                 case 3: context.refreshAllObjects()
                 case 4:
                     // While the block waits for a parent others may delete what it has fetched.
-                    for author in (try? context.authors()) ?? [] where author.managedObjectContext === context { context.delete(author) }
+                    for author in (try? context.authors()) ?? [] where author.managedObjectContext === context {
+                        context.delete(author)
+                    }
                 default: break
                 }
                 useAlone(own)

@@ -25,7 +25,9 @@ import Testing
         // The sequences are of no use where little happens in them. A server sees some of those of
         // the others.
         if kind == .postgreSQL { return }
-        for name in ["undone", "redone", "refused", "arrangeRoom", "arrangeThemes", "image", "size", "swapCodes", "saveUp"] {
+        for name in [
+            "undone", "redone", "refused", "arrangeRoom", "arrangeThemes", "image", "size", "swapCodes", "saveUp",
+        ] {
             #expect(counts[name, default: 0] >= sequences / 4, "\(name)")
         }
     }
@@ -40,7 +42,9 @@ import Testing
                 do {
                     try world.take(step)
                     try world.check()
-                    if [.save, .saveUp].contains(step.action), step.level == 0 || step.action == .saveUp { try world.checkStore() }
+                    if [.save, .saveUp].contains(step.action), step.level == 0 || step.action == .saveUp {
+                        try world.checkStore()
+                    }
                 } catch {
                     return "after step \(index), \(step): \(error)"
                 }

@@ -92,7 +92,9 @@ struct ExhibitionReference {
     /// Whether a level's new view is about nothing that is unsaved below it.
     func isFree(_ view: View, _ level: Int) -> Bool {
         let touched = Changes(from: views[level], to: view).touched
-        return (level + 1..<views.count).allSatisfy { Changes(from: views[$0 - 1], to: views[$0]).touched.isDisjoint(with: touched) }
+        return (level + 1..<views.count).allSatisfy {
+            Changes(from: views[$0 - 1], to: views[$0]).touched.isDisjoint(with: touched)
+        }
     }
 
     private mutating func show(_ view: View, _ level: Int) {
@@ -118,9 +120,13 @@ struct ExhibitionReference {
 
     // MARK: - Undo
 
-    func canUndo(_ level: Int) -> Bool { undo[level].last.map { $0.after == views[level] && isFree($0.before, level) } ?? false }
+    func canUndo(_ level: Int) -> Bool {
+        undo[level].last.map { $0.after == views[level] && isFree($0.before, level) } ?? false
+    }
 
-    func canRedo(_ level: Int) -> Bool { redo[level].last.map { $0.before == views[level] && isFree($0.after, level) } ?? false }
+    func canRedo(_ level: Int) -> Bool {
+        redo[level].last.map { $0.before == views[level] && isFree($0.after, level) } ?? false
+    }
 
     mutating func undo(_ level: Int) {
         guard let group = undo[level].popLast() else { return }

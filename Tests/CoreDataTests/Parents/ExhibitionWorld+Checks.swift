@@ -46,10 +46,13 @@ extension ExhibitionWorld {
 
     private func node(of object: NSManagedObject, _ kind: Kind) -> ExhibitionReference.Node {
         var node = ExhibitionReference.Node(kind: kind)
-        func text(_ field: String) { node[field] = (object.value(forKeyPath: field) as? String).map(Value.text) ?? .none }
+        func text(_ field: String) {
+            node[field] = (object.value(forKeyPath: field) as? String).map(Value.text) ?? .none
+        }
         func list(_ field: String) {
             let members = object.value(forKey: field) as? NSOrderedSet
-            node[field] = .list(members?.array.map { ($0 as? NSManagedObject)?.value(forKey: "uid") as? Int ?? 0 } ?? [])
+            node[field] = .list(
+                members?.array.map { ($0 as? NSManagedObject)?.value(forKey: "uid") as? Int ?? 0 } ?? [])
         }
         switch kind {
         case .piece:
@@ -71,7 +74,9 @@ extension ExhibitionWorld {
     }
 
     /// The sides of relationships that the model does not note.
-    private func checkInverses(of object: NSManagedObject, _ id: Int, _ kind: Kind, _ view: View, _ place: String) throws {
+    private func checkInverses(of object: NSManagedObject, _ id: Int, _ kind: Kind, _ view: View, _ place: String)
+        throws
+    {
         func ids(_ value: Any?) -> Set<Int> {
             Set((value as? Set<NSManagedObject> ?? []).compactMap { $0.value(forKey: "uid") as? Int })
         }
@@ -86,7 +91,8 @@ extension ExhibitionWorld {
         case .room, .country: return
         }
         if shown != expected {
-            throw Difference(description: "\(place) has \(id) of \(shown.sorted()), and it should be of \(expected.sorted())")
+            throw Difference(
+                description: "\(place) has \(id) of \(shown.sorted()), and it should be of \(expected.sorted())")
         }
     }
 
@@ -103,7 +109,9 @@ extension ExhibitionWorld {
                 expected = "\(node["pieces"].members.count)"
             }
             if shown != expected {
-                throw Difference(description: "\(place) has \(id) with \(shown ?? "nil") derived, and it should be \(expected ?? "nil")")
+                throw Difference(
+                    description:
+                        "\(place) has \(id) with \(shown ?? "nil") derived, and it should be \(expected ?? "nil")")
             }
         }
     }
@@ -136,7 +144,8 @@ extension ExhibitionWorld {
         for row in try file.cells("SELECT Z_PK, ZUID, ZLABEL, ZPIECECOUNT FROM ZROOM") {
             var node = ExhibitionReference.Node(kind: .room)
             node["label"] = text(row[2])
-            let members = try file.cells("SELECT ZUID FROM ZPIECE WHERE ZROOM = \(row[0].integer ?? 0) ORDER BY Z_FOK_ROOM")
+            let members = try file.cells(
+                "SELECT ZUID FROM ZPIECE WHERE ZROOM = \(row[0].integer ?? 0) ORDER BY Z_FOK_ROOM")
             node["pieces"] = .list(members.map { Int($0[0].integer ?? 0) })
             if row[3].integer != Int64(members.count) { derived.append("\(row[1]): \(row[3])") }
             found[Int(row[1].integer ?? 0)] = node

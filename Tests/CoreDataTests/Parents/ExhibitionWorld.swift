@@ -8,7 +8,8 @@ final class ExhibitionWorld {
     /// A step of a sequence. What it does depends on what is there.
     struct Step: CustomStringConvertible {
         enum Action: CaseIterable {
-            case insertPiece, insertPieceInRoom, insertRoom, insertTheme, name, code, swapCodes, duplicateCode, image, width, unit, size
+            case insertPiece, insertPieceInRoom, insertRoom, insertTheme, name, code, swapCodes, duplicateCode, image,
+                width, unit, size
             case label, room, arrangeRoom, arrangeThemes, assignTheme, delete, renameCountry, keepCountry, refresh
             case undo, redo, save, saveUp, rollback
         }
@@ -20,9 +21,11 @@ final class ExhibitionWorld {
         /// More often what others rest on, rarely what ends everything else or keeps saves from
         /// succeeding.
         private static let actions: [Action] =
-            Action.allCases.filter { ![.rollback, .renameCountry, .duplicateCode, .label].contains($0) } + Action.allCases
+            Action.allCases.filter { ![.rollback, .renameCountry, .duplicateCode, .label].contains($0) }
+            + Action.allCases
             + [
-                .insertPieceInRoom, .insertPieceInRoom, .room, .delete, .arrangeRoom, .arrangeRoom, .arrangeThemes, .undo, .undo, .undo,
+                .insertPieceInRoom, .insertPieceInRoom, .room, .delete, .arrangeRoom, .arrangeRoom, .arrangeThemes,
+                .undo, .undo, .undo,
                 .redo, .saveUp, .saveUp, .keepCountry,
             ]
 
@@ -60,7 +63,8 @@ final class ExhibitionWorld {
         let model = Self.model()
         do {
             let writer = NSPersistentStoreCoordinator(managedObjectModel: model)
-            let store = try writer.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "Fixed", at: countries)
+            let store = try writer.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: "Fixed", at: countries)
             let context = writer.newContext()
             for id in 1...2 {
                 let country = NSEntityDescription.insertNewObject(forEntityName: "Country", into: context)
@@ -74,7 +78,8 @@ final class ExhibitionWorld {
             ofType: kind.type, configurationName: "Changing",
             at: kind.url(url), options: [NSSQLitePragmasOption: ["synchronous": "OFF"]])
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: "Fixed", at: countries, options: [NSReadOnlyPersistentStoreOption: true])
+            ofType: NSSQLiteStoreType, configurationName: "Fixed", at: countries,
+            options: [NSReadOnlyPersistentStoreOption: true])
         var levels = [coordinator.newContext()]
         for _ in 0..<2 { levels.append(levels[levels.count - 1].newChild()) }
         self.levels = levels
@@ -91,7 +96,8 @@ final class ExhibitionWorld {
 
     private static func model() -> NSManagedObjectModel {
         func entity(_ name: String, _ more: [NSAttributeDescription]) -> NSEntityDescription {
-            NSEntityDescription(name, class: "NSManagedObject", [NSAttributeDescription("uid", .integer64AttributeType)] + more)
+            NSEntityDescription(
+                name, class: "NSManagedObject", [NSAttributeDescription("uid", .integer64AttributeType)] + more)
         }
         func derived(_ name: String, _ type: NSAttributeType, _ format: String) -> NSDerivedAttributeDescription {
             let attribute = NSDerivedAttributeDescription()
@@ -106,8 +112,10 @@ final class ExhibitionWorld {
         let piece = entity(
             "Piece",
             [
-                NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("code", .stringAttributeType), image,
-                NSCompositeAttributeDescription("size", .init("width", .integer32AttributeType), .init("unit", .stringAttributeType)),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("code", .stringAttributeType), image,
+                NSCompositeAttributeDescription(
+                    "size", .init("width", .integer32AttributeType), .init("unit", .stringAttributeType)),
                 derived("upperName", .stringAttributeType, "uppercase:(name)"),
             ])
         piece.uniquenessConstraints = [["code"]]
@@ -217,7 +225,10 @@ final class ExhibitionWorld {
             }
             return false
         }
-        if isRefused { throw Difference(description: "level \(level) was saved in spite of \(codes), changed countries: \(hasCountries)") }
+        if isRefused {
+            throw Difference(
+                description: "level \(level) was saved in spite of \(codes), changed countries: \(hasCountries)")
+        }
         reference.save(level)
         if levels[level].hasChanges { throw Difference(description: "changes after a save of level \(level)") }
         return true
@@ -229,7 +240,9 @@ final class ExhibitionWorld {
         let level = step.level
         let context = levels[level]
         var view = reference.views[level]
-        guard let work = try work(step, &view), view != reference.views[level], reference.isFree(view, level) else { return }
+        guard let work = try work(step, &view), view != reference.views[level], reference.isFree(view, level) else {
+            return
+        }
         managers[level].beginUndoGrouping()
         defer { managers[level].endUndoGrouping() }
         try work(context)
@@ -254,7 +267,8 @@ final class ExhibitionWorld {
         }
         switch step.action {
         case .insertPiece: return insert(.piece, &view, ["name": .text("new \(numbers[0])")], room: nil)
-        case .insertPieceInRoom: return insert(.piece, &view, ["code": .text("code of \(lastID)")], room: pick(.room, 0))
+        case .insertPieceInRoom:
+            return insert(.piece, &view, ["code": .text("code of \(lastID)")], room: pick(.room, 0))
         case .insertRoom: return insert(.room, &view, ["label": .text("room \(numbers[0])")], room: nil)
         case .insertTheme: return insert(.theme, &view, ["name": .text("theme \(numbers[0])")], room: nil)
         case .name: return text(pick(.piece, 0), "name")
@@ -275,7 +289,9 @@ final class ExhibitionWorld {
             let size: [String: Any]? = isNil ? nil : ["width": numbers[1], "unit": "mm"]
             return { [unowned self] in try object(id, in: $0).setValue(size, forKey: "size") }
         case .swapCodes, .duplicateCode:
-            guard let first = pick(.piece, 0), let second = pick(.piece, 1), let one = view[first], let other = view[second] else {
+            guard let first = pick(.piece, 0), let second = pick(.piece, 1), let one = view[first],
+                let other = view[second]
+            else {
                 return nil
             }
             view[second]?["code"] = one["code"]
@@ -298,17 +314,24 @@ final class ExhibitionWorld {
         case .arrangeRoom:
             guard let room = pick(.room, 0) else { return nil }
             let arrangement = Arrangement(view[room]?["pieces"].members ?? [], pick(.piece, 1), numbers)
-            for piece in arrangement.after where !arrangement.before.contains(piece) { remove(piece, fromRoomsOf: &view) }
+            for piece in arrangement.after where !arrangement.before.contains(piece) {
+                remove(piece, fromRoomsOf: &view)
+            }
             view[room]?["pieces"] = .list(arrangement.after)
-            return { [unowned self] in try arrangement.apply(to: object(room, in: $0), "pieces") { try object($0, in: $1) } }
+            return { [unowned self] in
+                try arrangement.apply(to: object(room, in: $0), "pieces") { try object($0, in: $1) }
+            }
         case .arrangeThemes:
             guard let piece = pick(.piece, 0) else { return nil }
             let arrangement = Arrangement(view[piece]?["themes"].members ?? [], pick(.theme, 1), numbers)
             view[piece]?["themes"] = .list(arrangement.after)
-            return { [unowned self] in try arrangement.apply(to: object(piece, in: $0), "themes") { try object($0, in: $1) } }
+            return { [unowned self] in
+                try arrangement.apply(to: object(piece, in: $0), "themes") { try object($0, in: $1) }
+            }
         case .assignTheme:
             // From the other side, which has no order: what comes is the last.
-            guard let piece = pick(.piece, 0), let theme = pick(.theme, 1), let members = view[piece]?["themes"].members else { return nil }
+            guard let piece = pick(.piece, 0), let theme = pick(.theme, 1), let members = view[piece]?["themes"].members
+            else { return nil }
             let has = members.contains(theme)
             view[piece]?["themes"] = .list(members.filter { $0 != theme } + (has ? [] : [theme]))
             return { [unowned self] context in

@@ -96,12 +96,17 @@ import Testing
         try changeRoot { try atlas.child.save() }
         try expectAgreement("saved")
         let lines = try Atlas.lines(atlas.root)
-        #expect(lines.prefix(2) == ["Asia: Iberia 40 (Ebro), India 1000 (Indus), Japan 101 ()", "Europe: France 60 (), Italy 50 ()"])
+        #expect(
+            lines.prefix(2) == [
+                "Asia: Iberia 40 (Ebro), India 1000 (Indus), Japan 101 ()", "Europe: France 60 (), Italy 50 ()",
+            ])
     }
 
     /// Whether the saves are refused or not: nothing leads to what is gone, and all levels agree in
     /// the end.
-    @Test(arguments: ["Asia", "Indus"]) func whatAGrandchildLeadsToADeletedObjectLeadsNowhereInTheEnd(deleted: String) throws {
+    @Test(arguments: ["Asia", "Indus"]) func whatAGrandchildLeadsToADeletedObjectLeadsNowhereInTheEnd(deleted: String)
+        throws
+    {
         let below = try Atlas.find("Spain", in: atlas.grandchild)
         below.setValue(try Atlas.find("Asia", in: atlas.grandchild), forKey: "continent")
         below.setValue(NSSet(object: try Atlas.find("Indus", in: atlas.grandchild)), forKey: "rivers")
@@ -142,7 +147,8 @@ import Testing
         let members = try Atlas.find("Europe", in: sibling).mutableOrderedSetValue(forKey: "countries")
         members.moveObjects(at: IndexSet(integer: 2), to: 0)
         members.insert(Atlas.new("Country", "Malta", in: sibling), at: 1)
-        try Atlas.find("Spain", in: sibling).setValue(NSSet(object: try Atlas.find("Rhine", in: sibling)), forKey: "rivers")
+        try Atlas.find("Spain", in: sibling).setValue(
+            NSSet(object: try Atlas.find("Rhine", in: sibling)), forKey: "rivers")
         try atlas.group { try sibling.save() }
         atlas.wait()
         let lines = try Atlas.lines(atlas.root)

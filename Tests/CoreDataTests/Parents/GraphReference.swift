@@ -39,7 +39,8 @@ struct GraphReference {
         /// The objects that it is about.
         var objects: [Int] {
             switch self {
-            case .inserted(let id, let node), .deleted(let id, let node): [id] + node.tags + [node.shelf].compactMap { $0 }
+            case .inserted(let id, let node), .deleted(let id, let node):
+                [id] + node.tags + [node.shelf].compactMap { $0 }
             case .set(let id, let field, let from, let to):
                 [id] + [from, to].compactMap { if case .shelf(let shelf) = $0 { shelf } else { nil } }
                     + { if case .tag(let tag) = field { [tag] } else { [] } }()
@@ -203,7 +204,8 @@ struct GraphReference {
             case .deleted(let id, let node):
                 // Without delete rules: nothing else may have come to it.
                 guard view[id] == node else { return false }
-                for (other, node) in view where !deleted.contains(other) && (node.shelf == id || node.tags.contains(id)) {
+                for (other, node) in view where !deleted.contains(other) && (node.shelf == id || node.tags.contains(id))
+                {
                     let isChanged = changes.contains { if case .set(other, _, _, _) = $0 { true } else { false } }
                     if !isChanged { return false }
                 }

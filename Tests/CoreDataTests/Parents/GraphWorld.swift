@@ -9,7 +9,8 @@ final class GraphWorld {
     /// A step of a sequence. What it does depends on what is there.
     struct Step: CustomStringConvertible {
         enum Action: Int, CaseIterable {
-            case insertShelf, insertItem, insertTag, setLabel, setNumber, move, tag, delete, undo, redo, save, saveUp, rollback, refresh
+            case insertShelf, insertItem, insertTag, setLabel, setNumber, move, tag, delete, undo, redo, save, saveUp,
+                rollback, refresh
         }
 
         let context: Int
@@ -86,7 +87,8 @@ final class GraphWorld {
             NSEntityDescription(
                 name, class: "NSManagedObject",
                 [
-                    NSAttributeDescription("uid", .integer64AttributeType), NSAttributeDescription("label", .stringAttributeType),
+                    NSAttributeDescription("uid", .integer64AttributeType),
+                    NSAttributeDescription("label", .stringAttributeType),
                     NSAttributeDescription("number", .integer32AttributeType, default: 0),
                 ] + more)
         }
@@ -125,7 +127,9 @@ final class GraphWorld {
             }
         case .move: try move(step, pick(.item, step.first), pick(.shelf, step.second), view)
         case .tag:
-            guard let id = pick(.item, step.first), let tag = pick(.tag, step.second), let node = view[id] else { return }
+            guard let id = pick(.item, step.first), let tag = pick(.tag, step.second), let node = view[id] else {
+                return
+            }
             let has = node.tags.contains(tag)
             try perform([.set(id, .tag(tag), from: .hasTag(has), to: .hasTag(!has))], step.context) {
                 let tags = try object(id, in: context).mutableSetValue(forKey: "tags")
@@ -135,7 +139,9 @@ final class GraphWorld {
         case .delete:
             guard let id = pick(nil, step.first) else { return }
             let changes = reference.deletion(of: id, in: step.context)
-            guard changes.allSatisfy({ $0.objects.allSatisfy { reference.isFree($0, for: step.context) } }) else { return }
+            guard changes.allSatisfy({ $0.objects.allSatisfy { reference.isFree($0, for: step.context) } }) else {
+                return
+            }
             try perform(changes, step.context) { context.delete(try object(id, in: context)) }
         case .undo: undoOrRedo(step, isUndo: true)
         case .redo: undoOrRedo(step, isUndo: false)
@@ -145,7 +151,9 @@ final class GraphWorld {
             for other in reference.descendants(of: step.context).reversed() + [step.context] {
                 contexts[other].rollback()
                 reference.rollback(other)
-                if context.hasChanges, other == step.context { throw Difference(description: "changes after a rollback") }
+                if context.hasChanges, other == step.context {
+                    throw Difference(description: "changes after a rollback")
+                }
             }
         case .refresh: context.refreshAllObjects()
         }
@@ -256,11 +264,13 @@ final class GraphWorld {
         }
         for (kind, name) in Self.names.enumerated() {
             for object in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: name)) {
-                guard let id = object.value(forKey: "uid") as? Int, let kind = GraphReference.Kind(rawValue: kind) else {
+                guard let id = object.value(forKey: "uid") as? Int, let kind = GraphReference.Kind(rawValue: kind)
+                else {
                     throw Difference(description: "\(place) has an object without a number: \(object)")
                 }
                 var node = GraphReference.Node(
-                    kind: kind, label: object.value(forKey: "label") as? String ?? "", number: object.value(forKey: "number") as? Int ?? -1)
+                    kind: kind, label: object.value(forKey: "label") as? String ?? "",
+                    number: object.value(forKey: "number") as? Int ?? -1)
                 switch kind {
                 case .item:
                     node.shelf = (object.value(forKey: "shelf") as? NSManagedObject)?.value(forKey: "uid") as? Int
@@ -280,7 +290,9 @@ final class GraphWorld {
             let wanted = Set(view.filter { $0.value.shelf == id || $0.value.tags.contains(id) }.keys)
             if members[id] != wanted {
                 throw Difference(
-                    description: "\(place) has \(members[id, default: []].sorted()) in \(id), and should have \(wanted.sorted())")
+                    description:
+                        "\(place) has \(members[id, default: []].sorted()) in \(id), and should have \(wanted.sorted())"
+                )
             }
         }
     }

@@ -69,7 +69,9 @@ final class NotifyingTree {
     /// The notifications of a level, in order. Without the one of a save that has object IDs: its
     /// place relative to the one with objects is not documented.
     func posts(_ level: Level) -> [Post] {
-        all(level).compactMap { notification in Post.allCases.first { $0.name == notification.name } }.filter { $0 != .didSaveIDs }
+        all(level).compactMap { notification in Post.allCases.first { $0.name == notification.name } }.filter {
+            $0 != .didSaveIDs
+        }
     }
 
     /// The levels that have posted anything.
@@ -94,7 +96,9 @@ final class NotifyingTree {
         return all(level).filter { $0.name == post.name }.map { notification in
             #expect(notification.object as? NSManagedObjectContext === self[level])
             let info = notification.userInfo ?? [:]
-            #expect(info[NSManagedObjectContext.NotificationKey.sourceContext.rawValue] as? NSManagedObjectContext === self[level])
+            #expect(
+                info[NSManagedObjectContext.NotificationKey.sourceContext.rawValue] as? NSManagedObjectContext
+                    === self[level])
             for key in others { #expect(info[key] == nil, "\(post) has \(key)") }
             var sets: [String: Set<Element>] = [:]
             for key in keys {

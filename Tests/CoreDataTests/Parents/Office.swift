@@ -19,11 +19,15 @@ extension SeveralStoreTreeTests {
         static func model() -> NSManagedObjectModel {
             let account = NSEntityDescription(
                 "Account", class: "NSManagedObject",
-                [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("amount", .integer64AttributeType)])
+                [
+                    NSAttributeDescription("name", .stringAttributeType),
+                    NSAttributeDescription("amount", .integer64AttributeType),
+                ])
             let note = NSEntityDescription(
                 "Note", class: "NSManagedObject",
                 [
-                    NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("body", .stringAttributeType),
+                    NSAttributeDescription("name", .stringAttributeType),
+                    NSAttributeDescription("body", .stringAttributeType),
                     NSAttributeDescription("number", .integer64AttributeType, optional: false, default: 1),
                     NSAttributeDescription("mark", .integer64AttributeType),
                 ])
@@ -60,13 +64,16 @@ extension SeveralStoreTreeTests {
         }
 
         @discardableResult
-        static func new(_ entity: String, _ values: [String: Any], in context: NSManagedObjectContext) -> NSManagedObject {
+        static func new(_ entity: String, _ values: [String: Any], in context: NSManagedObjectContext)
+            -> NSManagedObject
+        {
             let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: context)
             object.setValuesForKeys(values)
             return object
         }
 
-        static func find(_ entity: String, _ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject {
+        static func find(_ entity: String, _ name: String, in context: NSManagedObjectContext) throws -> NSManagedObject
+        {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
             request.predicate = NSPredicate(format: "name == %@", name)
             let found = try context.fetch(request)
@@ -97,7 +104,8 @@ extension SeveralStoreTreeTests {
                         == lines.filter { $0.split(separator: " ").count == 2 })
             }
             if let notes {
-                let sql = "SELECT {name} || ' ' || {body} || ' ' || {number} || ' ' || {mark} FROM {note} ORDER BY {name}"
+                let sql =
+                    "SELECT {name} || ' ' || {body} || ' ' || {number} || ' ' || {mark} FROM {note} ORDER BY {name}"
                 #expect(notes.column(sql) == lines.filter { $0.split(separator: " ").count == 4 })
             }
             return lines
@@ -145,7 +153,8 @@ extension SeveralStoreTreeTests {
         /// The number of recorded transactions in each store.
         var transactions: [Int] {
             [(place.accounts, accounts), (place.notes, notes)].map { kind, tables in
-                let count = tables?.value("SELECT count(*) FROM \(kind == .sqlite ? "ATRANSACTION" : "ocd_transaction")")
+                let count = tables?.value(
+                    "SELECT count(*) FROM \(kind == .sqlite ? "ATRANSACTION" : "ocd_transaction")")
                 return count.flatMap { Int($0) } ?? -1
             }
         }

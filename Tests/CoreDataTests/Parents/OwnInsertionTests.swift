@@ -5,7 +5,9 @@ import Testing
 /// Notifications of a child context about its own insertions when its parents save them.
 @Suite(.everyStore) struct OwnInsertionTests {
     @Test(arguments: [1, 2]) func aChildHearsOfItsInsertionOnce(levels: Int) throws {
-        let stack = try TestStack([NSEntityDescription("Note", class: "NSManagedObject", [.init("name", .stringAttributeType)])])
+        let stack = try TestStack([
+            NSEntityDescription("Note", class: "NSManagedObject", [.init("name", .stringAttributeType)])
+        ])
         var contexts = [stack.context]
         for _ in 0..<levels {
             let child = contexts[contexts.count - 1].newChild()

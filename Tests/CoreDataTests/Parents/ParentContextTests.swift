@@ -181,7 +181,9 @@ import Testing
         let note = NSEntityDescription("Note", class: "NSManagedObject", [.init("title", .stringAttributeType)])
         let tag = NSEntityDescription("Tag", class: "NSManagedObject", [.init("label", .stringAttributeType)])
         relate(note, "tags", toMany: true, ordered: isOrdered, tag, inverse: "owner")
-        for relationship in [note.relationshipsByName["tags"], tag.relationshipsByName["owner"]] { relationship?.isTransient = true }
+        for relationship in [note.relationshipsByName["tags"], tag.relationshipsByName["owner"]] {
+            relationship?.isTransient = true
+        }
         let stack = try TestStack([note, tag])
         let parent = stack.context
         let child = parent.newChild()
@@ -341,7 +343,8 @@ import Testing
 
     @Test func aChildValidatesWhatItSaves() throws {  // 159
         let folder = try TemporaryFolder()
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model(uniqueNames: true, requiredNames: true))
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: Library.model(uniqueNames: true, requiredNames: true))
         _ = try coordinator.addPersistentStore(
             ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("unique.sqlite"))
         let parent = coordinator.newContext()
@@ -394,7 +397,9 @@ import Testing
         let early = LibraryAuthor(entity: entity, insertInto: child)
         parent.persistentStoreCoordinator = library.coordinator
         let error = #expect(throws: NSError.self) { try child.save() }
-        #expect(error?.localizedDescription.contains("Author: it was inserted when no context above had a persistent store") == true)
+        #expect(
+            error?.localizedDescription.contains("Author: it was inserted when no context above had a persistent store")
+                == true)
         #expect(early.isInserted)
         child.reset()
         child.author("Ada")

@@ -21,7 +21,10 @@ import Testing
             tree = try NotifyingTree(kind, names)
             writer = try tree.library.newStackContext()
             log = NotificationLog(
-                [NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification], from: writer)
+                [
+                    NSManagedObjectContext.didSaveObjectsNotification,
+                    NSManagedObjectContext.didSaveObjectIDsNotification,
+                ], from: writer)
         }
 
         func theirs(_ name: String) throws -> LibraryAuthor {
@@ -49,7 +52,8 @@ import Testing
     }
 
     @Test(
-        "165, 168, 169: what another coordinator's context saves is posted as a merge at each level", arguments: StoreKind.persistent,
+        "165, 168, 169: what another coordinator's context saves is posted as a merge at each level",
+        arguments: StoreKind.persistent,
         Form.allCases)
     func aSaveOfAnotherCoordinatorIsPostedAtEachLevel(kind: StoreKind, form: Form) throws {
         let pair = try Pair(kind, ["Ada", "Bob", "Dan"])
@@ -122,7 +126,9 @@ import Testing
         #expect(try tree[.grandchild].count(for: NSFetchRequest<LibraryAuthor>(entityName: "Author")) == 2)
     }
 
-    @Test("166, 169: unsaved changes of each level stay, and the objects are posted as refreshed", arguments: StoreKind.persistent)
+    @Test(
+        "166, 169: unsaved changes of each level stay, and the objects are posted as refreshed",
+        arguments: StoreKind.persistent)
     func unsavedChangesOfEachLevelStay(kind: StoreKind) throws {
         let names = ["Ada", "Bea", "Cleo"]
         let pair = try Pair(kind, names)
@@ -181,7 +187,9 @@ import Testing
         for level in Level.allCases {
             let merged = try #require(tree[level].registeredObject(for: notes.objectID))
             #expect(
-                tree.changes(level) == [[NSInsertedObjectsKey: [merged], NSRefreshedObjectsKey: [ada[level.rawValue]]]], "\(level)")
+                tree.changes(level) == [
+                    [NSInsertedObjectsKey: [merged], NSRefreshedObjectsKey: [ada[level.rawValue]]]
+                ], "\(level)")
             #expect(ada[level.rawValue].books == [merged], "\(level)")
             #expect(!tree[level].hasChanges)
         }
@@ -200,7 +208,9 @@ import Testing
         for level in Level.allCases {
             #expect(tree.posts(level) == [.didMerge], "\(level)")
             #expect(
-                tree.mergedIDs(level) == [[NSUpdatedObjectIDsKey: [objectIDs.0], NSDeletedObjectIDsKey: [objectIDs.1]]], "\(level)")
+                tree.mergedIDs(level) == [
+                    [NSUpdatedObjectIDsKey: [objectIDs.0], NSDeletedObjectIDsKey: [objectIDs.1]]
+                ], "\(level)")
             #expect(try tree[level].names() == ["Ida"])
         }
     }

@@ -9,7 +9,8 @@ import Testing
         case files, filesOfTheOtherOrder, fileAndMemory, memoryAndFile, fileAndSchema, schemaAndFile, schemas
 
         static let allCases: [Place] =
-            [.files, .filesOfTheOtherOrder, .fileAndMemory, .memoryAndFile] + (StoreKind.allCases.contains(.postgreSQL) ? withSchemas : [])
+            [.files, .filesOfTheOtherOrder, .fileAndMemory, .memoryAndFile]
+            + (StoreKind.allCases.contains(.postgreSQL) ? withSchemas : [])
         private static let withSchemas: [Place] = [.fileAndSchema, .schemaAndFile, .schemas]
         static let persistent = allCases.filter { $0.accounts != .inMemory && $0.notes != .inMemory }
 
@@ -33,7 +34,8 @@ import Testing
     // MARK: - Conflicts with what others saved
 
     @Test(
-        "212 to 214: A conflict in one of two stores is settled, and each row is written once", arguments: Place.allCases,
+        "212 to 214: A conflict in one of two stores is settled, and each row is written once",
+        arguments: Place.allCases,
         [
             (NSMergePolicyType.mergeByPropertyStoreTrumpMergePolicyType, "n theirs 5 2", 3),
             (.mergeByPropertyObjectTrumpMergePolicyType, "n mine 5 2", 3),
@@ -59,7 +61,9 @@ import Testing
         withExtendedLifetime(office) {}
     }
 
-    @Test("82, 210: With the error policy no store is written and all levels keep their changes", arguments: Place.allCases)
+    @Test(
+        "82, 210: With the error policy no store is written and all levels keep their changes",
+        arguments: Place.allCases)
     func theErrorPolicyWritesNoStore(place: Place) throws {
         let office = try Office(place)
         try office.changeBelow()
@@ -100,13 +104,15 @@ import Testing
         #expect(throws: CocoaError.self) { try office.root.save() }
         let note = try Office.find("Note", "n", in: office.root)
         NSManagedObjectContext.mergeChanges(
-            fromRemoteContextSave: [NSUpdatedObjectsKey: [note.objectID]], into: [office.root, office.child, office.grandchild])
+            fromRemoteContextSave: [NSUpdatedObjectsKey: [note.objectID]],
+            into: [office.root, office.child, office.grandchild])
         try office.root.save()
         try office.expectSettled(Self.changed + ["n mine 5 2"])
         withExtendedLifetime(office) {}
     }
 
-    @Test("82: A conflict of a child with its parent in one store moves nothing of the other", arguments: Place.allCases)
+    @Test(
+        "82: A conflict of a child with its parent in one store moves nothing of the other", arguments: Place.allCases)
     func aConflictWithTheParentMovesNothing(place: Place) throws {
         let office = try Office(place)
         try Office.find("Account", "A", in: office.grandchild).setValue(2, forKey: "amount")
@@ -221,7 +227,9 @@ import Testing
         withExtendedLifetime(office) {}
     }
 
-    @Test("82, 213: A deletion of what others changed keeps the other store from being written", arguments: Place.allCases)
+    @Test(
+        "82, 213: A deletion of what others changed keeps the other store from being written", arguments: Place.allCases
+    )
     func aDeletionOfWhatOthersChangedIsSettled(place: Place) throws {
         let office = try Office(place)
         office.child.delete(try Office.find("Note", "n", in: office.child))

@@ -12,7 +12,8 @@ import Testing
     }
 
     @Test(
-        "157, 165, 166, 168: what the parent saves is posted as a merge, and a child's own changes stay", arguments: StoreKind.allCases,
+        "157, 165, 166, 168: what the parent saves is posted as a merge, and a child's own changes stay",
+        arguments: StoreKind.allCases,
         [true, false])
     func whatTheParentSavesIsPostedAsAMerge(kind: StoreKind, isAutomatic: Bool) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob", "Dan"])
@@ -67,7 +68,9 @@ import Testing
         #expect(stored.map(\.born) == [0, 0, 0, 7])
     }
 
-    @Test("162, 165, 166: what a child has changed itself is posted under its own keys when a merge comes", arguments: StoreKind.allCases)
+    @Test(
+        "162, 165, 166: what a child has changed itself is posted under its own keys when a merge comes",
+        arguments: StoreKind.allCases)
     func theChildsOwnChangesHaveTheirKeysBesideAMerge(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob", "Dan", "Fay"])
         let (ada, bob) = (try tree.authors("Ada"), try tree.authors("Bob"))
@@ -88,7 +91,8 @@ import Testing
         let posted = tree.changes(.child).reduce(into: [:]) { $0.merge($1) { $0.union($1) } }
         #expect(
             posted == [
-                NSInsertedObjectsKey: [eve, merged], NSUpdatedObjectsKey: [dan[1]], NSDeletedObjectsKey: [bob[1], fay[1]],
+                NSInsertedObjectsKey: [eve, merged], NSUpdatedObjectsKey: [dan[1]],
+                NSDeletedObjectsKey: [bob[1], fay[1]],
                 NSRefreshedObjectsKey: [ada[1]],
             ])
         #expect(tree.mergedIDs(.child).count == 1)
@@ -101,7 +105,9 @@ import Testing
         #expect(try tree.library.newContext().names() == ["Cid", "Dan", "Eve", "Ida"])
     }
 
-    @Test("157, 165, 168: what a sibling saves to the parent is merged, new objects under temporary IDs", arguments: StoreKind.allCases)
+    @Test(
+        "157, 165, 168: what a sibling saves to the parent is merged, new objects under temporary IDs",
+        arguments: StoreKind.allCases)
     func whatASiblingSavesIsPostedAsAMerge(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob", "Dan"])
         let (ada, bob, dan) = (try tree.authors("Ada"), try tree.authors("Bob"), try tree.authors("Dan"))
@@ -153,7 +159,9 @@ import Testing
         #expect(context.insertedObjects.isEmpty)
     }
 
-    @Test("157: a context merges nothing of what it has saved itself", arguments: StoreKind.allCases, TreeNotificationTests.Change.allCases)
+    @Test(
+        "157: a context merges nothing of what it has saved itself", arguments: StoreKind.allCases,
+        TreeNotificationTests.Change.allCases)
     func aContextDoesNotMergeItsOwnSave(kind: StoreKind, change: TreeNotificationTests.Change) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
         let authors = try tree.authors("Ada")
@@ -173,7 +181,9 @@ import Testing
         #expect(tree.all(.root).isEmpty)
     }
 
-    @Test("167, 168: updates of faults, and of what a child does not have, are merged and no change", arguments: StoreKind.allCases)
+    @Test(
+        "167, 168: updates of faults, and of what a child does not have, are merged and no change",
+        arguments: StoreKind.allCases)
     func updatesOfFaultsAreNoChange(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob"])
         let child = tree[.child]
@@ -192,7 +202,8 @@ import Testing
     }
 
     @Test(
-        "165: a child that follows its parent takes over relationships, and posts their owners as refreshed", arguments: StoreKind.allCases)
+        "165: a child that follows its parent takes over relationships, and posts their owners as refreshed",
+        arguments: StoreKind.allCases)
     func ownersOfMergedRelationshipsArePosted(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
         let ada = try tree.authors("Ada")

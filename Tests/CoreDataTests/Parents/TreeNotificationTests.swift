@@ -23,7 +23,8 @@ import Testing
     // MARK: Saving up
 
     @Test(
-        "154, 160, 161, 162: a change is posted by the level that saves it, and by the one above as its own", arguments: StoreKind.allCases,
+        "154, 160, 161, 162: a change is posted by the level that saves it, and by the one above as its own",
+        arguments: StoreKind.allCases,
         Change.allCases)
     func aChangeClimbsLevelByLevel(kind: StoreKind, change: Change) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
@@ -42,7 +43,9 @@ import Testing
             try tree[level].save()
             // The bottom's own changes are an event that ends with its save; what came from below
             // is one that has ended.
-            #expect(tree.posts(level) == (level == .grandchild ? [.didChange, .willSave, .didSave] : [.willSave, .didSave]))
+            #expect(
+                tree.posts(level)
+                    == (level == .grandchild ? [.didChange, .willSave, .didSave] : [.willSave, .didSave]))
             #expect(tree.posts(above) == [.didChange])
             #expect(tree.posting == [level, above])
             if change == .insertion {
@@ -68,7 +71,9 @@ import Testing
         #expect(try tree.library.newContext().names() == stored["\(change)"])
     }
 
-    @Test("160: before its save a level posts its context, and nothing of what is to be saved", arguments: StoreKind.allCases)
+    @Test(
+        "160: before its save a level posts its context, and nothing of what is to be saved",
+        arguments: StoreKind.allCases)
     func beforeASaveALevelPostsItsContext(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind)
         tree[.grandchild].author("Ada")
@@ -81,7 +86,9 @@ import Testing
         }
     }
 
-    @Test("89, 161, 162: one save has all kinds of changes, and objects whose inverse changed", arguments: StoreKind.allCases)
+    @Test(
+        "89, 161, 162: one save has all kinds of changes, and objects whose inverse changed",
+        arguments: StoreKind.allCases)
     func oneSaveHasAllKindsOfChanges(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob", "Cid"])
         let (ada, bob, cid) = (try tree.authors("Ada"), try tree.authors("Bob"), try tree.authors("Cid"))
@@ -91,7 +98,10 @@ import Testing
         tree[.grandchild].delete(cid[2])
         func expected(_ level: Level, _ book: LibraryBook) -> [String: Set<NSManagedObject>] {
             let index = level.rawValue
-            return [NSInsertedObjectsKey: [book], NSUpdatedObjectsKey: [ada[index], bob[index]], NSDeletedObjectsKey: [cid[index]]]
+            return [
+                NSInsertedObjectsKey: [book], NSUpdatedObjectsKey: [ada[index], bob[index]],
+                NSDeletedObjectsKey: [cid[index]],
+            ]
         }
         for level in [Level.grandchild, .child] {
             try tree[level].save()
@@ -125,7 +135,9 @@ import Testing
         try sibling.save()
         let above = try #require(tree[.root].registeredObject(for: cid.objectID))
         #expect(
-            tree.changes(.root) == [[NSUpdatedObjectsKey: [ada[0]]], [NSDeletedObjectsKey: [bob[0]]], [NSInsertedObjectsKey: [above]]])
+            tree.changes(.root) == [
+                [NSUpdatedObjectsKey: [ada[0]]], [NSDeletedObjectsKey: [bob[0]]], [NSInsertedObjectsKey: [above]],
+            ])
         try tree[.root].save()
         #expect(tree.changes(.root).count == 3)
         #expect(
@@ -136,7 +148,8 @@ import Testing
     }
 
     @Test(
-        "131: a save of nothing is posted with empty sets, and is nothing to the levels above", arguments: StoreKind.allCases,
+        "131: a save of nothing is posted with empty sets, and is nothing to the levels above",
+        arguments: StoreKind.allCases,
         Level.allCases)
     func aSaveOfNothingIsPostedByItsLevelAlone(kind: StoreKind, level: Level) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
@@ -150,7 +163,9 @@ import Testing
         withExtendedLifetime(authors) {}
     }
 
-    @Test("97: what is deleted before it has reached a level is in none of that level's sets", arguments: StoreKind.allCases)
+    @Test(
+        "97: what is deleted before it has reached a level is in none of that level's sets",
+        arguments: StoreKind.allCases)
     func whatNeverReachedALevelIsNotPostedThere(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind)
         let ada = tree[.grandchild].author("Ada")
@@ -186,7 +201,9 @@ import Testing
         }
     }
 
-    @Test("163: a level whose save is refused posts no save, and the level above no change", arguments: StoreKind.allCases)
+    @Test(
+        "163: a level whose save is refused posts no save, and the level above no change", arguments: StoreKind.allCases
+    )
     func aRefusedSaveIsNotPosted(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
         let ada = try tree.authors("Ada")

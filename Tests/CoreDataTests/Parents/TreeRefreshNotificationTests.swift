@@ -28,7 +28,9 @@ import Testing
         static let all = Level.allCases.flatMap { level in Refresh.allCases.map { Place(level: level, refresh: $0) } }
     }
 
-    @Test("162: a refresh is posted as a refresh by its level alone, and is nothing to save", arguments: StoreKind.allCases, Place.all)
+    @Test(
+        "162: a refresh is posted as a refresh by its level alone, and is nothing to save",
+        arguments: StoreKind.allCases, Place.all)
     func aRefreshIsPostedByItsLevelAlone(kind: StoreKind, place: Place) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
         let authors = try tree.authors("Ada")
@@ -72,7 +74,7 @@ import Testing
     }
 
     @Test(
-        "112, 154: a refreshed object of a child has what its parent has not saved yet, and the parent posts nothing of it",
+        "112, 154: a refreshed object of a child has what its parent has not saved; the parent posts nothing of it",
         arguments: StoreKind.allCases)
     func aRefreshReadsWhatTheParentHasNotSaved(kind: StoreKind) throws {
         let tree = try NotifyingTree(kind, ["Ada"])
@@ -92,7 +94,9 @@ import Testing
         #expect(tree[.root].updatedObjects == [authors[0]])
     }
 
-    @Test("137: a reset is posted by its level alone, with the IDs of what it had", arguments: StoreKind.allCases, Level.allCases)
+    @Test(
+        "137: a reset is posted by its level alone, with the IDs of what it had", arguments: StoreKind.allCases,
+        Level.allCases)
     func aResetIsPostedByItsLevelAlone(kind: StoreKind, level: Level) throws {
         let tree = try NotifyingTree(kind, ["Ada", "Bob"])
         let held = try tree.authors("Ada") + tree.authors("Bob")
@@ -126,7 +130,9 @@ import Testing
         tree.wait()
         for level in Level.allCases {
             #expect(tree.posts(level) == [.didChange], "\(level)")
-            #expect(tree.changes(level) == [[NSInvalidatedObjectsKey: [ada[level.rawValue], bob[level.rawValue]]]], "\(level)")
+            #expect(
+                tree.changes(level) == [[NSInvalidatedObjectsKey: [ada[level.rawValue], bob[level.rawValue]]]],
+                "\(level)")
         }
     }
 }

@@ -14,10 +14,12 @@ struct Workshop {
         let part = NSEntityDescription(
             "Part", class: "NSManagedObject",
             [
-                NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("count", .integer32AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("count", .integer32AttributeType),
                 NSAttributeDescription("price", .decimalAttributeType), drawing, marks, size,
             ])
-        let motor = NSEntityDescription("Motor", class: "NSManagedObject", [NSAttributeDescription("power", .doubleAttributeType)])
+        let motor = NSEntityDescription(
+            "Motor", class: "NSManagedObject", [NSAttributeDescription("power", .doubleAttributeType)])
         part.subentities = [motor]
         relate(part, "pieces", toMany: true, ordered: true, part, inverse: "whole")
         relate(part, "uses", toMany: true, ordered: true, part, inverse: "users", inverseToMany: true)
@@ -25,7 +27,9 @@ struct Workshop {
         return NSManagedObjectModel([part, motor])
     }
 
-    static func coordinator(_ kind: StoreKind, _ folder: TemporaryFolder, _ name: String) throws -> NSPersistentStoreCoordinator {
+    static func coordinator(_ kind: StoreKind, _ folder: TemporaryFolder, _ name: String) throws
+        -> NSPersistentStoreCoordinator
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
         try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil,
@@ -53,7 +57,9 @@ struct Workshop {
                 "\(key) " + (part.mutableSetValue(forKey: key).allObjects.map(name)).sorted().joined(separator: ",")
             }
             let values =
-                ["count", "price", "size.width", "size.unit"].map { "\($0) \(part.value(forKeyPath: $0).map { "\($0)" } ?? "-")" }
+                ["count", "price", "size.width", "size.unit"].map {
+                    "\($0) \(part.value(forKeyPath: $0).map { "\($0)" } ?? "-")"
+                }
                 + ["drawing \(drawing.map { "\($0.count) of \($0.first ?? 0)" } ?? "-")"]
                 + ["marks \((part.value(forKey: "marks") as? [String])?.joined(separator: ",") ?? "-")"]
             let motor = part.entity.name == "Motor" ? ["power \(part.value(forKey: "power") ?? "-")"] : []
@@ -90,11 +96,15 @@ struct Workshop {
         case 0, 1: insert(context)
         case 2: context.delete(part)
         case 3: part.setValue(Int.random(in: 0..<5, using: &random), forKey: "count")
-        case 4: part.setValue(Bool.random(using: &random) ? nil : Decimal(Int.random(in: 0..<9, using: &random)) / 4, forKey: "price")
+        case 4:
+            part.setValue(
+                Bool.random(using: &random) ? nil : Decimal(Int.random(in: 0..<9, using: &random)) / 4, forKey: "price")
         case 5:
             let size = [10, 30, 120_000].randomElement(using: &random) ?? 0
             let byte = UInt8.random(in: 1...9, using: &random)
-            part.setValue(Int.random(in: 0..<4, using: &random) == 0 ? nil : Data(repeating: byte, count: size), forKey: "drawing")
+            part.setValue(
+                Int.random(in: 0..<4, using: &random) == 0 ? nil : Data(repeating: byte, count: size), forKey: "drawing"
+            )
         case 6:
             let marks = (0..<Int.random(in: 0..<3, using: &random)).map { "m\($0)\(lastNumber)" }
             part.setValue(marks.isEmpty ? nil : marks as NSArray, forKey: "marks")
@@ -125,7 +135,9 @@ struct Workshop {
 
     private mutating func reorder(_ set: NSMutableOrderedSet, _ other: NSManagedObject?) {
         let kind = Int.random(in: 0..<4, using: &random)
-        let (first, second) = (Int.random(in: 0...max(set.count, 0), using: &random), Int.random(in: 0...max(set.count, 0), using: &random))
+        let (first, second) = (
+            Int.random(in: 0...max(set.count, 0), using: &random), Int.random(in: 0...max(set.count, 0), using: &random)
+        )
         if kind == 0 || set.count < 2 {
             guard let other, !set.contains(other) else { return }
             set.insert(other, at: first)

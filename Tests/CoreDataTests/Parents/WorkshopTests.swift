@@ -13,14 +13,22 @@ import Testing
         let added = shown.filter { !expected.contains($0) }.sorted()
         try #require(
             shown == expected,
-            "\(place):\n\(added.prefix(3).joined(separator: "\n"))\nwhere there should be\n\(missing.prefix(3).joined(separator: "\n"))")
+            """
+            \(place):
+            \(added.prefix(3).joined(separator: "\n"))
+            where there should be
+            \(missing.prefix(3).joined(separator: "\n"))
+            """
+        )
     }
 
     /// Changes made in levels of a tree and saved upward, beside the same changes in one context.
     @Test(arguments: StoreKind.allCases, seeds)
     func levelsShowWhatOneContextShows(kind: StoreKind, seed: Int) throws {
         let folder = try TemporaryFolder()
-        let (tree, plain) = (try Workshop.coordinator(kind, folder, "tree"), try Workshop.coordinator(kind, folder, "plain"))
+        let (tree, plain) = (
+            try Workshop.coordinator(kind, folder, "tree"), try Workshop.coordinator(kind, folder, "plain")
+        )
         let (root, single) = (tree.newContext(), plain.newContext())
         var levels = [root]
         for _ in 0..<2 { levels.append(levels[levels.count - 1].newChild()) }
@@ -51,7 +59,9 @@ import Testing
                     steps.append("save \(upper)")
                     do { try context.save() } catch {
                         let conflicts = (error as NSError).userInfo["conflictList"] as? [NSMergeConflict] ?? []
-                        let states = conflicts.map { "\($0.objectSnapshot ?? [:]), there \($0.persistedSnapshot ?? [:])" }
+                        let states = conflicts.map {
+                            "\($0.objectSnapshot ?? [:]), there \($0.persistedSnapshot ?? [:])"
+                        }
                         Issue.record("\(error) \(states) after \(steps.suffix(40))")
                         throw error
                     }
@@ -67,14 +77,17 @@ import Testing
             }
             if top > 0 {
                 // The next changes are made where these are seen.
-                for upper in stride(from: top, to: 0, by: -1) { try levels[upper].performAndWait { try levels[upper].save() } }
+                for upper in stride(from: top, to: 0, by: -1) {
+                    try levels[upper].performAndWait { try levels[upper].save() }
+                }
             }
             if isSaved {
                 try single.performAndWait { try single.save() }
                 let fresh = tree.newContext()
                 try expect(fresh.performAndWait { try Workshop.state(fresh) }, expected, "round \(round), the store")
                 let other = plain.newContext()
-                try expect(other.performAndWait { try Workshop.state(other) }, expected, "round \(round), the other store")
+                try expect(
+                    other.performAndWait { try Workshop.state(other) }, expected, "round \(round), the other store")
             }
         }
         withExtendedLifetime((root, single, levels)) {}

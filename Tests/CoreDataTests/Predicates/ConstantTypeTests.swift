@@ -14,11 +14,15 @@ import Testing
         library.context.book("shut", pages: 20, rating: 2.5)
         try library.context.save()
         let predicates: [(NSPredicate, String)] = [
-            (NSPredicate(format: "rating > %f", CGFloat(2)), "shut"), (NSPredicate(format: "rating > %@", CGFloat(2)), "shut"),
+            (NSPredicate(format: "rating > %f", CGFloat(2)), "shut"),
+            (NSPredicate(format: "rating > %@", CGFloat(2)), "shut"),
             (NSPredicate(format: "rating == %@", argumentArray: [CGFloat(1.5)]), "open"),
-            (NSPredicate(format: "pages == %d", CGFloat(10)), "open"), (NSPredicate(format: "rating IN %@", [CGFloat(1.5)]), "open"),
-            (NSPredicate(format: "title == %@", Title.open), "open"), (NSPredicate(format: "title IN %@", [Title.shut]), "shut"),
-            (NSPredicate(format: "pages == %@", Level.high), "shut"), (NSPredicate(format: "pages == %d", Level.high.rawValue), "shut"),
+            (NSPredicate(format: "pages == %d", CGFloat(10)), "open"),
+            (NSPredicate(format: "rating IN %@", [CGFloat(1.5)]), "open"),
+            (NSPredicate(format: "title == %@", Title.open), "open"),
+            (NSPredicate(format: "title IN %@", [Title.shut]), "shut"),
+            (NSPredicate(format: "pages == %@", Level.high), "shut"),
+            (NSPredicate(format: "pages == %d", Level.high.rawValue), "shut"),
             (NSPredicate(format: "title == %@", Code(rawValue: "open")), "open"),
             (NSPredicate(format: "title == %@", "reopen".suffix(4)), "open"),
             (NSPredicate(format: "title BEGINSWITH %@", Character("o")), "open"),
@@ -29,7 +33,8 @@ import Testing
             request.predicate = predicate
             #expect(try library.newContext().fetch(request).map(\.title) == [title], "\(predicate) in the store")
             #expect(
-                try library.newContext().books().filter { predicate.evaluate(with: $0) }.map(\.title) == [title], "\(predicate) evaluated")
+                try library.newContext().books().filter { predicate.evaluate(with: $0) }.map(\.title) == [title],
+                "\(predicate) evaluated")
         }
     }
 }

@@ -7,7 +7,8 @@ import Testing
     @Test(
         arguments: StoreKind.allCases,
         [
-            ("entity == %@", "Book", ["Notes", "Letters"]), ("entity == %@", "Novel", ["Sketches"]), ("entity != %@", "Book", ["Sketches"]),
+            ("entity == %@", "Book", ["Notes", "Letters"]), ("entity == %@", "Novel", ["Sketches"]),
+            ("entity != %@", "Book", ["Sketches"]),
             ("entity IN {%@}", "Novel", ["Sketches"]), ("SELF.entity == %@", "Tag", []),
             ("author.entity == %@", "Author", ["Notes", "Sketches"]),
             ("ANY author.books.entity == %@", "Novel", ["Notes", "Sketches"]),
@@ -24,7 +25,8 @@ import Testing
             ("entity.name == 'Novel'", ["Sketches"]), ("entity.name ==[c] 'BOOK'", ["Notes", "Letters"]),
             ("entity.name BEGINSWITH 'No'", ["Sketches"]),
             ("entity.name IN {'Book', 'Tag'}", ["Notes", "Letters"]), ("author.entity.name == nil", ["Letters"]),
-            ("author.entity.name == 'Author'", ["Notes", "Sketches"]), ("ANY author.books.entity.name LIKE 'N*'", ["Notes", "Sketches"]),
+            ("author.entity.name == 'Author'", ["Notes", "Sketches"]),
+            ("ANY author.books.entity.name LIKE 'N*'", ["Notes", "Sketches"]),
             ("entity == nil", []), ("author.entity == nil", ["Letters"]),
         ])
     func namesOfEntitiesAreCompared(kind: StoreKind, test: (format: String, titles: [String])) throws {

@@ -17,9 +17,13 @@ import Testing
         init() throws {
             let photo = NSEntityDescription(
                 "Photo", class: "NSManagedObject",
-                [NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("image", .binaryDataAttributeType)])
+                [
+                    NSAttributeDescription("number", .integer32AttributeType),
+                    NSAttributeDescription("image", .binaryDataAttributeType),
+                ])
             photo.attributesByName["image"]?.allowsExternalBinaryDataStorage = true
-            let album = NSEntityDescription("Album", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            let album = NSEntityDescription(
+                "Album", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
             relate(album, "photos", toMany: true, photo, inverse: "album")
             stack = try TestStack([photo, album])
             let owner = NSManagedObject(entity: stack.entity("Album"), insertInto: stack.context)
@@ -40,7 +44,9 @@ import Testing
             let request = NSFetchRequest<NSManagedObject>(entityName: "Photo")
             request.predicate = NSPredicate(format: format, argumentArray: arguments)
             request.sortDescriptors = sort + [NSSortDescriptor(key: "number", ascending: true)]
-            return try stack.newContext().fetch(request).map { ($0.value(forKey: "number") as? Int32).map(Int.init) ?? -1 }
+            return try stack.newContext().fetch(request).map {
+                ($0.value(forKey: "number") as? Int32).map(Int.init) ?? -1
+            }
         }
 
         func dictionaries(_ change: (NSFetchRequest<NSDictionary>) -> Void) throws -> [NSDictionary] {
@@ -118,6 +124,8 @@ import Testing
         #expect(groups.count == 8)
         let greatest = NSExpressionDescription(
             "greatest", NSExpression(format: "max:(image)"), .binaryDataAttributeType)
-        #expect(try album.dictionaries { $0.propertiesToFetch = [greatest] }.first?["greatest"] as? Data == Data("photo".utf8))
+        #expect(
+            try album.dictionaries { $0.propertiesToFetch = [greatest] }.first?["greatest"] as? Data
+                == Data("photo".utf8))
     }
 }

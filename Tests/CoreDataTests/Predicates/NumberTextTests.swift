@@ -7,11 +7,14 @@ import Testing
     @Test(
         "A number's text finds the same in every store as in memory", .foldsTexts, arguments: StoreKind.allCases,
         [
-            "pages.stringValue BEGINSWITH '1'", "pages.stringValue BEGINSWITH[cd] '10'", "pages.stringValue ENDSWITH '10'",
-            "pages.stringValue == '20'", "pages.stringValue != '20'", "pages.stringValue IN {'10', '40'}", "pages.stringValue LIKE '?0'",
+            "pages.stringValue BEGINSWITH '1'", "pages.stringValue BEGINSWITH[cd] '10'",
+            "pages.stringValue ENDSWITH '10'",
+            "pages.stringValue == '20'", "pages.stringValue != '20'", "pages.stringValue IN {'10', '40'}",
+            "pages.stringValue LIKE '?0'",
             "pages.stringValue MATCHES '[12].*'", "pages.stringValue CONTAINS '3'", "rating.stringValue CONTAINS '.5'",
             "rating.stringValue == '4'",
-            "author.born.stringValue BEGINSWITH '18'", "author.born.stringValue == nil", "pages.stringValue == rating.stringValue",
+            "author.born.stringValue BEGINSWITH '18'", "author.born.stringValue == nil",
+            "pages.stringValue == rating.stringValue",
             "pages.stringValue.length == 2", "NOT pages.stringValue BEGINSWITH '1'",
         ])
     func textsOfNumbersAreFound(kind: StoreKind, format: String) throws {
@@ -38,7 +41,9 @@ import Testing
         #expect(expected.count < all.count)
     }
 
-    @Test("A text on its own has no number's text", arguments: StoreKind.allCases) func textsAreRefused(kind: StoreKind) throws {
+    @Test("A text on its own has no number's text", arguments: StoreKind.allCases) func textsAreRefused(kind: StoreKind)
+        throws
+    {
         let library = try Library(kind)
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.predicate = NSPredicate(format: "published.stringValue == 'x'")

@@ -10,14 +10,18 @@ import Testing
     init() throws {
         let item = NSEntityDescription(
             "Item", class: "NSManagedObject",
-            [.init("name", .stringAttributeType), .init("whole", .integer64AttributeType), .init("double", .doubleAttributeType)])
+            [
+                .init("name", .stringAttributeType), .init("whole", .integer64AttributeType),
+                .init("double", .doubleAttributeType),
+            ])
         let group = NSEntityDescription("Group", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         relate(item, "group", group, inverse: "items", inverseToMany: true)
         stack = try TestStack([item, group])
         let first = NSManagedObject(entity: stack.entity("Group"), insertInto: stack.context)
         first.setValue("group", forKey: "name")
         let values: [(String, Int64?, Double?)] = [
-            ("a", 1, 0x1p63), ("b", Int64.max, 1.5), ("c", Int64.min, -0x1p63), ("d", nil, nil), ("e", Int64.max - 1, 0x1p64),
+            ("a", 1, 0x1p63), ("b", Int64.max, 1.5), ("c", Int64.min, -0x1p63), ("d", nil, nil),
+            ("e", Int64.max - 1, 0x1p64),
         ]
         for (name, whole, double) in values {
             let object = NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context)
@@ -38,7 +42,9 @@ import Testing
         func names(_ objects: [NSManagedObject]) -> String {
             objects.compactMap { $0.value(forKey: "name") as? String }.sorted().joined()
         }
-        #expect(names(try context.fetch(request).filter { predicate.evaluate(with: $0) }) == wanted, "\(predicate) by evaluation")
+        #expect(
+            names(try context.fetch(request).filter { predicate.evaluate(with: $0) }) == wanted,
+            "\(predicate) by evaluation")
         request.predicate = predicate
         #expect(names(try context.fetch(request)) == wanted, "\(predicate) in the store")
     }

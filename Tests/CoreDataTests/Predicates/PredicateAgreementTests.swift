@@ -25,7 +25,9 @@ import Testing
             }
             do {
                 let fetched = try things.sqlite.fetch(stored)
-                if fetched != evaluated { differences.append("\(number): \(stored) SQL \(fetched) evaluation \(evaluated)") }
+                if fetched != evaluated {
+                    differences.append("\(number): \(stored) SQL \(fetched) evaluation \(evaluated)")
+                }
                 if !fetched.isEmpty, fetched.count < RandomThings.thingCount { matches += 1 }
             } catch CocoaError.coreData {
                 refused += 1
@@ -35,7 +37,9 @@ import Testing
                 let wanted = try side.evaluate(predicate)
                 do {
                     let fetched = try side.fetch(predicate)
-                    if fetched != wanted { differences.append("\(number): \(predicate) PostgreSQL \(fetched) evaluation \(wanted)") }
+                    if fetched != wanted {
+                        differences.append("\(number): \(predicate) PostgreSQL \(fetched) evaluation \(wanted)")
+                    }
                 } catch CocoaError.coreData {
                     refusedByPostgreSQL += 1
                 } catch {
@@ -50,7 +54,8 @@ import Testing
         #expect(differences.isEmpty, "\(differences.count)\n\(differences.joined(separator: "\n"))")
         // A test that is refused, or finds all or nothing, shows little.
         #expect(refused < Self.count / 10, "\(refused) of \(Self.count) were refused")
-        #expect(refusedByPostgreSQL < Self.count / 5, "\(refusedByPostgreSQL) of \(Self.count) were refused by PostgreSQL")
+        #expect(
+            refusedByPostgreSQL < Self.count / 5, "\(refusedByPostgreSQL) of \(Self.count) were refused by PostgreSQL")
         #expect(matches > Self.count / 4, "\(matches) of \(Self.count) chose some objects of all")
     }
 }

@@ -6,7 +6,9 @@ import Testing
 @Suite struct PredicateLimitTests {
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)
-        for pages in 1...6 { library.context.book(String(repeating: "a", count: 30 + pages) + "!", pages: Int32(pages)) }
+        for pages in 1...6 {
+            library.context.book(String(repeating: "a", count: 30 + pages) + "!", pages: Int32(pages))
+        }
         try library.context.save()
         return library
     }
@@ -39,7 +41,8 @@ import Testing
         let made = try #require(model.fetchRequestFromTemplate(withName: "between", substitutionVariables: ["MOST": 4]))
         let error = errorThrown { _ = try pages(library, try #require(made.predicate)) }
         #expect(error?.localizedDescription.contains("$LEAST has no value") == true, "\(String(describing: error))")
-        let whole = try #require(model.fetchRequestFromTemplate(withName: "between", substitutionVariables: ["MOST": 4, "LEAST": 1]))
+        let whole = try #require(
+            model.fetchRequestFromTemplate(withName: "between", substitutionVariables: ["MOST": 4, "LEAST": 1]))
         #expect(try pages(library, try #require(whole.predicate)) == [2, 3])
     }
 
@@ -54,10 +57,13 @@ import Testing
                 format = "pages == \(level % 2 == 0 ? 2 : 5) \(words[level % 2]) (\(format))"
             }
             let predicate = try NSPredicate.parse(format)
-            let expected = try library.newContext().books().filter { predicate.evaluate(with: $0) }.map { Int($0.pages) }.sorted()
+            let expected = try library.newContext().books().filter { predicate.evaluate(with: $0) }.map {
+                Int($0.pages)
+            }.sorted()
             #expect(try pages(library, predicate) == expected)
         }
-        let negated = try NSPredicate.parse(String(repeating: "NOT (", count: 51) + "pages > 2" + String(repeating: ")", count: 51))
+        let negated = try NSPredicate.parse(
+            String(repeating: "NOT (", count: 51) + "pages > 2" + String(repeating: ")", count: 51))
         #expect(try pages(library, negated) == [1, 2])
     }
 
@@ -75,7 +81,9 @@ import Testing
                     switch Int.random(in: 0..<5, using: &random) {
                     case 0: NSCompoundPredicate(notPredicateWithSubpredicate: trees[first])
                     case 1: NSCompoundPredicate(andPredicateWithSubpredicates: [leaf, trees[first]])
-                    case 2 where trees[second].predicateFormat.utf8.count < 3000 && trees[first].predicateFormat.utf8.count < 3000:
+                    case 2
+                    where trees[second].predicateFormat.utf8.count < 3000
+                        && trees[first].predicateFormat.utf8.count < 3000:
                         NSCompoundPredicate(orPredicateWithSubpredicates: [trees[first], trees[second]])
                     default: NSCompoundPredicate(orPredicateWithSubpredicates: [trees[first], leaf])
                     }
@@ -101,7 +109,8 @@ import Testing
     func aHundredThousandPartsRun(kind: StoreKind) throws {
         let library = try library(kind)
         let parts = (0..<100_000).map {
-            NSPredicate(format: $0.isMultiple(of: 2) ? "pages == %d" : "title == %@", $0.isMultiple(of: 2) ? $0 : "\($0)")
+            NSPredicate(
+                format: $0.isMultiple(of: 2) ? "pages == %d" : "title == %@", $0.isMultiple(of: 2) ? $0 : "\($0)")
         }
         #expect(try pages(library, NSCompoundPredicate(orPredicateWithSubpredicates: parts)) == [2, 4, 6])
         let all = (10..<100_010).map { NSPredicate(format: "pages != %d", $0) }
@@ -111,7 +120,8 @@ import Testing
     /// SQLite joins 64 tables, of which a fetch leaves three for what else it may need.
     @Test(arguments: StoreKind.allCases, [60, 61, 80])
     func aKeyPathOverMoreTablesThanSQLiteJoinsIsRefusedOrFollowed(kind: StoreKind, length: Int) throws {
-        let person = NSEntityDescription("Person", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let person = NSEntityDescription(
+            "Person", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(person, "staff", toMany: true, person, inverse: "boss")
         let stack = try TestStack([person], kind: kind)
         var boss: NSManagedObject?

@@ -48,7 +48,9 @@ struct RandomPredicates {
     init(seed: UInt64) { random = SeededGenerator(seed: seed) }
 
     private mutating func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &random) == 0 }
-    private mutating func pick<Value>(_ values: [Value]) -> Value { values[Int.random(in: 0..<values.count, using: &random)] }
+    private mutating func pick<Value>(_ values: [Value]) -> Value {
+        values[Int.random(in: 0..<values.count, using: &random)]
+    }
     private func value(_ value: Any?) -> Description { Description(format: "%@", arguments: [.value(value)]) }
     private func text(_ format: String) -> Description { Description(format: format) }
 
@@ -102,13 +104,15 @@ struct RandomPredicates {
         case 4: return left + " MATCHES\(options) " + value(pick(Self.patterns))
         case 5: return left + " LIKE\(options) " + wildcards()
         default:
-            let operation = pick(Self.orders + ["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH"])
+            let operation = pick(
+                Self.orders + ["CONTAINS", "BEGINSWITH", "ENDSWITH", "LIKE", "CONTAINS", "BEGINSWITH", "ENDSWITH"])
             return left + " \(operation)\(options) " + string(depth)
         }
     }
 
     private static let patterns = [
-        ".*", ".", "..", "a.c", "[aA].*", "(a|b)+", "É", "\\d+", "e.", "s+", "[[:upper:]].*", "\\\\", ".*é.*", "(?i)abc", "a\\x{0}b",
+        ".*", ".", "..", "a.c", "[aA].*", "(a|b)+", "É", "\\d+", "e.", "s+", "[[:upper:]].*", "\\\\", ".*é.*",
+        "(?i)abc", "a\\x{0}b",
     ]
 
     private mutating func wildcards() -> Description {
@@ -141,7 +145,9 @@ struct RandomPredicates {
         case 0:
             let (first, second) = (opaqueConstant(kind), opaqueConstant(kind))
             return text(key + " IN {") + first + ", " + second + "}"
-        case 1: return text(pick(["bytes == photo", "parent.code == code", "photo == parent.photo", "link == parent.link"]))
+        case 1:
+            return text(
+                pick(["bytes == photo", "parent.code == code", "photo == parent.photo", "link == parent.link"]))
         default:
             let order = pick(Self.orders)
             return text(key + " \(order) ") + opaqueConstant(kind)
@@ -152,7 +158,8 @@ struct RandomPredicates {
         func any(_ entity: String, _ count: Int, _ random: inout SeededGenerator) -> Description {
             let number = Int.random(in: 0..<count, using: &random)
             return Description(
-                format: "%@", arguments: [Bool.random(using: &random) ? .object(entity, number) : .objectID(entity, number)])
+                format: "%@",
+                arguments: [Bool.random(using: &random) ? .object(entity, number) : .objectID(entity, number)])
         }
         let owner = any("Owner", RandomThings.ownerCount, &random)
         let thing = any("Thing", RandomThings.thingCount, &random)
@@ -162,10 +169,12 @@ struct RandomPredicates {
         let formats: [(String, Description)] = [
             ("owner == ", owner), ("owner != ", owner), ("SELF == ", thing), ("SELF != ", thing), ("parent == ", thing),
             ("owner == ", thing),
-            ("SELF == ", owner), ("owner IN ", list), ("NOT owner IN ", list), ("tags CONTAINS ", tag), ("parent.owner == ", owner),
+            ("SELF == ", owner), ("owner IN ", list), ("NOT owner IN ", list), ("tags CONTAINS ", tag),
+            ("parent.owner == ", owner),
             ("ANY tags == ", tag), ("NONE tags == ", tag), ("ALL tags != ", tag), ("children CONTAINS ", thing),
             ("ANY children.owner == ", owner),
-            ("owner.things CONTAINS ", thing), ("parent == SELF OR SELF == ", thing), ("owner == parent.owner AND owner != ", owner),
+            ("owner.things CONTAINS ", thing), ("parent == SELF OR SELF == ", thing),
+            ("owner == parent.owner AND owner != ", owner),
         ]
         if chance(formats.count + 1) { return tag + " IN tags" }
         let (format, object) = pick(formats)
@@ -191,7 +200,9 @@ struct RandomPredicates {
 
     private mutating func toManyOnTheRight(_ quantifier: String) -> Description {
         switch Int.random(in: 0..<5, using: &random) {
-        case 0: return text(quantifier) + number(0) + " \(pick(Self.orders)) \(pick(["tags.weight", "tags.worth", "children.whole"]))"
+        case 0:
+            return text(quantifier) + number(0)
+                + " \(pick(Self.orders)) \(pick(["tags.weight", "tags.worth", "children.whole"]))"
         case 1: return text(quantifier) + date(0) + " \(pick(Self.orders)) tags.day"
         case 2: return text(quantifier) + string(0) + " IN\(pick(["", "[c]"])) tags.label"
         case 3: return text("\(quantifier)owner \(pick(["==", "!=", "IN"])) children.owner")
@@ -209,8 +220,11 @@ struct RandomPredicates {
         case 2: condition = "$x.label == nil OR $x.worth > " + numberConstant()
         default: condition = "$x.weight > 0 AND ($x.worth \(pick(Self.orders)) " + numberConstant() + ")"
         }
-        if chance(4) { return text("SUBQUERY(children, $x, $x.owner == owner OR $x.whole > whole).@count \(pick(Self.orders)) 1") }
-        return "SUBQUERY(tags, $x, " + condition + ").@count \(pick(Self.orders)) \(Int.random(in: 0..<4, using: &random))"
+        if chance(4) {
+            return text("SUBQUERY(children, $x, $x.owner == owner OR $x.whole > whole).@count \(pick(Self.orders)) 1")
+        }
+        return "SUBQUERY(tags, $x, " + condition
+            + ").@count \(pick(Self.orders)) \(Int.random(in: 0..<4, using: &random))"
     }
 
     /// Values of different types side by side.
@@ -225,10 +239,15 @@ struct RandomPredicates {
             key = pick(["whole", "price", "code", "link", "bytes", "made"])
             return text("\(key) \(order) ") + stringConstant()
         case 2:
-            key = pick(["whole CONTAINS ", "price BEGINSWITH ", "ratio ENDSWITH ", "code CONTAINS[c] ", "link CONTAINS[c] "])
+            key = pick([
+                "whole CONTAINS ", "price BEGINSWITH ", "ratio ENDSWITH ", "code CONTAINS[c] ", "link CONTAINS[c] ",
+            ])
             return text(key) + stringConstant()
         case 3:
-            key = pick(["text \(order) word", "whole \(order) price", "ratio \(order) price", "long \(order) ratio", "text \(order) whole"])
+            key = pick([
+                "text \(order) word", "whole \(order) price", "ratio \(order) price", "long \(order) ratio",
+                "text \(order) whole",
+            ])
             return chance(6) ? text("ratio \(order) ") + dateConstant() : text(key)
         default:
             key = pick(["whole", "text"])
@@ -238,7 +257,8 @@ struct RandomPredicates {
 
     private mutating func nils(_ depth: Int) -> Description {
         let key = pick([
-            "text", "whole", "price", "made", "owner", "owner.name", "parent.owner", "photo", "code", "parent.photo", "link",
+            "text", "whole", "price", "made", "owner", "owner.name", "parent.owner", "photo", "code", "parent.photo",
+            "link",
             "tags.@max.weight",
         ])
         switch Int.random(in: 0..<5, using: &random) {
@@ -256,7 +276,8 @@ struct RandomPredicates {
         "small", "whole", "long", "flag", "owner.rank", "parent.whole", "tags.@count", "children.@count",
     ]
     private static let otherNumberKeys = [
-        "ratio", "single", "price", "cost", "owner.budget", "parent.price", "tags.@sum.weight", "tags.@avg.weight", "tags.@min.weight",
+        "ratio", "single", "price", "cost", "owner.budget", "parent.price", "tags.@sum.weight", "tags.@avg.weight",
+        "tags.@min.weight",
         "tags.@max.worth", "tags.@sum.worth", "tags.@avg.worth", "children.@sum.whole", "children.@avg.whole",
         "children.@max.price",
     ]
@@ -278,15 +299,19 @@ struct RandomPredicates {
         case 10: return "\(pick(["abs", "floor", "ceiling", "trunc", "sqrt", "ln", "log"]))(" + number(depth - 1) + ")"
         case 11: return "length(" + string(0) + ")"
         case 12:
-            return "TERNARY(" + predicate(0) + ", " + text(pick(["whole", "long", "small"])) + ", " + text(pick(["whole", "nil", "5"]))
+            return "TERNARY(" + predicate(0) + ", " + text(pick(["whole", "long", "small"])) + ", "
+                + text(pick(["whole", "nil", "5"]))
                 + ")"
-        default: return "(" + text(pick(["whole", "ratio", "price"])) + " ** " + text(pick(["2", "0", "0.5", "-1"])) + ")"
+        default:
+            return "(" + text(pick(["whole", "ratio", "price"])) + " ** " + text(pick(["2", "0", "0.5", "-1"])) + ")"
         }
     }
 
     private mutating func whole(_ depth: Int) -> Description {
         if chance(3) { return value(pick(RandomThings.longIntegers)) }
-        if depth > 0, chance(4) { return "(" + whole(depth - 1) + " \(pick(["&", "|", "^"])) " + whole(depth - 1) + ")" }
+        if depth > 0, chance(4) {
+            return "(" + whole(depth - 1) + " \(pick(["&", "|", "^"])) " + whole(depth - 1) + ")"
+        }
         return text(pick(Self.wholeKeys + ["ratio", "price"]))
     }
 
@@ -304,7 +329,8 @@ struct RandomPredicates {
         if depth > 0, chance(9) { return "TERNARY(" + predicate(0) + ", text, " + string(0) + ")" }
         switch Int.random(in: 0..<6, using: &random) {
         case 0, 1: return text("text")
-        case 2: return text(pick(["word", "owner.name", "parent.text", "link", "tags.@max.label", "parent.owner.name"]))
+        case 2:
+            return text(pick(["word", "owner.name", "parent.text", "link", "tags.@max.label", "parent.owner.name"]))
         default: return stringConstant()
         }
     }

@@ -58,18 +58,26 @@ final class RandomThings {
         }
     }
 
-    static func number(_ object: NSManagedObject) -> Int { (object.value(forKey: "number") as? NSNumber)?.intValue ?? -1 }
+    static func number(_ object: NSManagedObject) -> Int {
+        (object.value(forKey: "number") as? NSNumber)?.intValue ?? -1
+    }
 
     // MARK: Values
 
     static let integers: [Int64] = [0, 1, -1, 2, 3, 4, 5, 7, 10, 63, 64, 100, 255, -128, 32767]
     static let longIntegers: [Int64] = integers + [.max, .min, .max - 1, 9_007_199_254_740_993, -9_007_199_254_740_993]
-    static let doubles: [Double] = [0, 1, -1, 0.5, 2.5, -0.25, 0.1, 0.2, 0.3, 10, 4, 1e300, -1e300, 9_007_199_254_740_992, 1e-10]
-    static let decimals: [Decimal] = ["0", "1", "-1", "10", "4", "2.5", "0.1", "0.2", "0.3", "123456.789", "-0.05", "10000000000"]
-        .map { Decimal(string: $0)! }
+    static let doubles: [Double] = [
+        0, 1, -1, 0.5, 2.5, -0.25, 0.1, 0.2, 0.3, 10, 4, 1e300, -1e300, 9_007_199_254_740_992, 1e-10,
+    ]
+    static let decimals: [Decimal] = [
+        "0", "1", "-1", "10", "4", "2.5", "0.1", "0.2", "0.3", "123456.789", "-0.05", "10000000000",
+    ]
+    .map { Decimal(string: $0)! }
     static let texts = [
-        "", "a", "A", "b", "abc", "ABC", "aBc", "É", "é", "e\u{301}", "E\u{301}", "e", "E", "ß", "ss", "SS", "Straße", "STRASSE", "İ", "i",
-        "I", "ı", "i\u{307}", "👍🏽", "👍", "👨‍👩‍👧", "a\0b", "\0", "%", "_", "*", "?", "\\", "[", "]", "a%b", "a_b", "a*b", "a?b", "[a]", "5",
+        "", "a", "A", "b", "abc", "ABC", "aBc", "É", "é", "e\u{301}", "E\u{301}", "e", "E", "ß", "ss", "SS", "Straße",
+        "STRASSE", "İ", "i",
+        "I", "ı", "i\u{307}", "👍🏽", "👍", "👨‍👩‍👧", "a\0b", "\0", "%", "_", "*", "?", "\\", "[", "]", "a%b", "a_b", "a*b",
+        "a?b", "[a]", "5",
         "5.0",
         "-1", "10", "x\u{302}", "ﬁ", "fi", "\n", "a\nb", "Å", "A\u{30a}", "Ω", "K", "k", "ς", "Σ", "σ", " a", "a ",
         "B6A1C4E0-0000-4000-8000-000000000001",
@@ -85,30 +93,43 @@ final class RandomThings {
         let thing = NSEntityDescription(
             "Thing", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("small", .integer16AttributeType),
-                NSAttributeDescription("whole", .integer32AttributeType), NSAttributeDescription("long", .integer64AttributeType),
-                NSAttributeDescription("flag", .booleanAttributeType), NSAttributeDescription("ratio", .doubleAttributeType),
-                NSAttributeDescription("single", .floatAttributeType), NSAttributeDescription("price", .decimalAttributeType),
-                NSAttributeDescription("cost", .decimalAttributeType), NSAttributeDescription("text", .stringAttributeType),
-                NSAttributeDescription("word", .stringAttributeType), NSAttributeDescription("made", .dateAttributeType),
-                NSAttributeDescription("sold", .dateAttributeType), NSAttributeDescription("bytes", .binaryDataAttributeType),
-                NSAttributeDescription("photo", .binaryDataAttributeType), NSAttributeDescription("code", .UUIDAttributeType),
+                NSAttributeDescription("number", .integer32AttributeType),
+                NSAttributeDescription("small", .integer16AttributeType),
+                NSAttributeDescription("whole", .integer32AttributeType),
+                NSAttributeDescription("long", .integer64AttributeType),
+                NSAttributeDescription("flag", .booleanAttributeType),
+                NSAttributeDescription("ratio", .doubleAttributeType),
+                NSAttributeDescription("single", .floatAttributeType),
+                NSAttributeDescription("price", .decimalAttributeType),
+                NSAttributeDescription("cost", .decimalAttributeType),
+                NSAttributeDescription("text", .stringAttributeType),
+                NSAttributeDescription("word", .stringAttributeType),
+                NSAttributeDescription("made", .dateAttributeType),
+                NSAttributeDescription("sold", .dateAttributeType),
+                NSAttributeDescription("bytes", .binaryDataAttributeType),
+                NSAttributeDescription("photo", .binaryDataAttributeType),
+                NSAttributeDescription("code", .UUIDAttributeType),
                 NSAttributeDescription("link", .URIAttributeType),
             ])
         thing.attributesByName["photo"]?.allowsExternalBinaryDataStorage = true
-        let special = NSEntityDescription("Special", class: "NSManagedObject", [NSAttributeDescription("extra", .integer32AttributeType)])
+        let special = NSEntityDescription(
+            "Special", class: "NSManagedObject", [NSAttributeDescription("extra", .integer32AttributeType)])
         thing.subentities = [special]
         let owner = NSEntityDescription(
             "Owner", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("name", .stringAttributeType),
-                NSAttributeDescription("rank", .integer32AttributeType), NSAttributeDescription("budget", .decimalAttributeType),
+                NSAttributeDescription("number", .integer32AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("rank", .integer32AttributeType),
+                NSAttributeDescription("budget", .decimalAttributeType),
             ])
         let tag = NSEntityDescription(
             "Tag", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("label", .stringAttributeType),
-                NSAttributeDescription("weight", .doubleAttributeType), NSAttributeDescription("worth", .decimalAttributeType),
+                NSAttributeDescription("number", .integer32AttributeType),
+                NSAttributeDescription("label", .stringAttributeType),
+                NSAttributeDescription("weight", .doubleAttributeType),
+                NSAttributeDescription("worth", .decimalAttributeType),
                 NSAttributeDescription("day", .dateAttributeType),
             ])
         relate(owner, "things", toMany: true, thing, inverse: "owner")
@@ -168,7 +189,8 @@ final class RandomThings {
             if isSpecial { thing.setValue(pick(integers), forKey: "extra") }
             thing.setValue(pick(owners), forKey: "owner")
             thing.setValue(pick(things), forKey: "parent")
-            thing.setValue(NSSet(array: tags.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }), forKey: "tags")
+            thing.setValue(
+                NSSet(array: tags.filter { _ in Int.random(in: 0..<3, using: &random) == 0 }), forKey: "tags")
             things.append(thing)
         }
     }

@@ -9,8 +9,10 @@ import Testing
         ("15 < books.pages", ["Ada", "Zoe"]), ("80 == books.pages", ["Zoe"]), ("born == books.pages", ["Ada"]),
         ("10 != books.pages", ["Ada", "Zoe"]), ("nil == books.title", ["Zoe"]), ("nil != books.title", ["Ada"]),
         ("NOT 15 < books.pages", ["Nobody"]), ("name ==[c] books.title", ["Ada"]), ("10 IN books.pages", ["Ada"]),
-        ("ANY born == books.pages", ["Ada"]), ("ALL born == books.pages", ["Ada"]), ("ALL 15 < books.pages", ["Ada", "Zoe"]),
-        ("books.title CONTAINS 'd'", ["Ada"]), ("books.title CONTAINS[c] 'D'", ["Ada"]), ("books.title CONTAINS 'x'", []),
+        ("ANY born == books.pages", ["Ada"]), ("ALL born == books.pages", ["Ada"]),
+        ("ALL 15 < books.pages", ["Ada", "Zoe"]),
+        ("books.title CONTAINS 'd'", ["Ada"]), ("books.title CONTAINS[c] 'D'", ["Ada"]),
+        ("books.title CONTAINS 'x'", []),
         ("books.pages CONTAINS 8", ["Zoe"]), ("ANY books.title CONTAINS 'd'", ["Ada"]),
         ("NONE books.title CONTAINS 'd'", ["Nobody", "Zoe"]),
     ]

@@ -4,7 +4,9 @@ import Testing
 
 /// Two contexts that change one relationship from different ends.
 @Suite struct BothEndsTests {
-    static let policies: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback]
+    static let policies: [NSMergePolicy] = [
+        .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+    ]
 
     /// A store with a1, a2, b1, b2 and b3, and the relationship between A and B that a test is
     /// about.
@@ -13,18 +15,25 @@ import Testing
         let here: NSManagedObjectContext
         let there: NSManagedObjectContext
 
-        init(_ kind: StoreKind, _ policy: NSMergePolicy = .error, aToMany: Bool = false, bToMany: Bool = false, ordered: Bool = false)
+        init(
+            _ kind: StoreKind, _ policy: NSMergePolicy = .error, aToMany: Bool = false, bToMany: Bool = false,
+            ordered: Bool = false
+        )
             throws
         {
             let a = NSEntityDescription(
-                "A", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("text", .stringAttributeType)])
+                "A", class: "NSManagedObject",
+                [.init("name", .stringAttributeType), .init("text", .stringAttributeType)])
             let b = NSEntityDescription(
-                "B", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("text", .stringAttributeType)])
+                "B", class: "NSManagedObject",
+                [.init("name", .stringAttributeType), .init("text", .stringAttributeType)])
             relate(
                 a, "b", toMany: aToMany, ordered: ordered && aToMany, b, inverse: "a", inverseToMany: bToMany,
                 inverseOrdered: ordered && bToMany)
             stack = try TestStack([a, b], kind: kind)
-            for name in ["a1", "a2", "b1", "b2", "b3"] { stack.context.insert(name.hasPrefix("a") ? "A" : "B", ["name": name]) }
+            for name in ["a1", "a2", "b1", "b2", "b3"] {
+                stack.context.insert(name.hasPrefix("a") ? "A" : "B", ["name": name])
+            }
             try stack.context.save()
             here = stack.newContext()
             there = stack.newContext()
@@ -124,7 +133,8 @@ import Testing
         try pairs.set("a1", "b1", pairs.here)
         try pairs.here.save()
         try pairs.set("a1", "b2", pairs.here)
-        let request = NSSaveChangesRequest(inserted: nil, updated: [try pairs.object("a1", pairs.here)], deleted: nil, locked: nil)
+        let request = NSSaveChangesRequest(
+            inserted: nil, updated: [try pairs.object("a1", pairs.here)], deleted: nil, locked: nil)
         _ = try pairs.stack.coordinator.execute(request, with: pairs.here)
         #expect(try pairs.problems() == [])
         #expect(try pairs.stored("b2") == ["a1"])

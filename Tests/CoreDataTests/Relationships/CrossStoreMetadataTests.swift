@@ -45,7 +45,9 @@ import Testing
         #expect(!run.stack.context.hasChanges)
     }
 
-    @Test(arguments: StoreKind.persistent) func metadataThatCannotBeWrittenKeepTheObjectsFromBeingWritten(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func metadataThatCannotBeWrittenKeepTheObjectsFromBeingWritten(
+        kind: StoreKind
+    ) throws {
         let run = try Self(kind)
         let store = try run.addOther()
         run.stack.coordinator.setMetadata(["token": NSObject()], for: store)

@@ -54,7 +54,8 @@ final class CrossItem: NSManagedObject {
     func aSaveOfSeveralStoresMayFailForSome() throws {
         let stack = try stackOfItems()
         let first = try #require(stack.coordinator.persistentStores.first)
-        NSPersistentStoreCoordinator.registerStoreClass(UnreliableStore.self, forStoreType: "CrossStoreTests.Unreliable")
+        NSPersistentStoreCoordinator.registerStoreClass(
+            UnreliableStore.self, forStoreType: "CrossStoreTests.Unreliable")
         let added = try stack.coordinator.addPersistentStore(
             ofType: "CrossStoreTests.Unreliable", configurationName: nil, at: stack.url.appendingPathExtension("nodes"))
         let second = try #require(added as? UnreliableStore)
@@ -86,7 +87,8 @@ final class CrossItem: NSManagedObject {
         let first = try #require(stack.coordinator.persistentStores.first)
         let secondURL = stack.url.deletingLastPathComponent().appendingPathComponent("second.sqlite")
         let second = try stack.coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: secondURL, options: [NSPersistentStoreTimeoutOption: 0])
+            ofType: NSSQLiteStoreType, configurationName: nil, at: secondURL,
+            options: [NSPersistentStoreTimeoutOption: 0])
         let a = CrossItem(context: stack.context)
         let b = CrossItem(context: stack.context)
         stack.context.assign(a, to: first)

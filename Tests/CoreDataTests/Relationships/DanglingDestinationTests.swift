@@ -131,7 +131,8 @@ private let destinationKeys = ["owner", "line", "heads", "source"]
         #expect(after.destination == nil)
     }
 
-    @Test(arguments: StoreKind.allCases) func anUnchangedDestinationWithoutAnInverseIsNoMistake(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func anUnchangedDestinationWithoutAnInverseIsNoMistake(kind: StoreKind) throws
+    {
         let office = try Office(kind)
         office.item.setValue(office.owner, forKey: "source")
         try office.save()

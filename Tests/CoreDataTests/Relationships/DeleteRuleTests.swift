@@ -57,7 +57,8 @@ final class RulePart: NSManagedObject {
 
     func count(_ entity: String) -> Int? { stack.storedCount(of: entity) }
 
-    @Test("91, 93: deletion spreads when pending changes are processed") func deletionSpreadsAtTheEndOfTheEvent() throws {
+    @Test("91, 93: deletion spreads when pending changes are processed") func deletionSpreadsAtTheEndOfTheEvent() throws
+    {
         let item = item()
         owner.cascaded = [item]
         try stack.context.save()
@@ -224,7 +225,9 @@ final class RulePart: NSManagedObject {
     func deletedObjectsGetIntoNoRelationship() throws {
         let owner = NSEntityDescription("Owner", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         let tag = NSEntityDescription("Tag", class: "NSManagedObject", [.init("name", .stringAttributeType)])
-        relate(owner, "tags", toMany: true, tag, inverse: "owners", inverseToMany: true, inverseDeleteRule: .noActionDeleteRule)
+        relate(
+            owner, "tags", toMany: true, tag, inverse: "owners", inverseToMany: true,
+            inverseDeleteRule: .noActionDeleteRule)
         let stack = try TestStack([owner, tag])
         let object = NSManagedObject(entity: stack.entity("Owner"), insertInto: stack.context)
         let doomed = NSManagedObject(entity: stack.entity("Tag"), insertInto: stack.context)
@@ -239,7 +242,8 @@ final class RulePart: NSManagedObject {
         #expect((stored.value(forKey: "tags") as? Set<NSManagedObject>)?.isEmpty == true)
     }
 
-    @Test("97: an object that was never saved is deleted until the save, and then leaves the context") func newObjectsLeave() throws {
+    @Test("97: an object that was never saved is deleted until the save, and then leaves the context")
+    func newObjectsLeave() throws {
         try stack.context.save()
         let item = item()
         owner.cascaded = [item]

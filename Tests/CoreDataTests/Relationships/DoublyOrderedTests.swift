@@ -17,8 +17,12 @@ import Testing
             let a = NSEntityDescription("A", class: "NSManagedObject", [.init("name", .stringAttributeType)])
             let b = NSEntityDescription("B", class: "NSManagedObject", [.init("name", .stringAttributeType)])
             switch self {
-            case .pair: relate(a, "bs", toMany: true, ordered: true, b, inverse: "as", inverseToMany: true, inverseOrdered: true)
-            case .sameEntity: relate(a, "bs", toMany: true, ordered: true, a, inverse: "as", inverseToMany: true, inverseOrdered: true)
+            case .pair:
+                relate(
+                    a, "bs", toMany: true, ordered: true, b, inverse: "as", inverseToMany: true, inverseOrdered: true)
+            case .sameEntity:
+                relate(
+                    a, "bs", toMany: true, ordered: true, a, inverse: "as", inverseToMany: true, inverseOrdered: true)
             case .ownInverse:
                 let friends = NSRelationshipDescription("bs", to: a, toMany: true)
                 friends.isOrdered = true
@@ -49,7 +53,9 @@ import Testing
     }
 
     private func members(_ object: NSManagedObject, _ key: String) -> [String] {
-        (object.value(forKey: key) as? NSOrderedSet)?.array.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "nil" }
+        (object.value(forKey: key) as? NSOrderedSet)?.array.map {
+            ($0 as? NSManagedObject)?.value(forKey: "name") as? String ?? "nil"
+        }
             ?? []
     }
 

@@ -192,7 +192,8 @@ final class InverseNode: NSManagedObject {
         #expect(try stored(a).bookmark == nil)
     }
 
-    @Test("100: two objects may share a destination of a relationship without inverse") func sharedDestination() throws {
+    @Test("100: two objects may share a destination of a relationship without inverse") func sharedDestination() throws
+    {
         a.bookmark = c
         b.bookmark = c
         try stack.context.save()

@@ -11,8 +11,10 @@ import Testing
     private let items: [NSManagedObject]
 
     init() throws {
-        let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
+        let owner = NSEntityDescription(
+            "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
         relate(owner, "items", toMany: true, ordered: true, item, inverse: "owner")
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([owner, item]))
         _ = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
@@ -73,7 +75,9 @@ import Testing
         try context.save()
         let other = coordinator.newContext()
         let saved = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Owner")).first)
-        let numbers = { (set: NSOrderedSet) in set.compactMap { ($0 as? NSManagedObject)?.value(forKey: "number") as? Int } }
+        let numbers = { (set: NSOrderedSet) in
+            set.compactMap { ($0 as? NSManagedObject)?.value(forKey: "number") as? Int }
+        }
         #expect(numbers(try #require(saved.value(forKey: "items") as? NSOrderedSet)) == numbers(expected))
     }
 

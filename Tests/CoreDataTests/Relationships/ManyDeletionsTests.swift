@@ -9,10 +9,12 @@ import Testing
     /// stand-in each.
     private static func model() -> NSManagedObjectModel {
         func entity(_ name: String) -> NSEntityDescription {
-            NSEntityDescription(name, class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
+            NSEntityDescription(
+                name, class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
         }
         let (owner, part, piece, tag) = (entity("Owner"), entity("Part"), entity("Piece"), entity("Tag"))
-        let special = NSEntityDescription("SpecialPart", class: "NSManagedObject", [NSAttributeDescription("note", .stringAttributeType)])
+        let special = NSEntityDescription(
+            "SpecialPart", class: "NSManagedObject", [NSAttributeDescription("note", .stringAttributeType)])
         part.subentities = [special]
         relate(owner, "parts", toMany: true, deleteRule: .cascadeDeleteRule, part, inverse: "owner")
         relate(part, "pieces", toMany: true, ordered: true, deleteRule: .cascadeDeleteRule, piece, inverse: "part")
@@ -29,7 +31,8 @@ import Testing
         init(_ kind: StoreKind, seed: UInt64) throws {
             folder = try TemporaryFolder()
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: ManyDeletionsTests.model())
-            _ = try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("stock.sqlite")))
+            _ = try coordinator.addPersistentStore(
+                ofType: kind.type, configurationName: nil, at: kind.url(folder.file("stock.sqlite")))
             var generator = SeededGenerator(seed: seed)
             let context = coordinator.newContext()
             var serial = 0
@@ -46,9 +49,15 @@ import Testing
             let parts = make("Part", 20) + make("SpecialPart", 10)
             for piece in make("Piece", 40) { piece.setValue(parts.randomElement(using: &generator), forKey: "part") }
             for part in parts {
-                if Bool.random(using: &generator) { part.setValue(owners.randomElement(using: &generator), forKey: "owner") }
-                part.setValue(Set(tags.shuffled(using: &generator).prefix(Int.random(in: 0...3, using: &generator))), forKey: "tags")
-                if Bool.random(using: &generator) { part.setValue(parts.randomElement(using: &generator), forKey: "standIn") }
+                if Bool.random(using: &generator) {
+                    part.setValue(owners.randomElement(using: &generator), forKey: "owner")
+                }
+                part.setValue(
+                    Set(tags.shuffled(using: &generator).prefix(Int.random(in: 0...3, using: &generator))),
+                    forKey: "tags")
+                if Bool.random(using: &generator) {
+                    part.setValue(parts.randomElement(using: &generator), forKey: "standIn")
+                }
             }
             try context.save()
         }
@@ -56,13 +65,16 @@ import Testing
         /// The objects and their destinations as another program reads them.
         func content() throws -> [String] {
             let context = coordinator.newContext()
-            func name(_ object: NSManagedObject) -> String { "\(object.entity.name ?? "") \(object.value(forKey: "number") ?? "")" }
+            func name(_ object: NSManagedObject) -> String {
+                "\(object.entity.name ?? "") \(object.value(forKey: "number") ?? "")"
+            }
             return try ["Owner", "Part", "Piece", "Tag"].flatMap { entity in
                 try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { object in
                     let related = object.entity.relationshipsByName.keys.sorted().map { key in
                         switch object.value(forKey: key) {
                         case let members as Set<NSManagedObject>: "\(key) \(members.map(name).sorted())"
-                        case let members as NSOrderedSet: "\(key) \(members.compactMap { $0 as? NSManagedObject }.map(name))"
+                        case let members as NSOrderedSet:
+                            "\(key) \(members.compactMap { $0 as? NSManagedObject }.map(name))"
                         case let member as NSManagedObject: "\(key) \(name(member))"
                         default: "\(key) -"
                         }

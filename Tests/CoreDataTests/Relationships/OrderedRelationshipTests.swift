@@ -114,7 +114,8 @@ final class OrderedSong: NSManagedObject {
         #expect(try storedTitles() == "CB")
     }
 
-    @Test("99: an object that leaves an ordered relationship loses its position") func leavingTakesThePosition() throws {
+    @Test("99: an object that leaves an ordered relationship loses its position") func leavingTakesThePosition() throws
+    {
         let position = stack.kind == .sqlite ? "Z_FOK_LIST" : "list_pos"
         stack.expectColumn("SELECT count(\(position)) FROM {song}", is: ["3"])
         songs[0].list = nil
@@ -138,7 +139,8 @@ final class OrderedSong: NSManagedObject {
         place.mutableOrderedSetValue(forKey: "items").addObjects(from: [items[2], items[0], items[1]])
         try stack.context.save()
         let stored = try stack.newContext().existingObject(with: place.objectID).value(forKey: "items") as? NSOrderedSet
-        #expect(stored?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == ["C", "A", "B"])
+        #expect(
+            stored?.array.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == ["C", "A", "B"])
     }
 
     @Test("99: an ordered many-to-many relationship keeps an order for each owner") func orderedManyToMany() throws {

@@ -12,7 +12,12 @@ import Testing
             for step in 0..<120 {
                 try run.doSomething()
                 if let problem = run.problem {
-                    Issue.record("seed \(seed), child \(isChild), step \(step): \(problem)\n\(run.log.suffix(25).joined(separator: "\n"))")
+                    Issue.record(
+                        """
+                        seed \(seed), child \(isChild), step \(step): \(problem)
+                        \(run.log.suffix(25).joined(separator: "\n"))
+                        """
+                    )
                     return
                 }
             }
@@ -61,7 +66,9 @@ private struct Reference: Equatable {
         set(bond, owner, items)
     }
 
-    mutating func unlink(_ bond: Bond, _ owner: Int, _ item: Int) { set(bond, owner, items(bond, of: owner).filter { $0 != item }) }
+    mutating func unlink(_ bond: Bond, _ owner: Int, _ item: Int) {
+        set(bond, owner, items(bond, of: owner).filter { $0 != item })
+    }
 
     mutating func setItems(_ bond: Bond, of owner: Int, _ wanted: [Int]) {
         for item in items(bond, of: owner) where !wanted.contains(item) { unlink(bond, owner, item) }
@@ -91,8 +98,10 @@ private final class AccessorRun {
 
     init(_ kind: StoreKind, isChild: Bool, seed: UInt64) throws {
         generator = SeededGenerator(seed: seed)
-        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .integer32AttributeType)])
-        let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .integer32AttributeType)])
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject", [NSAttributeDescription("name", .integer32AttributeType)])
+        let owner = NSEntityDescription(
+            "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .integer32AttributeType)])
         for bond in Bond.all {
             relate(
                 owner, bond.forward, toMany: bond.isToMany, ordered: bond.isOrdered, item, inverse: bond.back,
@@ -100,7 +109,8 @@ private final class AccessorRun {
         }
         folder = try TemporaryFolder()
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([item, owner]))
-        try coordinator.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
+        try coordinator.addPersistentStore(
+            ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
         root = coordinator.newContext()
         if isChild {
             context = root.newChild()
@@ -138,7 +148,9 @@ private final class AccessorRun {
         if isDoubled { object.didChangeValue(forKey: key) }
     }
 
-    private func set(_ object: NSManagedObject, _ key: String, _ style: Style, _ value: Any?, isChangedBefore: Any?? = nil) {
+    private func set(
+        _ object: NSManagedObject, _ key: String, _ style: Style, _ value: Any?, isChangedBefore: Any?? = nil
+    ) {
         if style == .generated { return object.setValue(value, forKey: key) }
         announced(object, key) {
             if let before = isChangedBefore { object.setPrimitiveValue(before, forKey: key) }
@@ -147,7 +159,8 @@ private final class AccessorRun {
     }
 
     private func add(
-        _ member: NSManagedObject, to object: NSManagedObject, _ key: String, isOrdered: Bool, _ style: Style, at index: Int?
+        _ member: NSManagedObject, to object: NSManagedObject, _ key: String, isOrdered: Bool, _ style: Style,
+        at index: Int?
     ) {
         func view(_ isPrimitive: Bool) -> Any? {
             if isPrimitive { return object.primitiveValue(forKey: key) }
@@ -176,7 +189,9 @@ private final class AccessorRun {
         }
     }
 
-    private func remove(_ member: NSManagedObject, from object: NSManagedObject, _ key: String, isOrdered: Bool, _ style: Style) {
+    private func remove(
+        _ member: NSManagedObject, from object: NSManagedObject, _ key: String, isOrdered: Bool, _ style: Style
+    ) {
         if style == .generated {
             if isOrdered { return object.mutableOrderedSetValue(forKey: key).remove(member) }
             return object.mutableSetValue(forKey: key).remove(member)
@@ -185,7 +200,11 @@ private final class AccessorRun {
         let set = object.primitiveValue(forKey: key)
         if style == .byHand {
             let copy = (set as? NSObject)?.mutableCopy()
-            if let copy = copy as? NSMutableOrderedSet { copy.remove(member) } else { (copy as? NSMutableSet)?.remove(member) }
+            if let copy = copy as? NSMutableOrderedSet {
+                copy.remove(member)
+            } else {
+                (copy as? NSMutableSet)?.remove(member)
+            }
             object.setPrimitiveValue(copy, forKey: key)
         } else if let set = set as? NSMutableOrderedSet {
             set.remove(member)
@@ -221,7 +240,9 @@ private final class AccessorRun {
                 let value: NSObject = bond.isOrdered ? NSOrderedSet(array: objects) : NSSet(array: objects)
                 set(ownerObject, bond.forward, style, value, isChangedBefore: chance(20) ? .some(.some(NSSet())) : nil)
             } else {
-                set(ownerObject, bond.forward, style, wanted.first.map { items[$0] }, isChangedBefore: chance(20) ? .some(nil) : nil)
+                set(
+                    ownerObject, bond.forward, style, wanted.first.map { items[$0] },
+                    isChangedBefore: chance(20) ? .some(nil) : nil)
             }
             now.setItems(bond, of: owner, wanted)
         case 4:
@@ -235,12 +256,15 @@ private final class AccessorRun {
             remove(ownerObject, from: itemObject, bond.back, isOrdered: false, style)
             now.unlink(bond, owner, item)
         default:
-            let wanted = owners.indices.shuffled(using: &generator).prefix(random(0..<(bond.backIsToMany ? 3 : 2))).sorted()
+            let wanted = owners.indices.shuffled(using: &generator).prefix(random(0..<(bond.backIsToMany ? 3 : 2)))
+                .sorted()
             log.append("set owners \(name) to \(wanted)")
             if bond.backIsToMany {
                 set(itemObject, bond.back, style, NSSet(array: wanted.map { owners[$0] }))
             } else {
-                set(itemObject, bond.back, style, wanted.first.map { owners[$0] }, isChangedBefore: chance(20) ? .some(nil) : nil)
+                set(
+                    itemObject, bond.back, style, wanted.first.map { owners[$0] },
+                    isChangedBefore: chance(20) ? .some(nil) : nil)
             }
             now.setOwners(bond, of: item, wanted)
         }
@@ -269,7 +293,9 @@ private final class AccessorRun {
             try save()
             check("the saving context")
             let other = coordinator.newContext()
-            try withExtendedLifetime(other) { check("another context", try fetched("Owner", other), try fetched("Item", other)) }
+            try withExtendedLifetime(other) {
+                check("another context", try fetched("Owner", other), try fetched("Item", other))
+            }
             if chance(70) { context.refreshAllObjects() }
         default: check("the context")
         }
@@ -301,7 +327,9 @@ private final class AccessorRun {
     // MARK: Checks
 
     private func fetched(_ entity: String, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
-        try context.objects(entity).sorted { $0.value(forKey: "name") as? Int ?? 0 < $1.value(forKey: "name") as? Int ?? 0 }
+        try context.objects(entity).sorted {
+            $0.value(forKey: "name") as? Int ?? 0 < $1.value(forKey: "name") as? Int ?? 0
+        }
     }
 
     private func check(_ who: String) { check(who, owners, items) }

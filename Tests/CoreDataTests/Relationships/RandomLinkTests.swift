@@ -72,9 +72,12 @@ private final class Desk {
         friends.isOrdered = true
         friends.inverseRelationship = friends
         page.properties += [
-            NSRelationshipDescription("one", to: note), NSRelationshipDescription("many", to: note, toMany: true), row, friends,
+            NSRelationshipDescription("one", to: note), NSRelationshipDescription("many", to: note, toMany: true), row,
+            friends,
         ]
-        relate(page, "pairs", toMany: true, ordered: true, note, inverse: "pairs", inverseToMany: true, inverseOrdered: true)
+        relate(
+            page, "pairs", toMany: true, ordered: true, note, inverse: "pairs", inverseToMany: true,
+            inverseOrdered: true)
         return NSManagedObjectModel([page, note])
     }
 
@@ -121,7 +124,8 @@ private final class Desk {
     private func set(_ owner: String, _ key: String, _ members: [String]) {
         let members = members.compactMap { objects[$0] }
         switch objects[owner]?.entity.relationshipsByName[key] {
-        case let relationship? where relationship.isOrdered: objects[owner]?.setValue(NSOrderedSet(array: members), forKey: key)
+        case let relationship? where relationship.isOrdered:
+            objects[owner]?.setValue(NSOrderedSet(array: members), forKey: key)
         case let relationship? where relationship.isToMany: objects[owner]?.setValue(NSSet(array: members), forKey: key)
         default: objects[owner]?.setValue(members.first, forKey: key)
         }
@@ -212,10 +216,14 @@ private final class Desk {
                 wanted.pages[page]?.pairs.append(note)
             }
         case .friends:
-            let members = Array(pages.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))).filter { $0 != page }
+            let members = Array(pages.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))).filter {
+                $0 != page
+            }
             set(page, "friends", members)
             wanted.pages[page]?.friends = members
-            for other in pages where other != page { follow(members.contains(other), page, &wanted.pages[other, default: Page()].friends) }
+            for other in pages where other != page {
+                follow(members.contains(other), page, &wanted.pages[other, default: Page()].friends)
+            }
         case .deletePage:
             if let object = objects[page] { context.delete(object) }
             wanted.pages[page] = nil
@@ -243,7 +251,8 @@ private final class Desk {
                 wanted.pages[page]?.row.removeAll { $0 == note }
             }
         }
-        for (owner, content) in wanted.pages where key == "many" ? content.many.contains(note) : content.row.contains(note) {
+        for (owner, content) in wanted.pages
+        where key == "many" ? content.many.contains(note) : content.row.contains(note) {
             remove(note, owner)
             if owner == page { return }
         }
@@ -299,7 +308,8 @@ extension Desk.Content {
         for page in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Page")) {
             let one = page.value(forKey: "one") as? NSManagedObject
             pages[page.value(forKey: "name") as? String ?? "nil"] = Desk.Page(
-                one: one.map { $0.value(forKey: "name") as? String ?? "nil" }, many: Set(names(page.value(forKey: "many"))),
+                one: one.map { $0.value(forKey: "name") as? String ?? "nil" },
+                many: Set(names(page.value(forKey: "many"))),
                 row: names(page.value(forKey: "row")), pairs: names(page.value(forKey: "pairs")),
                 friends: names(page.value(forKey: "friends")))
         }

@@ -89,10 +89,12 @@ private final class OwnerRun {
     }
 
     private static func model(_ ordered: Bool) -> NSManagedObjectModel {
-        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let items = NSRelationshipDescription("items", to: item, toMany: true)
         items.isOrdered = ordered
-        let box = NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), items])
+        let box = NSEntityDescription(
+            "Box", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), items])
         return NSManagedObjectModel([box, item])
     }
 
@@ -173,13 +175,15 @@ private final class OwnerRun {
                 try insertBox("b\(serial)", player)
             }
         case 10:
-            guard let box, !player.newBoxes.contains(box), player.view[box] == player.base[box], let object = player.objects[box]
+            guard let box, !player.newBoxes.contains(box), player.view[box] == player.base[box],
+                let object = player.objects[box]
             else { return }
             player.context.delete(object)
             player.view[box] = nil
             player.deletedBoxes.insert(box)
         case 11:
-            guard let item, !player.newItems.contains(item), !player.touchedItems.contains(item), let object = player.objects[item]
+            guard let item, !player.newItems.contains(item), !player.touchedItems.contains(item),
+                let object = player.objects[item]
             else { return }
             player.context.delete(object)
             player.items.remove(item)
@@ -237,7 +241,9 @@ private final class OwnerRun {
         var owners: [String: Set<String>] = [:]
         if let tables {
             let rows = tables.rows(
-                "SELECT i.{name}, coalesce(b.{name}, CAST(i.\(key) AS text)) FROM {item} i LEFT JOIN {box} b ON b.{id} = i.\(key)")
+                "SELECT i.{name}, coalesce(b.{name}, CAST(i.\(key) AS text)) FROM {item} i LEFT JOIN {box} b ON "
+                    + "b.{id} = i.\(key)"
+            )
             for row in rows { owners[row[0] ?? "?"] = [row[1] ?? "-"] }
             return (Set(tables.column("SELECT {name} FROM {box}").compactMap { $0 }), owners)
         }
@@ -267,7 +273,8 @@ private final class OwnerRun {
                 let wrong = Set(found.owners.keys).union(owners.keys).filter { found.owners[$0] != owners[$0] }.sorted()
                 let gone: Set<String> = ["gone"]
                 return "\(who) has "
-                    + wrong.map { "\($0) in \(found.owners[$0] ?? gone), not \(owners[$0] ?? gone)" }.joined(separator: "; ")
+                    + wrong.map { "\($0) in \(found.owners[$0] ?? gone), not \(owners[$0] ?? gone)" }.joined(
+                        separator: "; ")
             }
         }
         if ordered, let tables {

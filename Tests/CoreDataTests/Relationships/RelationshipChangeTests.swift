@@ -30,7 +30,8 @@ final class ChangingSpecialItem: ChangingItem {
         let owner = NSEntityDescription("Owner", class: "ChangingOwner", [.init("name", .stringAttributeType)])
         let item = NSEntityDescription("Item", class: "ChangingItem", [.init("name", .stringAttributeType)])
         let special = NSEntityDescription(
-            "SpecialItem", class: "ChangingSpecialItem", [.init("special", .stringAttributeType), .init("above", .stringAttributeType)])
+            "SpecialItem", class: "ChangingSpecialItem",
+            [.init("special", .stringAttributeType), .init("above", .stringAttributeType)])
         item.subentities = [special]
         relate(owner, "items", toMany: true, item, inverse: "owner")
         relate(owner, "tags", toMany: true, item, inverse: "taggers", inverseToMany: true)
@@ -125,7 +126,8 @@ final class ChangingSpecialItem: ChangingItem {
         stack.expectColumn("SELECT count(*) FROM \(joins.first.flatMap { $0 } ?? "")", is: ["1"])
     }
 
-    @Test("94: deleting an owner whose relationships are faults clears the members' side") func deletingAFault() throws {
+    @Test("94: deleting an owner whose relationships are faults clears the members' side") func deletingAFault() throws
+    {
         let other = stack.newContext()
         other.delete(other.object(with: owner.objectID))
         try other.save()
@@ -179,7 +181,8 @@ final class ChangingSpecialItem: ChangingItem {
         #expect(stack.storedCount(of: "Item") == 3)
     }
 
-    @Test("88: emptying and filling a relationship in one save stores the last state") func emptyingAndFilling() throws {
+    @Test("88: emptying and filling a relationship in one save stores the last state") func emptyingAndFilling() throws
+    {
         owner.tags = []
         owner.tags = [items[1], items[2]]
         owner.list = nil

@@ -28,9 +28,12 @@ final class RestoredLabel: NSManagedObject {
 
     /// An album of three songs with one label, saved; the relationships are loaded or still faults.
     private init(loaded: Bool) throws {
-        let album = NSEntityDescription("Album", class: "RestoredAlbum", [NSAttributeDescription("title", .stringAttributeType)])
-        let song = NSEntityDescription("Song", class: "RestoredSong", [NSAttributeDescription("title", .stringAttributeType)])
-        let label = NSEntityDescription("Label", class: "RestoredLabel", [NSAttributeDescription("name", .stringAttributeType)])
+        let album = NSEntityDescription(
+            "Album", class: "RestoredAlbum", [NSAttributeDescription("title", .stringAttributeType)])
+        let song = NSEntityDescription(
+            "Song", class: "RestoredSong", [NSAttributeDescription("title", .stringAttributeType)])
+        let label = NSEntityDescription(
+            "Label", class: "RestoredLabel", [NSAttributeDescription("name", .stringAttributeType)])
         relate(album, "songs", toMany: true, ordered: true, song, inverse: "album")
         relate(album, "labels", toMany: true, label, inverse: "albums", inverseToMany: true)
         stack = try TestStack([album, song, label])
@@ -59,7 +62,9 @@ final class RestoredLabel: NSManagedObject {
     private func rows() -> [[String?]]? {
         stack.tables.map { tables in
             tables.rows(
-                "SELECT {version}, NULL, NULL FROM {album} UNION ALL SELECT {version}, {album_id}, \(position) FROM {song}")
+                "SELECT {version}, NULL, NULL FROM {album} UNION ALL SELECT {version}, {album_id}, \(position) FROM "
+                    + "{song}"
+            )
                 + tables.rows("SELECT {version} FROM {label}")
         }
     }

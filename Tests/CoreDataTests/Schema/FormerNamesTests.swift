@@ -15,7 +15,9 @@ import Testing
             var result: [String: [String]] = [:]
             for object in try context.objects(entity, by: "name") {
                 let value = object.value(forKey: key)
-                let members = (value as? NSOrderedSet)?.compactMap { $0 as? NSManagedObject } ?? Array(value as? Set<NSManagedObject> ?? [])
+                let members =
+                    (value as? NSOrderedSet)?.compactMap { $0 as? NSManagedObject }
+                    ?? Array(value as? Set<NSManagedObject> ?? [])
                 let names = members.compactMap { $0.value(forKey: "name") as? String }
                 let owner = object.value(forKey: "name") as? String ?? ""
                 if !names.isEmpty { result[owner] = value is NSOrderedSet ? names : names.sorted() }
@@ -91,7 +93,9 @@ import Testing
             "Z_1TAGS", to: "Z_2ZBOOKS",
             [("Z_2TAGS", "Z_2TAGS"), ("Z_1ZBOOKS", "Z_1ZBOOKS"), ("Z_FOK_2TAGS", "Z_FOK_2TAGS")])
         try store.migrate(to: library(extra: true))
-        #expect(store.file.column("SELECT name FROM sqlite_master WHERE name LIKE 'Z\\_2%' ESCAPE '\\' AND type = 'table'") == ["Z_2TAGS"])
+        #expect(
+            store.file.column("SELECT name FROM sqlite_master WHERE name LIKE 'Z\\_2%' ESCAPE '\\' AND type = 'table'")
+                == ["Z_2TAGS"])
         try expectLibrary { library(extra: true) }
     }
 
@@ -125,7 +129,8 @@ import Testing
         ("Z_4FOLLOWS", ["Z_4FOLLOWS", "Z_4FOLLOWEDBY"], ["Z_4FOLLOWS", "Z_4FOLLOWEDBY"]),
         ("Z_4FOLLOWEDBY", ["Z_4FOLLOWS1", "Z_4FOLLOWEDBY"], ["Z_4FOLLOWEDBY", "Z_4FOLLOWS1"]),
     ])
-    func bothDirectionsOfAnEntityWithItselfStayWhateverTheNames(table: String, names: [String], order: [String]) throws {
+    func bothDirectionsOfAnEntityWithItselfStayWhateverTheNames(table: String, names: [String], order: [String]) throws
+    {
         try fillPeople()
         rename("Z_1FOLLOWS", to: table, [("Z_1FOLLOWS", names[0]), ("Z_1FOLLOWEDBY", names[1])], order: order)
         try expectPeople { people() }
@@ -241,18 +246,24 @@ import Testing
             context.insert("Crate", ["name": "crate"])
         }
         let key = { (table: String, name: String) in "(SELECT Z_PK FROM \(table) WHERE ZNAME = '\(name)')" }
-        let pairs = [("box", "i3", 2048), ("box", "i1", 3072), ("crate", "i2", 2048)] + (sharing ? [("crate", "i3", 3072)] : [])
+        let pairs =
+            [("box", "i3", 2048), ("box", "i1", 3072), ("crate", "i2", 2048)] + (sharing ? [("crate", "i3", 3072)] : [])
         let position = ordered ? ", Z_FOK_3ITEMS INTEGER" : ""
-        var sql = "CREATE TABLE Z_1ITEMS ( Z_1BOX INTEGER, Z_3ITEMS INTEGER\(position), PRIMARY KEY (Z_1BOX, Z_3ITEMS) );"
+        var sql =
+            "CREATE TABLE Z_1ITEMS ( Z_1BOX INTEGER, Z_3ITEMS INTEGER\(position), PRIMARY KEY (Z_1BOX, Z_3ITEMS) );"
         for (box, item, place) in pairs {
-            sql += "INSERT INTO Z_1ITEMS VALUES (\(key("ZBOX", box)), \(key("ZITEM", item))\(ordered ? ", \(place)" : ""));"
+            sql +=
+                "INSERT INTO Z_1ITEMS VALUES (\(key("ZBOX", box)), "
+                + "\(key("ZITEM", item))\(ordered ? ", \(place)" : ""));"
         }
         sql += "DROP INDEX ZITEM_Z1ITEMS_INDEX; ALTER TABLE ZITEM DROP COLUMN Z1ITEMS;"
         if ordered { sql += "ALTER TABLE ZITEM DROP COLUMN Z_FOK_1ITEMS;" }
         #expect(store.file.execute(sql))
     }
 
-    @Test(arguments: [false, true]) func aRelationshipWithoutAnInverseInATableOfItsOwnIsReadAndWritten(ordered: Bool) throws {
+    @Test(arguments: [false, true]) func aRelationshipWithoutAnInverseInATableOfItsOwnIsReadAndWritten(ordered: Bool)
+        throws
+    {
         try makeFormerBoxes(ordered: ordered)
         let expected = ["box": ordered ? ["i3", "i1"] : ["i1", "i3"], "crate": ["i2"]]
         #expect(try links(boxes(ordered: ordered), "Box", "items") == expected)
@@ -274,7 +285,10 @@ import Testing
         try store.migrate(to: boxes(ordered: ordered, extra: true))
         #expect(store.file.value("SELECT count(*) FROM sqlite_master WHERE name LIKE 'Z\\_1ITEMS%' ESCAPE '\\'") == "0")
         // Attic is 1 now, Box 2. What two boxes had stays with the first.
-        #expect(store.file.rows("SELECT ZNAME, Z2ITEMS FROM ZITEM ORDER BY 1") == [["i1", "1"], ["i2", "2"], ["i3", "1"], ["i4", nil]])
+        #expect(
+            store.file.rows("SELECT ZNAME, Z2ITEMS FROM ZITEM ORDER BY 1") == [
+                ["i1", "1"], ["i2", "2"], ["i3", "1"], ["i4", nil],
+            ])
         let expected = ["box": ordered ? ["i3", "i1"] : ["i1", "i3"], "crate": ["i2"]]
         #expect(try links(boxes(ordered: ordered, extra: true), "Box", "items") == expected)
     }
@@ -299,7 +313,8 @@ import Testing
             object.subentities = [syncable]
             syncable.subentities = [file]
             let delivery = entity("Delivery", text("name"), NSRelationshipDescription("object", to: syncable))
-            return extra ? model(object, syncable, file, delivery, entity("Attic")) : model(object, syncable, file, delivery)
+            return extra
+                ? model(object, syncable, file, delivery, entity("Attic")) : model(object, syncable, file, delivery)
         }
         try store.open(deliveries()) { context in
             context.insert("Delivery", ["name": "d", "object": context.insert("File", ["name": "f"])])

@@ -78,7 +78,11 @@ import Testing
                 ordered ? box.mutableOrderedSetValue(forKey: "items") : box.mutableSetValue(forKey: "items")
             }
             // Both changes are in one save.
-            if let set = members(both[1]) as? NSMutableOrderedSet { set.add(item) } else { (members(both[1]) as? NSMutableSet)?.add(item) }
+            if let set = members(both[1]) as? NSMutableOrderedSet {
+                set.add(item)
+            } else {
+                (members(both[1]) as? NSMutableSet)?.add(item)
+            }
             if let set = members(both[0]) as? NSMutableOrderedSet {
                 set.remove(item)
             } else {
@@ -118,7 +122,8 @@ import Testing
 
     @Test func deleteRulesAreApplied() throws {
         try store.open(boxes(.cascadeDeleteRule)) { fill($0) }
-        try store.open(boxes(.cascadeDeleteRule)) { context in context.delete(try context.objects("Box", by: "name")[0]) }
+        try store.open(boxes(.cascadeDeleteRule)) { context in context.delete(try context.objects("Box", by: "name")[0])
+        }
         #expect(owners("Z1ITEMS") == [["T", "crate"]])
 
         try store.open(boxes(.denyDeleteRule)) { context in

@@ -154,7 +154,8 @@ import Testing
             attribute.preservesValueInHistoryOnDeletion = true
             return attribute
         }
-        let person = entity("Person", text("note"), kept(text("name")), kept(NSAttributeDescription("id", .UUIDAttributeType)))
+        let person = entity(
+            "Person", text("note"), kept(text("name")), kept(NSAttributeDescription("id", .UUIDAttributeType)))
         if born { person.properties += [kept(NSAttributeDescription("born", .dateAttributeType))] }
         if extra { person.properties += [kept(number("height"))] }
         let member = entity("Member", kept(number("level")))
@@ -201,7 +202,8 @@ import Testing
     @Test func aDeletionLeavesTheValuesThatTheObjectHadWhenItWasDeleted() throws {
         func prices() -> NSManagedObjectModel {
             let attributes = [
-                text("name"), NSAttributeDescription("price", .decimalAttributeType), NSAttributeDescription("day", .dateAttributeType),
+                text("name"), NSAttributeDescription("price", .decimalAttributeType),
+                NSAttributeDescription("day", .dateAttributeType),
                 NSAttributeDescription("web", .URIAttributeType), text("note"),
             ]
             for attribute in attributes { attribute.preservesValueInHistoryOnDeletion = true }

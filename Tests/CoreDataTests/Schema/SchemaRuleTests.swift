@@ -10,7 +10,9 @@ import Testing
     static func statements(_ entities: NSEntityDescription..., indexes: Bool = false) throws -> [String] {
         let store = try MigratedStore()
         try store.open(NSManagedObjectModel(entities)) { _ in }
-        let sql = "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT IN ('Z_PRIMARYKEY', 'Z_METADATA', 'Z_MODELCACHE') "
+        let sql =
+            "SELECT sql FROM sqlite_master WHERE sql NOT NULL AND name NOT IN ('Z_PRIMARYKEY', 'Z_METADATA', "
+            + "'Z_MODELCACHE') "
         return store.file.column(sql + (indexes ? "" : "AND type = 'table' ") + "ORDER BY rowid").compactMap { $0 }
     }
 
@@ -55,10 +57,13 @@ import Testing
     @Test func positionsOfBothSidesFollowInTheOrderOfTheColumns() throws {
         let list = entity("List")
         let song = entity("Song")
-        relate(list, "songs", toMany: true, ordered: true, song, inverse: "lists", inverseToMany: true, inverseOrdered: true)
+        relate(
+            list, "songs", toMany: true, ordered: true, song, inverse: "lists", inverseToMany: true,
+            inverseOrdered: true)
         #expect(
             try Self.statements(list, song)[1]
-                == "CREATE TABLE Z_1SONGS ( Z_1LISTS INTEGER, Z_2SONGS INTEGER, Z_FOK_1LISTS INTEGER, Z_FOK_2SONGS INTEGER, "
+                == "CREATE TABLE Z_1SONGS ( Z_1LISTS INTEGER, Z_2SONGS INTEGER, Z_FOK_1LISTS INTEGER, Z_FOK_2SONGS "
+                + "INTEGER, "
                 + "PRIMARY KEY (Z_1LISTS, Z_2SONGS) )")
     }
 
@@ -73,7 +78,8 @@ import Testing
         }
         #expect(
             tables == [
-                "CREATE TABLE Z_1USERS ( Z_1REACTIONS INTEGER, Z_3USERS INTEGER, PRIMARY KEY (Z_1REACTIONS, Z_3USERS) )",
+                "CREATE TABLE Z_1USERS ( Z_1REACTIONS INTEGER, Z_3USERS INTEGER, PRIMARY KEY (Z_1REACTIONS, "
+                    + "Z_3USERS) )",
                 "CREATE TABLE Z_2USERS ( Z_2SYSTEMMESSAGES INTEGER, Z_3USERS1 INTEGER, Z_FOK_3USERS1 INTEGER, "
                     + "PRIMARY KEY (Z_2SYSTEMMESSAGES, Z_3USERS1) )",
                 "CREATE INDEX Z_1USERS_Z_3USERS_INDEX ON Z_1USERS (Z_3USERS, Z_1REACTIONS)",
@@ -97,7 +103,8 @@ import Testing
             try Self.statements(animal, cat, dog, owner, vet, indexes: true) == [
                 "CREATE TABLE ZANIMAL ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )",
                 "CREATE TABLE Z_1VETS ( Z_1ANIMALS INTEGER, Z_5VETS INTEGER, PRIMARY KEY (Z_1ANIMALS, Z_5VETS) )",
-                "CREATE TABLE Z_2ENEMIES ( Z_2CHASES INTEGER, Z_3ENEMIES INTEGER, PRIMARY KEY (Z_2CHASES, Z_3ENEMIES) )",
+                "CREATE TABLE Z_2ENEMIES ( Z_2CHASES INTEGER, Z_3ENEMIES INTEGER, PRIMARY KEY (Z_2CHASES, "
+                    + "Z_3ENEMIES) )",
                 "CREATE TABLE Z_3OWNERS ( Z_3DOGS INTEGER, Z_4OWNERS INTEGER, PRIMARY KEY (Z_3DOGS, Z_4OWNERS) )",
                 "CREATE TABLE ZOWNER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )",
                 "CREATE TABLE ZVET ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )",
@@ -124,7 +131,8 @@ import Testing
         ]
         #expect(
             try Self.statements(object, syncable, file, delivery)[0]
-                == "CREATE TABLE ZDELIVERY ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZANYTHING INTEGER, "
+                == "CREATE TABLE ZDELIVERY ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZANYTHING "
+                + "INTEGER, "
                 + "Z2_ANYTHING INTEGER, ZFILE INTEGER, ZOBJECT INTEGER, Z3_OBJECT INTEGER )")
     }
 
@@ -140,7 +148,8 @@ import Testing
             try Self.statements(box, cart, item, indexes: true) == [
                 "CREATE TABLE ZBOX ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )",
                 "CREATE TABLE ZCART ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZGIFT INTEGER )",
-                "CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAMOUNT INTEGER, ZGIFTOF INTEGER, "
+                "CREATE TABLE ZITEM ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZAMOUNT INTEGER, "
+                    + "ZGIFTOF INTEGER, "
                     + "Z1ITEMS INTEGER, Z2ITEMS INTEGER, ZNAME VARCHAR )",
                 "CREATE INDEX ZCART_ZGIFT_INDEX ON ZCART (ZGIFT)",
                 "CREATE INDEX ZITEM_ZGIFTOF_INDEX ON ZITEM (ZGIFTOF)",
@@ -188,7 +197,8 @@ import Testing
         code.derivationExpression = NSExpression(forKeyPath: "label.code")
         graph.properties = [code]
         relate(graph, "label", label, inverse: "graph")
-        let functions = try Self.statements(label, graph, indexes: true).filter { $0.hasPrefix("CREATE TRIGGER ") }.map { trigger in
+        let functions = try Self.statements(label, graph, indexes: true).filter { $0.hasPrefix("CREATE TRIGGER ") }.map
+        { trigger in
             let name = trigger.split(separator: " ")[2]
             return "\(name): \(trigger.contains("InsertUpdatedAffectedObjectValue(") ? "insert" : "update")"
         }
@@ -236,7 +246,8 @@ import Testing
                 ("Binary", .binaryDataAttributeType), ("Boolean", .booleanAttributeType), ("Date", .dateAttributeType),
                 ("Decimal", .decimalAttributeType), ("Double", .doubleAttributeType), ("Float", .floatAttributeType),
                 ("Int", .integer16AttributeType), ("Long", .integer64AttributeType), ("String", .stringAttributeType),
-                ("Transformable", .transformableAttributeType), ("URI", .URIAttributeType), ("UUID", .UUIDAttributeType),
+                ("Transformable", .transformableAttributeType), ("URI", .URIAttributeType),
+                ("UUID", .UUIDAttributeType),
             ]
             return kinds.flatMap { kind, type in
                 ["z", "a"].map { NSAttributeDescription("\($0)\(prefix)\(kind)", type) }
@@ -283,7 +294,8 @@ import Testing
         relate(maker, "käse", toMany: true, cheese, inverse: "erzeuger", inverseToMany: true)
         #expect(
             try Self.statements(cheese, maker, indexes: true) == [
-                "CREATE TABLE ZKÄSE_2 ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, Z_RIND VARCHAR, ZGRÖSSE VARCHAR )",
+                "CREATE TABLE ZKÄSE_2 ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, Z_RIND VARCHAR, "
+                    + "ZGRÖSSE VARCHAR )",
                 "CREATE TABLE Z_1ERZEUGER ( Z_1KÄSE INTEGER, Z_2ERZEUGER INTEGER, PRIMARY KEY (Z_1KÄSE, Z_2ERZEUGER) )",
                 "CREATE TABLE ZMAKER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER )",
                 "CREATE INDEX Z_1ERZEUGER_Z_2ERZEUGER_INDEX ON Z_1ERZEUGER (Z_2ERZEUGER, Z_1KÄSE)",

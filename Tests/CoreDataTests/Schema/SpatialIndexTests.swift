@@ -11,7 +11,8 @@ import Testing
 
     private func places(extra: Bool = false, indexed: Bool = true) -> NSManagedObjectModel {
         let place = entity(
-            "Place", NSAttributeDescription("latitude", .doubleAttributeType), NSAttributeDescription("longitude", .doubleAttributeType))
+            "Place", NSAttributeDescription("latitude", .doubleAttributeType),
+            NSAttributeDescription("longitude", .doubleAttributeType))
         if extra { place.properties += [text("name")] }
         if indexed {
             let elements = ["latitude", "longitude"].map {
@@ -23,16 +24,20 @@ import Testing
     }
 
     private func boxes() -> [[String?]] {
-        store.file.rows("SELECT Z_PK, ZLATITUDE_MIN, ZLATITUDE_MAX, ZLONGITUDE_MIN, ZLONGITUDE_MAX FROM Z_RT_Place_area ORDER BY 1")
+        store.file.rows(
+            "SELECT Z_PK, ZLATITUDE_MIN, ZLATITUDE_MAX, ZLONGITUDE_MIN, ZLONGITUDE_MAX FROM Z_RT_Place_area ORDER BY 1")
     }
 
     @Test func theIndexHasItsTableAndTriggers() throws {
         try store.open(places()) { _ in }
         let made = store.file.column(
-            "SELECT sql FROM sqlite_master WHERE name LIKE 'Z\\_RT\\_%' ESCAPE '\\' AND name NOT LIKE '%area\\_n%' ESCAPE '\\'")
+            "SELECT sql FROM sqlite_master WHERE name LIKE 'Z\\_RT\\_%' ESCAPE '\\' AND name NOT LIKE '%area\\_n%' "
+                + "ESCAPE '\\'"
+        )
         #expect(
             made.contains(
-                "CREATE VIRTUAL TABLE Z_RT_Place_area USING RTREE (Z_PK INTEGER PRIMARY KEY, ZLATITUDE_MIN FLOAT, ZLATITUDE_MAX FLOAT, "
+                "CREATE VIRTUAL TABLE Z_RT_Place_area USING RTREE (Z_PK INTEGER PRIMARY KEY, ZLATITUDE_MIN FLOAT, "
+                    + "ZLATITUDE_MAX FLOAT, "
                     + "ZLONGITUDE_MIN FLOAT, ZLONGITUDE_MAX FLOAT)"))
         let triggers = store.file.column("SELECT name FROM sqlite_master WHERE type = 'trigger' ORDER BY name")
         #expect(triggers == ["Z_RT_Place_area_DELETE", "Z_RT_Place_area_INSERT", "Z_RT_Place_area_UPDATE"])
@@ -62,7 +67,8 @@ import Testing
     @Test func anAttributeOfComponentsHasAnIndexOfItsName() throws {
         func assets() -> NSManagedObjectModel {
             let asset = entity(
-                "Asset", NSAttributeDescription("latitude", .doubleAttributeType), NSAttributeDescription("longitude", .doubleAttributeType)
+                "Asset", NSAttributeDescription("latitude", .doubleAttributeType),
+                NSAttributeDescription("longitude", .doubleAttributeType)
             )
             let bounds = NSAttributeDescription("boundedByRect", .undefinedAttributeType)
             bounds.isTransient = true
@@ -81,7 +87,9 @@ import Testing
             store.file.execute(
                 "CREATE VIRTUAL TABLE other USING fts4(t); "
                     + "CREATE TRIGGER t AFTER INSERT ON ZPLACE BEGIN INSERT INTO other VALUES ('x'); END"))
-        let error = errorThrown { try store.open(places()) { _ = $0.insert("Place", ["latitude": 1, "longitude": 2]) } }
+        let error = errorThrown {
+            try store.open(places()) { _ = $0.insert("Place", ["latitude": 1, "longitude": 2]) }
+        }
         #expect(error != nil)
         #expect(store.file.integer("SELECT count(*) FROM ZPLACE") == 0)
     }
@@ -90,8 +98,10 @@ import Testing
         try store.open(places(indexed: false)) { _ in }
         #expect(
             store.file.execute(
-                "CREATE TRIGGER ZT_ZPLACE_ZLATITUDE_INSERT AFTER INSERT ON ZPLACE BEGIN UPDATE ZPLACE SET ZLATITUDE = 7 WHERE Z_PK = NEW.Z_PK; "
-                    + "SELECT NSCoreDataTriggerUpdateAffectedObjectValue('ZPLACE', Z_ENT, Z_PK, 'ZLATITUDE', ZLATITUDE) FROM ZPLACE "
+                "CREATE TRIGGER ZT_ZPLACE_ZLATITUDE_INSERT AFTER INSERT ON ZPLACE BEGIN UPDATE ZPLACE SET ZLATITUDE "
+                    + "= 7 WHERE Z_PK = NEW.Z_PK; "
+                    + "SELECT NSCoreDataTriggerUpdateAffectedObjectValue('ZPLACE', Z_ENT, Z_PK, 'ZLATITUDE', "
+                    + "ZLATITUDE) FROM ZPLACE "
                     + "WHERE Z_PK = NEW.Z_PK; END"))
         let latitude = try store.open(places(indexed: false)) { context in
             let place = context.insert("Place", ["latitude": 1, "longitude": 2])

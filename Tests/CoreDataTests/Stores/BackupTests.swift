@@ -71,10 +71,12 @@ import Testing
         let coordinator = try Gallery.open(url)
         let store = try #require(coordinator.persistentStores.first)
         let copy = folder.file("copy.sqlite")
-        let new = try coordinator.migratePersistentStore(store, to: copy, options: [NSReadOnlyPersistentStoreOption: true], type: .sqlite)
+        let new = try coordinator.migratePersistentStore(
+            store, to: copy, options: [NSReadOnlyPersistentStoreOption: true], type: .sqlite)
         #expect(try Gallery.wrongPhotos(coordinator.newContext()) == [])
         let context = coordinator.newContext()
-        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first?.setValue(Data(), forKey: "photo")
+        try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")).first?.setValue(
+            Data(), forKey: "photo")
         #expect(throws: CocoaError.self) { try context.save() }
         try coordinator.remove(new)
         for url in [url, copy] {
@@ -85,7 +87,9 @@ import Testing
         #expect(try Gallery.problems(url) == [])
     }
 
-    @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func aReadOnlyCopyOfAnotherKindIsFilledToo(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func aReadOnlyCopyOfAnotherKindIsFilledToo(
+        kind: StoreKind
+    ) throws {
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")
         let target = try MigratedStore(kind)
@@ -99,7 +103,9 @@ import Testing
         try coordinator.remove(new)
     }
 
-    @Test(arguments: StoreKind.persistent, [true, false]) func metadataOfACopyAreWrittenWithIt(kind: StoreKind, hasRows: Bool) throws {
+    @Test(arguments: StoreKind.persistent, [true, false]) func metadataOfACopyAreWrittenWithIt(
+        kind: StoreKind, hasRows: Bool
+    ) throws {
         let (coordinator, store) = try open()
         if hasRows { try fill(coordinator, "Ada") }
         coordinator.setMetadata(["city": "Rome"], for: store)
@@ -140,16 +146,19 @@ import Testing
         try fill(coordinator, "Bob")
         let error = try #require(
             errorThrown {
-                try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: folder.file("nothing"), type: .sqlite)
+                try coordinator.replacePersistentStore(
+                    at: url, withPersistentStoreFrom: folder.file("nothing"), type: .sqlite)
             })
         #expect(error.code == CocoaError.fileReadNoSuchFile.rawValue)
         #expect(error.localizedDescription.contains("nothing"))
-        #expect(error.localizedDescription.contains("was removed from the coordinator"), "\(error.localizedDescription)")
+        #expect(
+            error.localizedDescription.contains("was removed from the coordinator"), "\(error.localizedDescription)")
         #expect(coordinator.persistentStores.isEmpty)
         #expect(names(url) == ["Bob"])
     }
 
-    @Test(arguments: [nil, "WAL", "DELETE"]) func theJournalModeOfTheDestinationsOptionsHolds(former: String?) throws {  // 299, 307
+    @Test(arguments: [nil, "WAL", "DELETE"]) func theJournalModeOfTheDestinationsOptionsHolds(former: String?) throws
+    {  // 299, 307
         let source = folder.file("source.sqlite")
         try make("Ada", at: source)
         if let former {
@@ -159,7 +168,8 @@ import Testing
         }
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.replacePersistentStore(
-            at: url, destinationOptions: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]], withPersistentStoreFrom: source,
+            at: url, destinationOptions: [NSSQLitePragmasOption: ["journal_mode": "DELETE"]],
+            withPersistentStoreFrom: source,
             type: .sqlite)
         #expect(SQLiteFile(url).value("PRAGMA journal_mode") == "delete")
         #expect(names(url) == ["Ada"])
@@ -171,7 +181,9 @@ import Testing
     @Test func aStoreWithPagesOfAnotherSizeIsReplaced() throws {  // 307
         let source = folder.file("source.sqlite")
         try make("Ada", at: source)
-        #expect(SQLiteFile(source).execute("PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL"))
+        #expect(
+            SQLiteFile(source).execute(
+                "PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL"))
         try make("Bob", at: url)
         let other = SQLiteFile(url)
         #expect(other.value("PRAGMA page_size") != "8192")
@@ -179,7 +191,8 @@ import Testing
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         func replace() throws {
             try coordinator.replacePersistentStore(
-                at: url, destinationOptions: [NSPersistentStoreTimeoutOption: 0.05], withPersistentStoreFrom: source, type: .sqlite)
+                at: url, destinationOptions: [NSPersistentStoreTimeoutOption: 0.05], withPersistentStoreFrom: source,
+                type: .sqlite)
         }
         // Others have it open, for whom pages cannot change their size.
         #expect(throws: CocoaError.self) { try replace() }
@@ -190,7 +203,9 @@ import Testing
     @Test func aClosedStoreWithPagesOfAnotherSizeIsReplaced() throws {  // 307
         let source = folder.file("source.sqlite")
         try make("Ada", at: source)
-        #expect(SQLiteFile(source).execute("PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL"))
+        #expect(
+            SQLiteFile(source).execute(
+                "PRAGMA journal_mode = DELETE; PRAGMA page_size = 8192; VACUUM; PRAGMA journal_mode = WAL"))
         try make("Bob", at: url)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: source, type: .sqlite)
@@ -213,14 +228,17 @@ import Testing
         #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master WHERE name LIKE 'Z%'").isEmpty)
     }
 
-    @Test(arguments: ["WAL", "DELETE"]) func aStoreThatOthersHaveLockedIsDestroyedByForceOnly(journal: String) throws {  // 306
+    @Test(arguments: ["WAL", "DELETE"]) func aStoreThatOthersHaveLockedIsDestroyedByForceOnly(journal: String) throws
+    {  // 306
         let (coordinator, store) = try open(options: [NSSQLitePragmasOption: ["journal_mode": journal]])
         try fill(coordinator, "Ada")
         try coordinator.remove(store)
         let other = SQLiteFile(url)
         #expect(other.execute("BEGIN EXCLUSIVE; UPDATE ZAUTHOR SET ZNAME = 'Ida'"))
         var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.05]
-        #expect(throws: CocoaError.self) { try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: options) }
+        #expect(throws: CocoaError.self) {
+            try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: options)
+        }
         options[NSPersistentStoreForceDestroyOption] = true
         try coordinator.destroyPersistentStore(at: url, type: .sqlite, options: options)
         #expect(SQLiteFile(url).rows("SELECT name FROM sqlite_master").isEmpty)

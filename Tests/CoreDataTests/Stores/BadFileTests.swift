@@ -233,7 +233,9 @@ import Testing
     @Test func aStoreIsNotAddedTwice() throws {  // 298
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
-        let error = errorThrown { try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url) }
+        let error = errorThrown {
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        }
         #expect(error?.code == 134081)
         #expect(coordinator.persistentStores.count == 1)
     }

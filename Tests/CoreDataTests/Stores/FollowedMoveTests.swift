@@ -8,7 +8,9 @@ import Testing
     /// Has a controller follow its context.
     private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
         var count = 0
-        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) { count += 1 }
+        func controllerDidChangeContent(_ controller: NSFetchedResultsController<any NSFetchRequestResult>) {
+            count += 1
+        }
     }
 
     /// A store of shelves and books, and where it moves.
@@ -40,7 +42,9 @@ import Testing
             try context.save()
             for object in gone { context.delete(object) }
             try context.save()
-            let books = (0..<4).map { (number: Int) in context.insert("Book", ["title": "book \(number)", "pages": number]) }
+            let books = (0..<4).map { (number: Int) in
+                context.insert("Book", ["title": "book \(number)", "pages": number])
+            }
             let novel0 = context.insert("Novel", ["title": "novel", "genre": "crime"])
             for number in 0..<2 {
                 let shelf = context.insert("Shelf", ["name": "shelf \(number)"])
@@ -50,7 +54,9 @@ import Testing
             try context.save()
         }
 
-        func newContext(_ type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType) -> NSManagedObjectContext {
+        func newContext(_ type: NSManagedObjectContextConcurrencyType = .privateQueueConcurrencyType)
+            -> NSManagedObjectContext
+        {
             let context = NSManagedObjectContext(concurrencyType: type)
             context.persistentStoreCoordinator = coordinator
             contexts.append(context)
@@ -69,15 +75,19 @@ import Testing
     /// Everything in the store of a context, in words.
     private static func found(in context: NSManagedObjectContext) throws -> [String] {
         try context.objects("Shelf", by: "name").map { shelf in
-            let books = (shelf.value(forKey: "books") as? Set<NSManagedObject> ?? []).map { "\($0.value(forKey: "title") ?? "nil")" }
+            let books = (shelf.value(forKey: "books") as? Set<NSManagedObject> ?? []).map {
+                "\($0.value(forKey: "title") ?? "nil")"
+            }
             let favourites = (shelf.value(forKey: "favourites") as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
             return
-                "\(shelf.value(forKey: "name") ?? "nil"): \(books.sorted()), \(favourites.map { $0.value(forKey: "title") as? String ?? "" })"
+                "\(shelf.value(forKey: "name") ?? "nil"): \(books.sorted()), "
+                + "\(favourites.map { $0.value(forKey: "title") as? String ?? "" })"
         }
             + context.objects("Book", by: "title").map { book in
                 let shelf = book.value(forKey: "shelf") as? NSManagedObject
                 return
-                    "\(book.value(forKey: "title") ?? "nil") \(book.value(forKey: "pages") ?? "nil") on \(shelf?.value(forKey: "name") ?? "nil")"
+                    "\(book.value(forKey: "title") ?? "nil") \(book.value(forKey: "pages") ?? "nil") on "
+                    + "\(shelf?.value(forKey: "name") ?? "nil")"
             }
     }
 

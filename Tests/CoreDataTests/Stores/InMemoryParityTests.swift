@@ -145,7 +145,9 @@ import Testing
     // MARK: Derived attributes
 
     private func derivedModel() -> NSManagedObjectModel {
-        func derived(_ name: String, _ type: NSAttributeType, _ expression: NSExpression) -> NSDerivedAttributeDescription {
+        func derived(_ name: String, _ type: NSAttributeType, _ expression: NSExpression)
+            -> NSDerivedAttributeDescription
+        {
             let attribute = NSDerivedAttributeDescription()
             attribute.name = name
             attribute.attributeType = type
@@ -228,7 +230,8 @@ import Testing
             name, NSExpression(forFunction: function, arguments: [NSExpression(forKeyPath: argument)]))
     }
 
-    private func aggregates(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSDictionary] {
+    private func aggregates(_ context: NSManagedObjectContext, _ predicate: NSPredicate? = nil) throws -> [NSDictionary]
+    {
         let request = NSFetchRequest<NSDictionary>(entityName: "Book")
         request.resultType = .dictionaryResultType
         request.predicate = predicate
@@ -252,7 +255,8 @@ import Testing
             // Unequal counts, so that the mean of means would be wrong.
             for book in 0...(number * 2) {
                 context.assign(
-                    context.book("\(number)\(book)", pages: Int32(10 * (number * 2 + book + 1)), rating: 0.5), to: store)
+                    context.book("\(number)\(book)", pages: Int32(10 * (number * 2 + book + 1)), rating: 0.5), to: store
+                )
             }
         }
         try context.save()

@@ -6,11 +6,13 @@ import Testing
 @Suite struct MovedStoreTests {
     /// Moves what `fill` makes, and compares it by the IDs that the coordinator tells.
     private func move(
-        _ model: NSManagedObjectModel, from: StoreKind, to: StoreKind, _ label: String = "", _ fill: (NSManagedObjectContext) throws -> Void
+        _ model: NSManagedObjectModel, from: StoreKind, to: StoreKind, _ label: String = "",
+        _ fill: (NSManagedObjectContext) throws -> Void
     ) throws -> MigratedStore {
         let (source, target) = (try MigratedStore(from), try MigratedStore(to))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        let store = try coordinator.addPersistentStore(ofType: from.type, configurationName: nil, at: source.url, options: nil)
+        let store = try coordinator.addPersistentStore(
+            ofType: from.type, configurationName: nil, at: source.url, options: nil)
         func context() -> NSManagedObjectContext {
             let context = coordinator.newContext()
             return context
@@ -67,9 +69,11 @@ import Testing
                     let picture = context.insert(
                         "Picture",
                         [
-                            "name": "\(size)", "data": Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }), "mark": UUID(),
+                            "name": "\(size)", "data": Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) }),
+                            "mark": UUID(),
                             "price": NSDecimalNumber(string: "-12345.000123"),
-                            "day": Date(timeIntervalSinceReferenceDate: -1e9 + 0.25), "size": ["width": size, "unit": "cm"],
+                            "day": Date(timeIntervalSinceReferenceDate: -1e9 + 0.25),
+                            "size": ["width": size, "unit": "cm"],
                         ])
                     pictures.insert(picture, at: 0)
                 }
@@ -98,27 +102,34 @@ import Testing
             for number in 0..<2 {
                 let group = context.insert("Group", ["name": "\(number)"])
                 group.setValue(
-                    NSOrderedSet(array: items.enumerated().filter { $0.offset % 50 < 3 }.map(\.element).reversed()), forKey: "items")
+                    NSOrderedSet(array: items.enumerated().filter { $0.offset % 50 < 3 }.map(\.element).reversed()),
+                    forKey: "items")
                 group.setValue(
-                    NSOrderedSet(array: items.filter { ($0.value(forKey: "place") as? Int ?? 0) % 2 == number }.reversed()), forKey: "parts"
+                    NSOrderedSet(
+                        array: items.filter { ($0.value(forKey: "place") as? Int ?? 0) % 2 == number }.reversed()),
+                    forKey: "parts"
                 )
             }
         }
         withExtendedLifetime(target) {}
     }
 
-    @Test(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) func aMoveThatFailsLeavesNoRows() throws {
+    @Test(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) func aMoveThatFailsLeavesNoRows()
+        throws
+    {
         let strict = model(entity("Item", text("name")))
         let (source, target) = (try MigratedStore(.sqlite), try MigratedStore(.postgreSQL))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: strict)
-        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: source.url, options: nil)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: source.url, options: nil)
         let context = coordinator.newContext()
         context.insert("Item", ["name": "a"])
         context.insert("Item", ["name": "zero \0 inside"])
         try context.save()
         let error = try #require(
             errorThrown {
-                _ = try coordinator.migratePersistentStore(store, to: target.url, options: nil, withType: StoreKind.postgreSQL.type)
+                _ = try coordinator.migratePersistentStore(
+                    store, to: target.url, options: nil, withType: StoreKind.postgreSQL.type)
             })
         #expect(error.localizedDescription.contains("U+0000"), "\(error)")
         #expect(PostgreSQLTables(target.url).integer("SELECT count(*) FROM item") == 0)

@@ -31,7 +31,9 @@ import Testing
         try store.open(library) { context in
             for name in ["A", "B"] {
                 let shelf = context.insert("Shelf", ["name": name])
-                let books = (1...80).map { context.insert($0 % 2 == 0 ? "Book" : "Paperback", ["title": "\(name)\($0)"]) }
+                let books = (1...80).map {
+                    context.insert($0 % 2 == 0 ? "Book" : "Paperback", ["title": "\(name)\($0)"])
+                }
                 shelf.setValue(NSOrderedSet(array: books.reversed()), forKey: "books")
                 shelf.setValue(Set(books.prefix(3)), forKey: "marks")
             }
@@ -64,10 +66,13 @@ import Testing
 
     @Test func whereThereIsNoStoreTheErrorSaysSo() throws {
         let error = try #require(
-            errorThrown { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: store.url) })
+            errorThrown { _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: store.url) }
+        )
         #expect(error.code == CocoaError.fileReadNoSuchFile.rawValue)
         #expect(error.localizedDescription.contains(tables.schema), "\(error.localizedDescription)")
-        #expect(throws: (any Error).self) { try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url) }
+        #expect(throws: (any Error).self) {
+            try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: store.url)
+        }
     }
 
     @Test func errorsShowNoPassword() throws {
@@ -128,7 +133,8 @@ import Testing
         let error = try #require(errorThrown { try coordinator.destroyPersistentStore(at: store.url, ofType: type) })
         #expect(error.localizedRecoverySuggestion?.contains("NSPersistentStoreForceDestroyOption") == true, "\(error)")
         #expect(tables.content == before)
-        try coordinator.destroyPersistentStore(at: store.url, ofType: type, options: [NSPersistentStoreForceDestroyOption: true])
+        try coordinator.destroyPersistentStore(
+            at: store.url, ofType: type, options: [NSPersistentStoreForceDestroyOption: true])
         #expect(tables.tables == ["notes"])
     }
 
@@ -141,7 +147,8 @@ import Testing
 
     private func replace(_ target: MigratedStore) throws {
         try coordinator.replacePersistentStore(
-            at: target.url, destinationOptions: nil, withPersistentStoreFrom: store.url, sourceOptions: nil, ofType: type)
+            at: target.url, destinationOptions: nil, withPersistentStoreFrom: store.url, sourceOptions: nil,
+            ofType: type)
     }
 
     @Test(arguments: [true, false]) func aStoreIsCopiedOverAnother(isThere: Bool) throws {
@@ -180,7 +187,9 @@ import Testing
         try fill(store)
         let target = try MigratedStore(.postgreSQL)
         let others = PostgreSQLTables(target.url)
-        #expect(others.execute("CREATE SCHEMA \"\(others.schema)\"; CREATE TABLE book (x int); INSERT INTO book VALUES (1)"))
+        #expect(
+            others.execute("CREATE SCHEMA \"\(others.schema)\"; CREATE TABLE book (x int); INSERT INTO book VALUES (1)")
+        )
         #expect(throws: (any Error).self) { try replace(target) }
         #expect(others.tables == ["book"])
         #expect(others.integer("SELECT x FROM book") == 1)

@@ -81,7 +81,8 @@ import Testing
         #expect(log.count == 0)
     }
 
-    @Test("97, 257: a save that writes nothing is in no history, and told to nobody") func whatWritesNothingIsNotPosted() throws {
+    @Test("97, 257: a save that writes nothing is in no history, and told to nobody")
+    func whatWritesNothingIsNotPosted() throws {
         let library = try Library(options: Self.option.merging([NSPersistentHistoryTrackingKey: true]) { $1 })
         let log = NotificationLog(.NSPersistentStoreRemoteChange, from: library.coordinator)
         library.context.delete(library.context.author("Ada"))

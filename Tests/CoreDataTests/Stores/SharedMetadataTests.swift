@@ -54,7 +54,9 @@ import Testing
         #expect(try place.open(Self.model()) { try $0.values("Item", "name", as: String.self) } == ["a", "b"])
     }
 
-    @Test("302: a save writes the metadata that were set, and removes those that were removed", arguments: StoreKind.persistent)
+    @Test(
+        "302: a save writes the metadata that were set, and removes those that were removed",
+        arguments: StoreKind.persistent)
     func onlyWhatWasChangedIsWritten(kind: StoreKind) throws {
         let place = try MigratedStore(kind)
         try Program(place).save(["same": 1, "changed": 2, "removed": 3])

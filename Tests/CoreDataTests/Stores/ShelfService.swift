@@ -29,14 +29,20 @@ final class ShelfService: NSIncrementalStore, @unchecked Sendable {
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
             for object in save.insertedObjects ?? [] { write(object, 1) }
-            for object in save.updatedObjects ?? [] { write(object, (records[number(object.objectID)]?.version ?? 0) + 1) }
+            for object in save.updatedObjects ?? [] {
+                write(object, (records[number(object.objectID)]?.version ?? 0) + 1)
+            }
             for object in save.deletedObjects ?? [] { records[number(object.objectID)] = nil }
             return [Any]()
         }
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity else { return [Any]() }
-        var found = records.filter { fetch.includesSubentities ? $0.value.entity.isKindOf(entity: entity) : $0.value.entity == entity }
-            .sorted { $0.key < $1.key }
-            .map { (id: newObjectID(for: $0.value.entity, referenceObject: $0.key), values: shown($0.value.values)) }
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity else {
+            return [Any]()
+        }
+        var found = records.filter {
+            fetch.includesSubentities ? $0.value.entity.isKindOf(entity: entity) : $0.value.entity == entity
+        }
+        .sorted { $0.key < $1.key }
+        .map { (id: newObjectID(for: $0.value.entity, referenceObject: $0.key), values: shown($0.value.values)) }
         if let predicate = fetch.predicate { found = found.filter { predicate.evaluate(with: $0.values) } }
         for descriptor in (fetch.sortDescriptors ?? []).reversed() {
             found = found.enumerated().sorted { left, right in
@@ -67,7 +73,9 @@ final class ShelfService: NSIncrementalStore, @unchecked Sendable {
 
     private func write(_ object: NSManagedObject, _ version: UInt64) {
         var values: [String: Any] = [:]
-        for (name, attribute) in object.entity.attributesByName where !attribute.isTransient { values[name] = object.value(forKey: name) }
+        for (name, attribute) in object.entity.attributesByName where !attribute.isTransient {
+            values[name] = object.value(forKey: name)
+        }
         for (name, relationship) in object.entity.relationshipsByName {
             let ids = object.objectIDs(forRelationshipNamed: name)
             values[name] = relationship.isToMany ? ids : ids.first
@@ -87,7 +95,8 @@ final class ShelfService: NSIncrementalStore, @unchecked Sendable {
         forRelationship relationship: NSRelationshipDescription, forObjectWith objectID: NSManagedObjectID,
         with context: NSManagedObjectContext?
     ) throws -> Any {
-        records[number(objectID)]?.values[relationship.name] ?? (relationship.isToMany ? [NSManagedObjectID]() : NSNull())
+        records[number(objectID)]?.values[relationship.name]
+            ?? (relationship.isToMany ? [NSManagedObjectID]() : NSNull())
     }
 }
 

@@ -133,7 +133,9 @@ import Testing
         #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
     }
 
-    @Test("304: where there is no store, none is made", arguments: [false, true]) func aStoreStaysWhereItWas(isThere: Bool) throws {
+    @Test("304: where there is no store, none is made", arguments: [false, true]) func aStoreStaysWhereItWas(
+        isThere: Bool
+    ) throws {
         let (coordinator, store) = try open()
         try fill(coordinator, "Ada")
         let nowhere = folder.file("nowhere.sqlite")
@@ -213,7 +215,9 @@ import Testing
         #expect(SQLiteFile(url).integer("SELECT count(*) FROM sqlite_master") == 0)
         _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         let nowhere = folder.file("missing").appendingPathComponent("none.sqlite")
-        let error = errorThrown { try coordinator.destroyPersistentStore(at: nowhere, ofType: NSSQLiteStoreType, options: nil) }
+        let error = errorThrown {
+            try coordinator.destroyPersistentStore(at: nowhere, ofType: NSSQLiteStoreType, options: nil)
+        }
         #expect(error?.code == NSPersistentStoreOperationError)
         #expect(error?.userInfo[NSFilePathErrorKey] as? String == nowhere.path)
         #expect(!FileManager.default.fileExists(atPath: nowhere.deletingLastPathComponent().path))
@@ -327,7 +331,8 @@ import Testing
     }
 
     @Test func aDerivationThatIsNotSupportedIsRefused() throws {  // 315
-        let derived = NSDerivedAttributeDescription("wild", .integer64AttributeType, from: "SUBQUERY(self, $x, $x == 1).@count")
+        let derived = NSDerivedAttributeDescription(
+            "wild", .integer64AttributeType, from: "SUBQUERY(self, $x, $x == 1).@count")
         let entity = NSEntityDescription("Wild", class: "NSManagedObject", [derived])
         let model = NSManagedObjectModel()
         model.entities = [entity]
@@ -385,7 +390,9 @@ import Testing
             ofType: NSSQLiteStoreType, configurationName: nil, at: url,
             options: [NSPersistentStoreFileProtectionKey: FileProtectionType.complete])
         #expect(try coordinator.newContext().names().isEmpty)
-        #expect(errorThrown { try coordinator.destroyPersistentStore(at: url, ofType: "sql", options: nil) }?.code == 134000)
+        #expect(
+            errorThrown { try coordinator.destroyPersistentStore(at: url, ofType: "sql", options: nil) }?.code == 134000
+        )
         #expect(throws: (any Error).self) {
             try coordinator.addPersistentStore(ofType: "sqlite", configurationName: nil, at: folder.file("b.sqlite"))
         }

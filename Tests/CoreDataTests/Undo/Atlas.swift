@@ -48,14 +48,21 @@ final class Atlas {
     }
 
     private static func model() -> NSManagedObjectModel {
-        let continent = NSEntityDescription("Continent", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let continent = NSEntityDescription(
+            "Continent", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let country = NSEntityDescription(
             "Country", class: "NSManagedObject",
-            [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("people", .integer32AttributeType)])
-        let river = NSEntityDescription("River", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let note = NSEntityDescription("Note", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            [
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("people", .integer32AttributeType),
+            ])
+        let river = NSEntityDescription(
+            "River", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let note = NSEntityDescription(
+            "Note", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(
-            continent, "countries", toMany: true, ordered: true, deleteRule: .cascadeDeleteRule, country, inverse: "continent")
+            continent, "countries", toMany: true, ordered: true, deleteRule: .cascadeDeleteRule, country,
+            inverse: "continent")
         relate(country, "rivers", toMany: true, river, inverse: "countries", inverseToMany: true)
         let model = NSManagedObjectModel([continent, country, river, note])
         model.setEntities([continent, country, river], forConfigurationName: "Places")
@@ -65,9 +72,12 @@ final class Atlas {
 
     private static func fill(_ writer: NSManagedObjectContext) throws {
         let (europe, asia) = (new("Continent", "Europe", in: writer), new("Continent", "Asia", in: writer))
-        let (rhine, ebro, indus) = (new("River", "Rhine", in: writer), new("River", "Ebro", in: writer), new("River", "Indus", in: writer))
+        let (rhine, ebro, indus) = (
+            new("River", "Rhine", in: writer), new("River", "Ebro", in: writer), new("River", "Indus", in: writer)
+        )
         let entries: [(String, Int, NSManagedObject, [NSManagedObject])] = [
-            ("France", 60, europe, [rhine]), ("Spain", 40, europe, [ebro]), ("Italy", 50, europe, [rhine]), ("India", 1000, asia, [indus]),
+            ("France", 60, europe, [rhine]), ("Spain", 40, europe, [ebro]), ("Italy", 50, europe, [rhine]),
+            ("India", 1000, asia, [indus]),
             ("Japan", 100, asia, []),
         ]
         for (name, people, continent, rivers) in entries {
@@ -128,7 +138,9 @@ final class Atlas {
         country.value(forKey: "rivers") as? Set<NSManagedObject> ?? []
     }
 
-    static func home(of country: NSManagedObject) -> NSManagedObject? { country.value(forKey: "continent") as? NSManagedObject }
+    static func home(of country: NSManagedObject) -> NSManagedObject? {
+        country.value(forKey: "continent") as? NSManagedObject
+    }
 
     /// Has all levels hold everything, relationships included, for as long as the result lives.
     func hold() throws -> [NSManagedObject] {
@@ -159,10 +171,13 @@ final class Atlas {
 
     /// Expects that relationships are the same from both sides and lead nowhere else, and that
     /// nothing is there twice.
-    static func expectConsistent(_ context: NSManagedObjectContext, _ location: SourceLocation = #_sourceLocation) throws {
+    static func expectConsistent(_ context: NSManagedObjectContext, _ location: SourceLocation = #_sourceLocation)
+        throws
+    {
         for entity in entities {
             let found = try all(entity, in: context)
-            #expect(Set(found.map(\.objectID)).count == found.count, "a \(entity) is there twice", sourceLocation: location)
+            #expect(
+                Set(found.map(\.objectID)).count == found.count, "a \(entity) is there twice", sourceLocation: location)
             let isDeleted = found.contains { $0.isDeleted || $0.managedObjectContext !== context }
             #expect(!isDeleted, "a \(entity) is there that is deleted", sourceLocation: location)
         }
@@ -173,8 +188,10 @@ final class Atlas {
         for continent in continents {
             let members = countries(of: continent)
             let others = known.filter { home(of: $0) === continent }
-            #expect(Set(members).count == members.count, "\(name(continent)) has a member twice", sourceLocation: location)
-            #expect(members.map(name).sorted() == others.map(name).sorted(), "\(name(continent))", sourceLocation: location)
+            #expect(
+                Set(members).count == members.count, "\(name(continent)) has a member twice", sourceLocation: location)
+            #expect(
+                members.map(name).sorted() == others.map(name).sorted(), "\(name(continent))", sourceLocation: location)
             #expect(Set(members) == Set(others), "\(name(continent))", sourceLocation: location)
         }
         for river in try all("River", in: context) {
@@ -186,7 +203,8 @@ final class Atlas {
 
     /// Expects that a context, by default the one that has the undo manager, shows some lines.
     func expect(
-        _ lines: [String], in context: NSManagedObjectContext? = nil, _ comment: String = "", _ location: SourceLocation = #_sourceLocation
+        _ lines: [String], in context: NSManagedObjectContext? = nil, _ comment: String = "",
+        _ location: SourceLocation = #_sourceLocation
     ) throws {
         let context = context ?? self.context
         let shown = try Self.lines(context)
@@ -202,7 +220,8 @@ final class Atlas {
         if kind == .inMemory { return }
         for entity in Self.entities {
             let file = isSplit ? (entity == "Note" ? "Notes" : "Places") : "Atlas"
-            let column = StoreTables(kind, folder.file("\(file).sqlite")).column("SELECT {name} FROM {\(entity.lowercased())}")
+            let column = StoreTables(kind, folder.file("\(file).sqlite")).column(
+                "SELECT {name} FROM {\(entity.lowercased())}")
             let names = try Self.all(entity, in: fresh).map(Self.name)
             #expect(column.map { $0 ?? "-" }.sorted() == names, "stored \(comment)", sourceLocation: location)
         }

@@ -129,7 +129,9 @@ import Testing
 
     /// - Parameter level: the level that has the undo manager; what is changed is changed below it,
     ///   or at it where nothing lies below.
-    @Test(arguments: Atlas.Level.allCases, [1, 2]) func savesThatTheLimitHasForgottenStay(level: Atlas.Level, limit: Int) throws {
+    @Test(arguments: Atlas.Level.allCases, [1, 2]) func savesThatTheLimitHasForgottenStay(
+        level: Atlas.Level, limit: Int
+    ) throws {
         let atlas = try Atlas(level)
         atlas.manager.levelsOfUndo = limit
         let below = atlas.levels.first { $0.parent === atlas.context }

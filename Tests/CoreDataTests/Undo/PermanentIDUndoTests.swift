@@ -45,7 +45,9 @@ import Testing
                 atlas.undoAll()
                 try atlas.expect(before, "undo \(round)")
                 if savesUp { try atlas.saveUp() } else { try context.save() }
-                for level in atlas.levels { try atlas.expect(before, in: atlas.newContext(below: level), "undo \(round)") }
+                for level in atlas.levels {
+                    try atlas.expect(before, in: atlas.newContext(below: level), "undo \(round)")
+                }
                 try atlas.expectStored(before, "undo \(round)")
                 atlas.redoAll()
                 try atlas.expect(after, "redo \(round)")
@@ -85,7 +87,8 @@ import Testing
         try atlas.expectStored(after)
     }
 
-    @Test(arguments: Moment.allCases) func newObjectsOfWhichOneHasItsIDAreUndoneAndRedoneTogether(moment: Moment) throws {
+    @Test(arguments: Moment.allCases) func newObjectsOfWhichOneHasItsIDAreUndoneAndRedoneTogether(moment: Moment) throws
+    {
         let atlas = try Atlas(.child)
         let context = atlas.context
         let before = try Atlas.lines(context)
@@ -148,7 +151,9 @@ import Testing
     }
 
     /// The ID is obtained, and then it is undone before anybody has saved.
-    @Test(arguments: Atlas.Level.allCases) func anInsertionThatHasAnIDAndWasNeverSavedIsRedone(level: Atlas.Level) throws {
+    @Test(arguments: Atlas.Level.allCases) func anInsertionThatHasAnIDAndWasNeverSavedIsRedone(level: Atlas.Level)
+        throws
+    {
         let atlas = try Atlas(level)
         let before = try Atlas.lines(atlas.context)
         var made: NSManagedObject?

@@ -55,7 +55,9 @@ import Testing
         }
     }
 
-    @Test(arguments: ways, [true, false]) func undoAndRedoMakeWhatTheyWouldHaveMadeWithoutTheRefresh(way: Way, isSaved: Bool) throws {
+    @Test(arguments: ways, [true, false]) func undoAndRedoMakeWhatTheyWouldHaveMadeWithoutTheRefresh(
+        way: Way, isSaved: Bool
+    ) throws {
         let scene = try Scene(way)
         let atlas = scene.atlas
         atlas.undoAll()
@@ -173,7 +175,9 @@ import Testing
         }
     }
 
-    @Test(arguments: [Atlas.Level.root, .child]) func whatOthersChangedMeanwhileIsWhatComesBack(level: Atlas.Level) throws {
+    @Test(arguments: [Atlas.Level.root, .child]) func whatOthersChangedMeanwhileIsWhatComesBack(level: Atlas.Level)
+        throws
+    {
         let atlas = try Atlas(level)
         let spain = try atlas.find("Spain")
         let save = try atlas.changeElsewhere { other in

@@ -48,7 +48,9 @@ import Testing
         try desk.expectUndoGivesBackZoe(to: ada)
     }
 
-    @Test(arguments: StoreKind.allCases) func aPrimitiveValueIsThereAfterUndoThoughAFetchReadTheObjectAgain(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func aPrimitiveValueIsThereAfterUndoThoughAFetchReadTheObjectAgain(
+        kind: StoreKind
+    ) throws {
         let desk = try UndoDesk(kind)
         let ada = desk.context.author("Ada", born: 1)
         try desk.begin()
@@ -75,7 +77,9 @@ import Testing
         try desk.expectUndoGivesBackZoe(to: ada)
     }
 
-    @Test(arguments: StoreKind.allCases, [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+    @Test(
+        arguments: StoreKind.allCases,
+        [NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
     func whatAPolicyDiscardedInASaveThatFailedDoesNotComeBack(kind: StoreKind, type: NSMergePolicyType) throws {
         let desk = try UndoDesk(kind)
         let ada = desk.context.author("Ada", born: 1)
@@ -119,7 +123,9 @@ import Testing
         #expect(try desk.library.newContext().books().map { $0.author?.name } == ["Ada"])
     }
 
-    @Test(arguments: StoreKind.allCases) func undoingASavedInsertionEndsMembershipsThatOthersGaveIt(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.allCases) func undoingASavedInsertionEndsMembershipsThatOthersGaveIt(kind: StoreKind)
+        throws
+    {
         let desk = try UndoDesk(kind)
         let (notes, maps) = (desk.context.book("Notes"), desk.context.book("Maps"))
         try desk.begin()
@@ -197,7 +203,9 @@ extension UndoDesk {
     }
 
     /// A change that is made now is undone to the values of others, here and in the store.
-    fileprivate func expectUndoGivesBackZoe(to ada: LibraryAuthor, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    fileprivate func expectUndoGivesBackZoe(to ada: LibraryAuthor, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
         group { ada.name = "Max" }
         context.undo()
         #expect(ada.name == "Zoe", sourceLocation: sourceLocation)

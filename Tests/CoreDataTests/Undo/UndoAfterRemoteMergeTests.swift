@@ -25,7 +25,9 @@ import Testing
         func merge(_ key: String, _ execute: (NSManagedObjectContext) throws -> [NSManagedObjectID]) throws {
             let objectIDs = try execute(atlas.newContext())
             #expect(!objectIDs.isEmpty)
-            atlas.group { NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: objectIDs], into: atlas.levels) }
+            atlas.group {
+                NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [key: objectIDs], into: atlas.levels)
+            }
         }
 
         /// Expects that unsaved changes below are still there, to be saved.
@@ -59,7 +61,9 @@ import Testing
         }
     }
 
-    private static func delete(_ entity: String, _ name: String, in context: NSManagedObjectContext) throws -> [NSManagedObjectID] {
+    private static func delete(_ entity: String, _ name: String, in context: NSManagedObjectContext) throws
+        -> [NSManagedObjectID]
+    {
         let fetch = NSFetchRequest<any NSFetchRequestResult>(entityName: entity)
         fetch.predicate = NSPredicate(format: "name == %@", name)
         let request = NSBatchDeleteRequest(fetchRequest: fetch)

@@ -129,7 +129,9 @@ import Testing
         #expect(notifications(of: manager) { manager.beginUndoGrouping() } == ["DidOpenUndoGroup"])
         #expect(notifications(of: manager) { manager.beginUndoGrouping() } == ["Checkpoint", "DidOpenUndoGroup"])
         #expect(
-            notifications(of: manager) { manager.endUndoGrouping() } == ["Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup"])
+            notifications(of: manager) { manager.endUndoGrouping() } == [
+                "Checkpoint", "WillCloseUndoGroup", "DidCloseUndoGroup",
+            ])
     }
 
     @Test func theEndOfADiscardableGroupSaysSo() {
@@ -176,7 +178,9 @@ import Testing
         let observer = NotificationCenter.default.addObserver(
             forName: .NSUndoManagerCheckpoint, object: manager, queue: nil
         ) { note in
-            guard isPending.withLock({ exchange(&$0, with: false) }), let manager = note.object as? UndoManager else { return }
+            guard isPending.withLock({ exchange(&$0, with: false) }), let manager = note.object as? UndoManager else {
+                return
+            }
             manager.registerUndo(withTarget: manager) { _ in undone.withLock { $0 += 1 } }
         }
         manager.undo()

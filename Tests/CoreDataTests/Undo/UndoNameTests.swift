@@ -85,7 +85,8 @@ import Testing
         withExtendedLifetime((context, library)) {}
     }
 
-    @Test(arguments: [false, true]) func aBlockOfAPrivateQueueIsNamedBeforeOrAfterItsChange(isBefore: Bool) async throws {
+    @Test(arguments: [false, true]) func aBlockOfAPrivateQueueIsNamedBeforeOrAfterItsChange(isBefore: Bool) async throws
+    {
         let library = try Library()
         let context = library.context
         // The context's queue alone uses it.

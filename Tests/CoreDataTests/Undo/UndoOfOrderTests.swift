@@ -14,8 +14,10 @@ import Testing
 
         init(_ kind: StoreKind, isChild: Bool) throws {
             folder = try TemporaryFolder()
-            let play = NSEntityDescription("Play", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
-            let act = NSEntityDescription("Act", class: "NSManagedObject", [NSAttributeDescription("number", .integer32AttributeType)])
+            let play = NSEntityDescription(
+                "Play", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+            let act = NSEntityDescription(
+                "Act", class: "NSManagedObject", [NSAttributeDescription("number", .integer32AttributeType)])
             relate(play, "acts", toMany: true, ordered: true, act, inverse: "play")
             coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([play, act]))
             _ = try coordinator.addPersistentStore(
@@ -59,7 +61,9 @@ import Testing
         }
 
         static func numbers(_ play: NSManagedObject) -> [Int] {
-            play.mutableOrderedSetValue(forKey: "acts").compactMap { ($0 as? NSManagedObject)?.value(forKey: "number") as? Int }
+            play.mutableOrderedSetValue(forKey: "acts").compactMap {
+                ($0 as? NSManagedObject)?.value(forKey: "number") as? Int
+            }
         }
 
         func save() throws {
@@ -84,7 +88,9 @@ import Testing
 
     private static let cases = UndoAfterBatchTests.desks.flatMap { desk in Way.allCases.map { (desk.0, desk.1, $0) } }
 
-    @Test(arguments: cases) func aMemberComesBackToItsPlaceAndNothingIsChanged(kind: StoreKind, isChild: Bool, way: Way) throws {
+    @Test(arguments: cases) func aMemberComesBackToItsPlaceAndNothingIsChanged(kind: StoreKind, isChild: Bool, way: Way)
+        throws
+    {
         let theatre = try Theatre(kind, isChild: isChild)
         let play = try theatre.play(in: theatre.context)
         let second = try theatre.act(2)
@@ -101,7 +107,9 @@ import Testing
         #expect(try theatre.stored() == [1, 2, 3])
     }
 
-    @Test(arguments: cases) func aMemberComesBackToItsPlaceInWhatWasReadMeanwhile(kind: StoreKind, isChild: Bool, way: Way) throws {
+    @Test(arguments: cases) func aMemberComesBackToItsPlaceInWhatWasReadMeanwhile(
+        kind: StoreKind, isChild: Bool, way: Way
+    ) throws {
         let theatre = try Theatre(kind, isChild: isChild)
         let play = try theatre.play(in: theatre.context)
         let second = try theatre.act(2)

@@ -13,7 +13,9 @@ import Testing
         let note = NSEntityDescription("Note", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         let row = NSRelationshipDescription("row", to: note, toMany: true)
         row.isOrdered = true
-        page.properties += [NSRelationshipDescription("one", to: note), NSRelationshipDescription("many", to: note, toMany: true), row]
+        page.properties += [
+            NSRelationshipDescription("one", to: note), NSRelationshipDescription("many", to: note, toMany: true), row,
+        ]
         stack = try TestStack([page, note])
         let writer = stack.newContext()
         let notes = ["x", "y", "z"].map { Self.insert("Note", $0, writer) }
@@ -33,7 +35,8 @@ import Testing
         return object
     }
 
-    private func object(_ entity: String, _ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject? {
+    private func object(_ entity: String, _ name: String, _ context: NSManagedObjectContext) throws -> NSManagedObject?
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: entity)
         request.predicate = NSPredicate(format: "name == %@", name)
         return try context.fetch(request).first
@@ -155,7 +158,8 @@ import Testing
         let deletedID = note.objectID
         writer.delete(note)
         try writer.save()
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectIDsKey: [deletedID]], into: [context])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectIDsKey: [deletedID]], into: [context])
         try context.save()
         #expect(shown(page) == ["nil", "xz", "zx"])
     }

@@ -9,12 +9,15 @@ import Testing
         var deletesTag: Bool
         var isRead: Bool
         var testDescription: String {
-            "\(inOneEvent ? "one event" : "several events"), \(deletesTag ? "both sides" : "one side"), \(isRead ? "read" : "unread")"
+            "\(inOneEvent ? "one event" : "several events"), \(deletesTag ? "both sides" : "one side"), "
+                + "\(isRead ? "read" : "unread")"
         }
     }
 
     static let ways = [true, false].flatMap { inOneEvent in
-        [true, false].flatMap { deletesTag in [true, false].map { Way(inOneEvent: inOneEvent, deletesTag: deletesTag, isRead: $0) } }
+        [true, false].flatMap { deletesTag in
+            [true, false].map { Way(inOneEvent: inOneEvent, deletesTag: deletesTag, isRead: $0) }
+        }
     }
 
     /// Both sides of a many-to-many relationship, or one, are deleted, in one event or in several,
@@ -23,7 +26,9 @@ import Testing
     func membersComeBackOnBothSides(_ kind: StoreKind, _ way: Way) throws { try membersComeBack(UndoDesk(kind), way) }
 
     @Test(arguments: StoreKind.allCases, Self.ways)
-    func membersComeBackInAChild(_ kind: StoreKind, _ way: Way) throws { try membersComeBack(UndoDesk(kind, isChild: true), way) }
+    func membersComeBackInAChild(_ kind: StoreKind, _ way: Way) throws {
+        try membersComeBack(UndoDesk(kind, isChild: true), way)
+    }
 
     private func membersComeBack(_ desk: UndoDesk, _ way: Way) throws {
         let (library, context) = (desk.library, desk.context)
@@ -32,7 +37,8 @@ import Testing
             try reader.performAndWait {
                 reader.reset()
                 return try reader.books().map { book in
-                    "\(book.title ?? "") \(book.author?.name ?? "") \(book.tags.compactMap(\.label).sorted().joined(separator: "+"))"
+                    "\(book.title ?? "") \(book.author?.name ?? "") "
+                        + "\(book.tags.compactMap(\.label).sorted().joined(separator: "+"))"
                 }
             }
         }
@@ -53,9 +59,11 @@ import Testing
             let before = try state()
             #expect(before == ["Anvils Ada new+old", "Bolts Ada new", "Cogs  "])
             let (cogs, bob) = (
-                try #require(try context.books("title == 'Cogs'").first), try #require(try context.authors("name == 'Bob'").first)
+                try #require(try context.books("title == 'Cogs'").first),
+                try #require(try context.authors("name == 'Bob'").first)
             )
-            let new = try #require(try context.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).first { $0.label == "new" })
+            let new = try #require(
+                try context.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).first { $0.label == "new" })
             try desk.begin()
             var events = 0
             func event(_ body: () -> Void) {

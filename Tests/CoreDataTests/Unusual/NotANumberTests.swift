@@ -46,13 +46,16 @@ import Testing
         func values() throws -> [Any?] {
             let context = coordinator.newContext()
             return try withExtendedLifetime(context) {
-                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Reading")).map { $0.value(forKey: "value") }
+                try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Reading")).map {
+                    $0.value(forKey: "value")
+                }
             }
         }
     }
 
-    @Test(arguments: StoreKind.allCases, types) func aRequiredValueThatIsNotANumberIsMissing(kind: StoreKind, type: NSAttributeType) throws
-    {
+    @Test(arguments: StoreKind.allCases, types) func aRequiredValueThatIsNotANumberIsMissing(
+        kind: StoreKind, type: NSAttributeType
+    ) throws {
         let notANumber = Self.notANumber(type)
         let store = try Store(kind, NSAttributeDescription("value", type, optional: false))
         let object = store.insert(notANumber)
@@ -64,7 +67,9 @@ import Testing
         #expect(try store.values().isEmpty)
     }
 
-    @Test(arguments: StoreKind.allCases, types) func aRequiredValueCannotBecomeNotANumber(kind: StoreKind, type: NSAttributeType) throws {
+    @Test(arguments: StoreKind.allCases, types) func aRequiredValueCannotBecomeNotANumber(
+        kind: StoreKind, type: NSAttributeType
+    ) throws {
         let notANumber = Self.notANumber(type)
         let store = try Store(kind, NSAttributeDescription("value", type, optional: false))
         let object = store.insert(Self.good(type))
@@ -76,7 +81,9 @@ import Testing
         #expect(try store.values().first ?? nil != nil)
     }
 
-    @Test(arguments: StoreKind.allCases, types) func anOptionalValueThatIsNotANumberIsSavedAsNil(kind: StoreKind, type: NSAttributeType)
+    @Test(arguments: StoreKind.allCases, types) func anOptionalValueThatIsNotANumberIsSavedAsNil(
+        kind: StoreKind, type: NSAttributeType
+    )
         throws
     {
         let notANumber = Self.notANumber(type)
@@ -88,8 +95,9 @@ import Testing
         #expect(try store.values().first ?? nil == nil)
     }
 
-    @Test(arguments: StoreKind.allCases, types) func aValueThatBecomesNotANumberIsSavedAsNil(kind: StoreKind, type: NSAttributeType) throws
-    {
+    @Test(arguments: StoreKind.allCases, types) func aValueThatBecomesNotANumberIsSavedAsNil(
+        kind: StoreKind, type: NSAttributeType
+    ) throws {
         let notANumber = Self.notANumber(type)
         let store = try Store(kind, NSAttributeDescription("value", type))
         let object = store.insert(Self.good(type))
@@ -101,7 +109,9 @@ import Testing
         #expect(try store.values().first ?? nil == nil)
     }
 
-    @Test(arguments: StoreKind.allCases, types) func whatIsNotANumberDoesNotChangeNil(kind: StoreKind, type: NSAttributeType) throws {
+    @Test(arguments: StoreKind.allCases, types) func whatIsNotANumberDoesNotChangeNil(
+        kind: StoreKind, type: NSAttributeType
+    ) throws {
         let notANumber = Self.notANumber(type)
         let store = try Store(kind, NSAttributeDescription("value", type))
         let object = store.insert(nil)
@@ -110,7 +120,9 @@ import Testing
         #expect(object.changedValues().isEmpty)
         try store.context.save()
         #expect(object.value(forKey: "value") == nil)
-        if kind == .sqlite { #expect(SQLiteFile(store.folder.file("store.sqlite")).value("SELECT Z_OPT FROM ZREADING") == "1") }
+        if kind == .sqlite {
+            #expect(SQLiteFile(store.folder.file("store.sqlite")).value("SELECT Z_OPT FROM ZREADING") == "1")
+        }
     }
 
     @Test(arguments: StoreKind.allCases) func limitsDoNotApplyToWhatIsNotANumber(kind: StoreKind) throws {

@@ -6,13 +6,16 @@ import Testing
 /// beyond ASCII, in all forms of fetch.
 @Suite struct RandomNamesTests {
     private static let pieces = [
-        "a b", "select", "\"", "'", "JOIN", " from ", "`", "[x]", "é", "日本", "👍🏽", "--", ";", "?", "%", "(", ")", ",", "*", "/", "\\", "0",
+        "a b", "select", "\"", "'", "JOIN", " from ", "`", "[x]", "é", "日本", "👍🏽", "--", ";", "?", "%", "(", ")", ",",
+        "*", "/", "\\", "0",
         "t0", "Z_PK",
         "where 1", ":x", "?1", "\u{301}", "ON",
     ]
 
     private func name(_ random: inout SeededGenerator, _ number: Int) -> String {
-        let parts = (0..<Int.random(in: 1...3, using: &random)).compactMap { _ in Self.pieces.randomElement(using: &random) }
+        let parts = (0..<Int.random(in: 1...3, using: &random)).compactMap { _ in
+            Self.pieces.randomElement(using: &random)
+        }
         return "n\(number)" + parts.joined()
     }
 
@@ -24,13 +27,21 @@ import Testing
             numbers += 1
             return name(&random, numbers)
         }
-        let (owner, thing, label, count, one, many, links, back) = (next(), next(), next(), next(), next(), next(), next(), next())
+        let (owner, thing, label, count, one, many, links, back) = (
+            next(), next(), next(), next(), next(), next(), next(), next()
+        )
         let first = NSEntityDescription(
             owner, class: "NSManagedObject",
-            [NSAttributeDescription(label, .stringAttributeType), NSAttributeDescription(count, .integer32AttributeType)])
+            [
+                NSAttributeDescription(label, .stringAttributeType),
+                NSAttributeDescription(count, .integer32AttributeType),
+            ])
         let second = NSEntityDescription(
             thing, class: "NSManagedObject",
-            [NSAttributeDescription(label, .stringAttributeType), NSAttributeDescription(count, .integer32AttributeType)])
+            [
+                NSAttributeDescription(label, .stringAttributeType),
+                NSAttributeDescription(count, .integer32AttributeType),
+            ])
         relate(first, many, toMany: true, second, inverse: one)
         relate(first, links, toMany: true, second, inverse: back, inverseToMany: true)
         let stack = try TestStack([first, second])
@@ -52,7 +63,8 @@ import Testing
             return request
         }
         func found(_ format: String, _ arguments: [Any]) throws -> [Int] {
-            try stack.newContext().fetch(request(format, arguments)).compactMap { $0.value(forKey: count) as? Int }.sorted()
+            try stack.newContext().fetch(request(format, arguments)).compactMap { $0.value(forKey: count) as? Int }
+                .sorted()
         }
         #expect(try found("%K == %@", [label, "o"]) == [10])
         #expect(try found("%K ==[c] %@ OR %K BEGINSWITH 'p'", [label, "O", label]) == [10, 20])
@@ -66,10 +78,14 @@ import Testing
         for (relationship, expected) in [(many, ["Y", "x"]), (links, [])] {
             inner.predicate = NSPredicate(
                 format: "SELF IN SUBQUERY(%K, $y, $y.%K < 3)", argumentArray: [one + "." + relationship, count])
-            #expect(try stack.newContext().fetch(inner).compactMap { $0.value(forKey: label) as? String }.sorted() == expected)
+            #expect(
+                try stack.newContext().fetch(inner).compactMap { $0.value(forKey: label) as? String }.sorted()
+                    == expected)
         }
         inner.predicate = NSPredicate(format: "%K == %@", argumentArray: [one + "." + label, "o"])
-        inner.sortDescriptors = [NSSortDescriptor(key: one + "." + count, ascending: true), NSSortDescriptor(key: label, ascending: true)]
+        inner.sortDescriptors = [
+            NSSortDescriptor(key: one + "." + count, ascending: true), NSSortDescriptor(key: label, ascending: true),
+        ]
         #expect(try stack.newContext().fetch(inner).compactMap { $0.value(forKey: label) as? String } == ["Y", "x"])
 
         let dictionaries = NSFetchRequest<NSDictionary>(entityName: thing)

@@ -5,13 +5,15 @@ import Testing
 /// Names that SQL knows, that differ in case only, or that have letters beyond ASCII.
 @Suite struct UnusualNamesTests {
     static let names = [
-        "Order", "Group", "Select", "Index", "Table", "Where", "Z", "PK", "Metadata", "PrimaryKey", "Öl", "Straße", "日本",
+        "Order", "Group", "Select", "Index", "Table", "Where", "Z", "PK", "Metadata", "PrimaryKey", "Öl", "Straße",
+        "日本",
         "_private", "a", "İstanbul", "Ё",
     ]
 
     private func attributes() -> [NSAttributeDescription] {
         [
-            "select", "from", "größe", "order", "group", "values", "Ent", "opt", "pk", "index", "straße", "strasse", "limit", "Case",
+            "select", "from", "größe", "order", "group", "values", "Ent", "opt", "pk", "index", "straße", "strasse",
+            "limit", "Case",
             "日付", "rowid", "null", "_x", "a1",
         ].map { NSAttributeDescription($0, .stringAttributeType) }
     }
@@ -24,7 +26,9 @@ import Testing
         let entities = Self.names.map { NSEntityDescription($0, class: "NSManagedObject", attributes()) }
         for (index, entity) in entities.enumerated() {
             relate(entity, "join", toMany: true, entities[(index + 1) % entities.count], inverse: "from_\(index)")
-            relate(entity, "union", toMany: true, entities[(index + 2) % entities.count], inverse: "all_\(index)", inverseToMany: true)
+            relate(
+                entity, "union", toMany: true, entities[(index + 2) % entities.count], inverse: "all_\(index)",
+                inverseToMany: true)
         }
         let stack = try TestStack(entities)
         let context = stack.context
@@ -45,7 +49,9 @@ import Testing
             let request = NSFetchRequest<NSManagedObject>(entityName: name)
             request.predicate = NSPredicate(
                 format: "select == %@ AND group BEGINSWITH %@ AND %K ENDSWITH 'ße'", name + "select", name, "straße")
-            request.sortDescriptors = ["order", "größe", "index", "null"].map { NSSortDescriptor(key: $0, ascending: true) }
+            request.sortDescriptors = ["order", "größe", "index", "null"].map {
+                NSSortDescriptor(key: $0, ascending: true)
+            }
             let found = try other.context.fetch(request)
             #expect(found.count == 1, "\(name)")
             let object = try #require(found.first)
@@ -60,7 +66,8 @@ import Testing
             let through = NSFetchRequest<NSManagedObject>(entityName: name)
             through.predicate = NSPredicate(
                 format: "ANY join.order == %@ AND ANY union.values == %@",
-                Self.names[(index + 1) % Self.names.count] + "order", Self.names[(index + 2) % Self.names.count] + "values")
+                Self.names[(index + 1) % Self.names.count] + "order",
+                Self.names[(index + 2) % Self.names.count] + "values")
             #expect(try other.context.count(for: through) == 1, "\(name)")
         }
     }
@@ -68,7 +75,8 @@ import Testing
     @Test func propertiesThatDifferInCaseOnlyAreToldApart() throws {
         let names = ["name", "Name", "NAME", "straße", "strasse"]
         let stack = try TestStack([
-            NSEntityDescription("Item", class: "NSManagedObject", names.map { NSAttributeDescription($0, .stringAttributeType) })
+            NSEntityDescription(
+                "Item", class: "NSManagedObject", names.map { NSAttributeDescription($0, .stringAttributeType) })
         ])
         let item = NSManagedObject(entity: stack.entity("Item"), insertInto: stack.context)
         for name in names { item.setValue(name, forKey: name) }
@@ -94,8 +102,10 @@ import Testing
     @Test(arguments: ["my pages", "it's", "\"quoted\"", "📚", "a-b", "2nd", "größe 日本", "select"])
     func aModelWithADerivationOverAnyNameIsReadBackFromItsStore(name: String) throws {
         func library() -> NSManagedObjectModel {
-            let book = NSEntityDescription("Book", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
-            let page = NSEntityDescription("Page", class: "NSManagedObject", [NSAttributeDescription("size", .integer64AttributeType)])
+            let book = NSEntityDescription(
+                "Book", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+            let page = NSEntityDescription(
+                "Page", class: "NSManagedObject", [NSAttributeDescription("size", .integer64AttributeType)])
             relate(book, name, toMany: true, page, inverse: "book of " + name)
             func derived(_ attribute: String, _ expression: NSExpression) -> NSDerivedAttributeDescription {
                 let derived = NSDerivedAttributeDescription()

@@ -17,12 +17,16 @@ import Testing
     }
 
     private func titles(_ value: Any?) -> [String] {
-        let objects = (value as? Set<NSManagedObject>).map(Array.init) ?? (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? []
+        let objects =
+            (value as? Set<NSManagedObject>).map(Array.init) ?? (value as? NSOrderedSet)?.array as? [NSManagedObject]
+            ?? []
         let names = objects.compactMap { $0.value(forKey: "title") as? String }
         return value is NSOrderedSet ? names : names.sorted()
     }
 
-    private func fetch(_ name: String, _ format: String? = nil, _ context: NSManagedObjectContext) throws -> [NSManagedObject] {
+    private func fetch(_ name: String, _ format: String? = nil, _ context: NSManagedObjectContext) throws
+        -> [NSManagedObject]
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: name)
         request.predicate = format.map { NSPredicate(format: $0) }
         request.sortDescriptors = [NSSortDescriptor(key: "title", ascending: true)]
@@ -51,10 +55,12 @@ import Testing
             let fruit = side == "Left" ? "Apple" : "Pear"
             for owner in [side, side + "most"] {
                 let object = insert(owner, owner, context)
-                object.setValue(NSSet(array: (1...2).map { insert(fruit, "\(owner) item \($0)", context) }), forKey: "items")
+                object.setValue(
+                    NSSet(array: (1...2).map { insert(fruit, "\(owner) item \($0)", context) }), forKey: "items")
                 if owner.hasSuffix("most") {
                     object.setValue("noted", forKey: "note")
-                    object.setValue(NSSet(array: (1...2).map { insert(fruit, "\(owner) label \($0)", context) }), forKey: "labels")
+                    object.setValue(
+                        NSSet(array: (1...2).map { insert(fruit, "\(owner) label \($0)", context) }), forKey: "labels")
                     object.setValue(object, forKey: "partner")
                 }
             }
@@ -71,7 +77,9 @@ import Testing
             }
         }
         #expect(
-            try fetch("Leftmost", "ANY labels.title ENDSWITH 'label 2' AND note == 'noted'", reader).map { $0.entity.name } == ["Leftmost"])
+            try fetch("Leftmost", "ANY labels.title ENDSWITH 'label 2' AND note == 'noted'", reader).map {
+                $0.entity.name
+            } == ["Leftmost"])
         #expect(try fetch("Right", "items.@count == 2", reader).count == 2)
         #expect(try fetch("Base", "leftPartners.@count > 0", reader).count == 1)
         #expect(try fetch("Pear", "owner.title == 'Right'", reader).count == 2)
@@ -117,8 +125,14 @@ import Testing
         #expect(titles(stored[0].value(forKey: "friends")) == ["a", "b", "c"])
         #expect(titles(stored[1].value(forKey: "friends")) == ["a"])
         #expect(titles(stored[2].value(forKey: "friends")) == ["a"])
-        #expect(try fetch("Person", "ANY follows.title == 'a'", reader).map { $0.value(forKey: "title") as? String } == ["a", "b"])
-        #expect(try fetch("Person", "ANY friends.title == 'b'", reader).map { $0.value(forKey: "title") as? String } == ["a"])
+        #expect(
+            try fetch("Person", "ANY follows.title == 'a'", reader).map { $0.value(forKey: "title") as? String } == [
+                "a", "b",
+            ])
+        #expect(
+            try fetch("Person", "ANY friends.title == 'b'", reader).map { $0.value(forKey: "title") as? String } == [
+                "a"
+            ])
         #expect(try fetch("Person", "ANY friends.title == 'a'", reader).count == 3)
 
         stored[0].mutableSetValue(forKey: "friends").remove(stored[1])
@@ -138,7 +152,10 @@ import Testing
         try reader.save()
         stored = try fetch("Person", nil, stack.newContext())
         #expect(
-            stored.map { titles($0.value(forKey: "follows")) + titles($0.value(forKey: "followers")) + titles($0.value(forKey: "friends")) }
+            stored.map {
+                titles($0.value(forKey: "follows")) + titles($0.value(forKey: "followers"))
+                    + titles($0.value(forKey: "friends"))
+            }
                 == [[], [], []])
     }
 
@@ -148,7 +165,9 @@ import Testing
         let stack = try TestStack(entities)
         for chain in ["x", "y", "z"] {
             let objects = (0..<6).map { insert("E\($0)", "\(chain)\($0)", stack.context) }
-            for index in 0..<5 where chain != "z" || index != 3 { objects[index].setValue(objects[index + 1], forKey: "down") }
+            for index in 0..<5 where chain != "z" || index != 3 {
+                objects[index].setValue(objects[index + 1], forKey: "down")
+            }
         }
         try stack.context.save()
         let reader = stack.newContext()
@@ -164,7 +183,9 @@ import Testing
         #expect(
             try found(
                 "E5",
-                "SUBQUERY(up, $a, SUBQUERY($a.up, $b, SUBQUERY($b.up, $c, ANY $c.up.title == 'y1').@count > 0).@count > 0).@count == 1")
+                "SUBQUERY(up, $a, SUBQUERY($a.up, $b, SUBQUERY($b.up, $c, ANY $c.up.title == 'y1').@count > "
+                    + "0).@count > 0).@count == 1"
+            )
                 == ["y5"])
         let request = NSFetchRequest<NSDictionary>(entityName: "E0")
         request.resultType = .dictionaryResultType
@@ -175,6 +196,9 @@ import Testing
         let objects = NSFetchRequest<NSManagedObject>(entityName: "E0")
         objects.sortDescriptors = request.sortDescriptors
         objects.relationshipKeyPathsForPrefetching = ["down.down.down.down.down"]
-        #expect(try reader.fetch(objects).map { $0.value(forKeyPath: "down.down.down.down.down.title") as? String } == ["y5", "x5", nil])
+        #expect(
+            try reader.fetch(objects).map { $0.value(forKeyPath: "down.down.down.down.down.title") as? String } == [
+                "y5", "x5", nil,
+            ])
     }
 }

@@ -8,7 +8,10 @@ import Testing
         let entities = (0..<1000).map { number in
             NSEntityDescription(
                 "Entity\(number)", class: "NSManagedObject",
-                [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("number", .integer32AttributeType)])
+                [
+                    NSAttributeDescription("name", .stringAttributeType),
+                    NSAttributeDescription("number", .integer32AttributeType),
+                ])
         }
         for number in stride(from: 0, to: 1000, by: 10) {
             relate(entities[number], "members", toMany: true, entities[number + 1], inverse: "owner")
@@ -23,7 +26,8 @@ import Testing
         }
         try stack.context.save()
         #expect(stack.file.integer("SELECT count(*) FROM Z_PRIMARYKEY WHERE Z_ENT < 16000") == 1000)
-        let reader = try TestStack(try #require(stack.coordinator.managedObjectModel.copy() as? NSManagedObjectModel), url: stack.url)
+        let reader = try TestStack(
+            try #require(stack.coordinator.managedObjectModel.copy() as? NSManagedObjectModel), url: stack.url)
         for number in [0, 1, 3, 500, 999] {
             let found = try reader.context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Entity\(number)"))
             #expect(found.map { $0.value(forKey: "name") as? String } == ["name \(number)"])
@@ -32,9 +36,12 @@ import Testing
     }
 
     private func wide(_ count: Int) -> NSEntityDescription {
-        let types: [NSAttributeType] = [.stringAttributeType, .integer64AttributeType, .doubleAttributeType, .dateAttributeType]
+        let types: [NSAttributeType] = [
+            .stringAttributeType, .integer64AttributeType, .doubleAttributeType, .dateAttributeType,
+        ]
         return NSEntityDescription(
-            "Wide", class: "NSManagedObject", (0..<count).map { NSAttributeDescription("a\($0)", types[$0 % types.count]) })
+            "Wide", class: "NSManagedObject",
+            (0..<count).map { NSAttributeDescription("a\($0)", types[$0 % types.count]) })
     }
 
     private func value(_ index: Int, _ seed: Int) -> Any? {
@@ -91,9 +98,12 @@ import Testing
         let entity = NSEntityDescription(
             "Item", class: "NSManagedObject",
             [
-                NSAttributeDescription("number", .integer32AttributeType), NSAttributeDescription("name", .stringAttributeType),
-                NSAttributeDescription("date", .dateAttributeType), NSAttributeDescription("price", .decimalAttributeType),
-                NSAttributeDescription("code", .UUIDAttributeType), NSAttributeDescription("mark", .binaryDataAttributeType),
+                NSAttributeDescription("number", .integer32AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("date", .dateAttributeType),
+                NSAttributeDescription("price", .decimalAttributeType),
+                NSAttributeDescription("code", .UUIDAttributeType),
+                NSAttributeDescription("mark", .binaryDataAttributeType),
                 NSAttributeDescription("ratio", .doubleAttributeType),
             ] + (0..<10).map { NSAttributeDescription("k\($0)", .integer16AttributeType) })
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([entity]))
@@ -160,13 +170,16 @@ import Testing
         let expected = (0..<200).sorted { rank($0) < rank($1) }
         #expect(try context.fetch(request).compactMap { $0.value(forKey: "number") as? Int } == expected)
         for (offset, limit) in [
-            (0, 0), (190, 0), (190, 100), (199, 1), (200, 1), (5000, 0), (5000, 10), (0, 1000), (Int.max, 1), (0, Int.max),
+            (0, 0), (190, 0), (190, 100), (199, 1), (200, 1), (5000, 0), (5000, 10), (0, 1000), (Int.max, 1),
+            (0, Int.max),
         ] {
             request.fetchOffset = offset
             request.fetchLimit = limit
             let rest = expected.dropFirst(offset)
             let cut = Array(limit > 0 ? rest.prefix(limit) : rest)
-            #expect(try context.fetch(request).compactMap { $0.value(forKey: "number") as? Int } == cut, "\(offset) \(limit)")
+            #expect(
+                try context.fetch(request).compactMap { $0.value(forKey: "number") as? Int } == cut,
+                "\(offset) \(limit)")
             #expect(try context.count(for: request) == cut.count, "\(offset) \(limit)")
         }
         withExtendedLifetime(folder) {}
@@ -176,7 +189,8 @@ import Testing
         let (context, folder) = try items(kind, 60)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.predicate = NSCompoundPredicate(
-            orPredicateWithSubpredicates: (0..<2000).map { NSPredicate(format: "number == %d AND name != 'x'", $0 * 2) })
+            orPredicateWithSubpredicates: (0..<2000).map { NSPredicate(format: "number == %d AND name != 'x'", $0 * 2) }
+        )
         #expect(try context.count(for: request) == 30)
         request.predicate = NSCompoundPredicate(
             andPredicateWithSubpredicates: (0..<2000).map { NSPredicate(format: "number != %d", $0 * 2) })

@@ -10,9 +10,12 @@ import Testing
         return NSEntityDescription(
             "Value", class: "NSManagedObject",
             [
-                NSAttributeDescription("id", .integer64AttributeType), NSAttributeDescription("text", .stringAttributeType),
-                NSAttributeDescription("double", .doubleAttributeType), NSAttributeDescription("float", .floatAttributeType),
-                NSAttributeDescription("date", .dateAttributeType), NSAttributeDescription("decimal", .decimalAttributeType),
+                NSAttributeDescription("id", .integer64AttributeType),
+                NSAttributeDescription("text", .stringAttributeType),
+                NSAttributeDescription("double", .doubleAttributeType),
+                NSAttributeDescription("float", .floatAttributeType),
+                NSAttributeDescription("date", .dateAttributeType),
+                NSAttributeDescription("decimal", .decimalAttributeType),
                 NSAttributeDescription("data", .binaryDataAttributeType), external,
                 NSAttributeDescription("uuid", .UUIDAttributeType), NSAttributeDescription("uri", .URIAttributeType),
                 NSAttributeDescription("short", .integer16AttributeType),
@@ -49,7 +52,9 @@ import Testing
     }
 
     /// The ids of the objects that a predicate finds, among objects of the values.
-    private func found<Value>(_ values: [Value?], _ key: String, _ kind: StoreKind, _ predicates: [NSPredicate]) throws -> [[Int]] {
+    private func found<Value>(_ values: [Value?], _ key: String, _ kind: StoreKind, _ predicates: [NSPredicate]) throws
+        -> [[Int]]
+    {
         let folder = try TemporaryFolder()
         let context = try context(kind, folder)
         try save(values, key, context)
@@ -61,7 +66,8 @@ import Testing
     }
 
     static let texts: [String?] = [
-        "", nil, "a\u{0}b", "\u{0}", "a\u{0}", String(repeating: "ä日\u{1F600}", count: 400_000), "e\u{301}", "\u{e9}", "'\"`;--", "%_*?\\",
+        "", nil, "a\u{0}b", "\u{0}", "a\u{0}", String(repeating: "ä日\u{1F600}", count: 400_000), "e\u{301}", "\u{e9}",
+        "'\"`;--", "%_*?\\",
         "\u{feff}x", "\u{10ffff}", "line\nline\r\n", "\u{202e}abc",
     ]
 
@@ -80,17 +86,23 @@ import Testing
 
     @Test(.foldsTexts, arguments: StoreKind.allCases) func textsAreFoundByAllTheirCharacters(kind: StoreKind) throws {
         func keepable(_ text: String) -> String { Self.keepable(text, kind) }
-        func predicate(_ format: String, _ text: String) -> NSPredicate { NSPredicate(format: format, argumentArray: [keepable(text)]) }
+        func predicate(_ format: String, _ text: String) -> NSPredicate {
+            NSPredicate(format: format, argumentArray: [keepable(text)])
+        }
         let texts: [String?] = ["a\u{0}b", "a\u{0}c", "a", "", nil, "e\u{301}", "\u{e9}", "x%y_z", "[a]*?"]
         let results = try found(
             texts.map { $0.map(keepable) }, "text", kind,
             [
-                predicate("text == %@", "a\u{0}b"), predicate("text BEGINSWITH %@", "a\u{0}"), predicate("text CONTAINS %@", "\u{0}c"),
+                predicate("text == %@", "a\u{0}b"), predicate("text BEGINSWITH %@", "a\u{0}"),
+                predicate("text CONTAINS %@", "\u{0}c"),
                 predicate("text ENDSWITH %@", "\u{0}b"), predicate("text == %@", "a"), predicate("text == %@", ""),
-                NSPredicate(format: "text == nil"), predicate("text == %@", "\u{e9}"), predicate("text CONTAINS %@", "%y_"),
-                predicate("text LIKE %@", "x%y_z"), predicate("text CONTAINS %@", "]*?"), predicate("text IN %@", "a\u{0}bc"),
+                NSPredicate(format: "text == nil"), predicate("text == %@", "\u{e9}"),
+                predicate("text CONTAINS %@", "%y_"),
+                predicate("text LIKE %@", "x%y_z"), predicate("text CONTAINS %@", "]*?"),
+                predicate("text IN %@", "a\u{0}bc"),
                 NSPredicate(format: "text IN %@", [keepable("a\u{0}b"), "a"]), predicate("text ENDSWITH %@", "b"),
-                predicate("text ==[c] %@", "A\u{0}B"), predicate("text > %@", "a\u{0}b"), predicate("text MATCHES %@", "a.b"),
+                predicate("text ==[c] %@", "A\u{0}B"), predicate("text > %@", "a\u{0}b"),
+                predicate("text MATCHES %@", "a.b"),
             ])
         #expect(results[0] == [0])
         #expect(results[1] == [0, 1])
@@ -113,12 +125,15 @@ import Testing
 
     @Test(arguments: StoreKind.allCases) func doublesComeBackAsTheyWere(kind: StoreKind) throws {
         let doubles: [Double?] = [
-            0, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude, .ulpOfOne, 0.1,
+            0, -0.0, .infinity, -.infinity, .greatestFiniteMagnitude, -.greatestFiniteMagnitude, .leastNonzeroMagnitude,
+            .ulpOfOne, 0.1,
             1e17,
             9_007_199_254_740_992, nil,
         ]
         let back = try roundTrip(doubles, "double", kind)
-        #expect(back.map { $0?.bitPattern } == doubles.map { $0?.bitPattern }.map { $0 == (-0.0).bitPattern ? back[1]?.bitPattern : $0 })
+        #expect(
+            back.map { $0?.bitPattern }
+                == doubles.map { $0?.bitPattern }.map { $0 == (-0.0).bitPattern ? back[1]?.bitPattern : $0 })
         #expect(back[1] == 0)
         let floats: [Float?] = [.infinity, .greatestFiniteMagnitude, .leastNonzeroMagnitude, 0.1, nil]
         #expect(try roundTrip(floats, "float", kind) == floats)
@@ -132,7 +147,8 @@ import Testing
         let results = try found(
             [Double.nan, 1, .infinity], "double", kind,
             [
-                NSPredicate(format: "double > 0"), NSPredicate(format: "double == %@", NSNumber(value: Double.infinity)),
+                NSPredicate(format: "double > 0"),
+                NSPredicate(format: "double == %@", NSNumber(value: Double.infinity)),
                 NSPredicate(format: "double < %@", NSNumber(value: Double.infinity)),
             ])
         #expect(results == [[1, 2], [2], [1]])
@@ -143,7 +159,8 @@ import Testing
         let isServer = kind == .postgreSQL
         let exact = Date(timeIntervalSinceReferenceDate: isServer ? 700_000_000.123_457 : 700_000_000.123_456_7)
         let dates: [Date?] = [
-            .distantPast, .distantFuture, Date(timeIntervalSince1970: -11_676_096_000), Date(timeIntervalSinceReferenceDate: -0.5),
+            .distantPast, .distantFuture, Date(timeIntervalSince1970: -11_676_096_000),
+            Date(timeIntervalSinceReferenceDate: -0.5),
             exact, Date(timeIntervalSinceReferenceDate: isServer ? 1e12 : 1e15), nil,
         ]
         #expect(try roundTrip(dates, "date", kind) == dates)
@@ -159,8 +176,10 @@ import Testing
 
     @Test(arguments: StoreKind.allCases) func decimalsKeepTheirDigits(kind: StoreKind) throws {
         let texts = [
-            "12345678901234567890123456789012345678", "-0.12345678901234567890123456789012345678", "1E100", "1E-100", "-1", "0",
-            "99999999999999999999999999999999999999E80", "0.1", "123456789.123456789", "9007199254740993", "9223372036854775808",
+            "12345678901234567890123456789012345678", "-0.12345678901234567890123456789012345678", "1E100", "1E-100",
+            "-1", "0",
+            "99999999999999999999999999999999999999E80", "0.1", "123456789.123456789", "9007199254740993",
+            "9223372036854775808",
             "18446744073709551615", "0.30000000000000004",
         ]
         let decimals = texts.map { NSDecimalNumber(string: $0) }
@@ -168,7 +187,9 @@ import Testing
         for (text, (decimal, value)) in zip(texts, zip(decimals, back)) {
             // A column of a SQLite store holds 15 digits, on a Mac as here.
             let isKept = kind == .inMemory || text.filter(\.isNumber).count < 16
-            #expect(isKept ? value == decimal : value.map { abs($0.doubleValue / decimal.doubleValue - 1) < 1e-15 } == true, "\(text)")
+            #expect(
+                isKept ? value == decimal : value.map { abs($0.doubleValue / decimal.doubleValue - 1) < 1e-15 } == true,
+                "\(text)")
         }
         let results = try found(
             decimals, "decimal", kind,
@@ -198,10 +219,13 @@ import Testing
 
     @Test(arguments: StoreKind.allCases) func otherKindsComeBackAsTheyWere(kind: StoreKind) throws {
         let ids: [UUID?] = [
-            UUID(uuidString: "00000000-0000-0000-0000-000000000000"), UUID(uuidString: "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"), nil,
+            UUID(uuidString: "00000000-0000-0000-0000-000000000000"),
+            UUID(uuidString: "FFFFFFFF-FFFF-FFFF-FFFF-FFFFFFFFFFFF"), nil,
         ]
         #expect(try roundTrip(ids, "uuid", kind) == ids)
-        let urls: [URL?] = [URL(string: "https://例え.jp/パス?q=ä#f"), URL(string: "mailto:a@b"), URL(string: "data:,a%00b"), nil]
+        let urls: [URL?] = [
+            URL(string: "https://例え.jp/パス?q=ä#f"), URL(string: "mailto:a@b"), URL(string: "data:,a%00b"), nil,
+        ]
         #expect(try roundTrip(urls, "uri", kind) == urls)
     }
 }

@@ -131,7 +131,8 @@ final class PlainValidatedItem: NSManagedObject {
         #expect(error.singleErrors.map(\.code).sorted() == [7, 8])
     }
 
-    @Test("71: a class's own check may replace the value, which is then saved") func ownChecksMayReplaceValues() throws {
+    @Test("71: a class's own check may replace the value, which is then saved") func ownChecksMayReplaceValues() throws
+    {
         let item = ValidatedItem(context: stack.context)
         item.name = "abc"
         item.code = "a b"
@@ -231,7 +232,8 @@ final class PlainValidatedItem: NSManagedObject {
     @Test("77: warnings may be error codes, beside texts") func warningsMayBeCodes() throws {
         let name = NSAttributeDescription("name", .stringAttributeType)
         let (short, first) = (NSPredicate(format: "length <= 3"), NSPredicate(format: "SELF BEGINSWITH 'a'"))
-        name.setValidationPredicates([short, first], withValidationWarnings: [NSValidationStringTooLongError, "not an a"])
+        name.setValidationPredicates(
+            [short, first], withValidationWarnings: [NSValidationStringTooLongError, "not an a"])
         #expect(name.validationWarnings.first as? NSNumber == 1660)
         let stack = try TestStack([NSEntityDescription("Coded", [name])])
         let object = NSEntityDescription.insertNewObject(forEntityName: "Coded", into: stack.context)

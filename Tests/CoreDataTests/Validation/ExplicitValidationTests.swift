@@ -57,7 +57,8 @@ final class ImportedPlayer: NSManagedObject {
             ofType: kind.type, configurationName: nil, at: kind.url(folder.file("teams.sqlite")))
         let context = coordinator.newContext()
         try context.execute(
-            NSBatchInsertRequest(entityName: "Team", objects: rows.map { $0.merging(["name": "none"]) { given, _ in given } }))
+            NSBatchInsertRequest(
+                entityName: "Team", objects: rows.map { $0.merging(["name": "none"]) { given, _ in given } }))
         let nameless = NSBatchUpdateRequest(entityName: "Team")
         nameless.predicate = NSPredicate(format: "name == 'none'")
         nameless.propertiesToUpdate = ["name": NSNull()]
@@ -185,10 +186,12 @@ final class ImportedPlayer: NSManagedObject {
     /// The object of the same row in a context that has not read it, on a coordinator of its own.
     private func unread(_ team: ImportedTeam, in context: NSManagedObjectContext) throws -> ImportedTeam {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        _ = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("teams.sqlite"))
+        _ = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("teams.sqlite"))
         let other = coordinator.newContext()
         context.userInfo["kept\(context.userInfo.count)"] = other
-        let objectID = try #require(coordinator.managedObjectID(forURIRepresentation: team.objectID.uriRepresentation()))
+        let objectID = try #require(
+            coordinator.managedObjectID(forURIRepresentation: team.objectID.uriRepresentation()))
         return try #require(other.object(with: objectID) as? ImportedTeam)
     }
 }

@@ -79,7 +79,9 @@ final class CountedPlayer: NSManagedObject {
         #expect(error.validationKeys == ["coach"])
     }
 
-    @Test("78: a required to-many relationship needs as many objects as its minimum says, none when that is 0", arguments: [0, 1])
+    @Test(
+        "78: a required to-many relationship needs as many objects as its minimum says, none when that is 0",
+        arguments: [0, 1])
     func requiredToMany(minimum: Int) throws {
         let stack = try TestStack(
             Self.entities { $0.relationshipsByName["staff"]!.minCount = minimum })

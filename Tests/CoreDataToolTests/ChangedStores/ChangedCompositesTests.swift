@@ -13,11 +13,14 @@ import Testing
         workplace = try Workplace()
         let place = NSCompositeAttributeDescription()
         place.name = "place"
-        place.elements = [NSAttributeDescription("x", .doubleAttributeType), NSAttributeDescription("code", .UUIDAttributeType)]
+        place.elements = [
+            NSAttributeDescription("x", .doubleAttributeType), NSAttributeDescription("code", .UUIDAttributeType),
+        ]
         let address = NSCompositeAttributeDescription()
         address.name = "address"
         address.elements = [
-            NSAttributeDescription("zip", .integer32AttributeType), NSAttributeDescription("city", .stringAttributeType), place,
+            NSAttributeDescription("zip", .integer32AttributeType),
+            NSAttributeDescription("city", .stringAttributeType), place,
         ]
         let person = NSEntityDescription("Person", [NSAttributeDescription("name", .stringAttributeType), address])
         let url = workplace.folder.appendingPathComponent("People.sqlite")

@@ -37,7 +37,8 @@ import Testing
         store.change("UPDATE ZTHING SET Z_ENT = \(number) WHERE ZTITLE = 't4'")
         let run = try store.query("Thing", "--where", "title == 't4'")
         #expect(run.status == 0)
-        #expect(run.errors.hasPrefix("coredata: 1 row of ZTHING is of no entity of this table (Z_ENT "), "\(run.errors)")
+        #expect(
+            run.errors.hasPrefix("coredata: 1 row of ZTHING is of no entity of this table (Z_ENT "), "\(run.errors)")
         #expect((try run.rows().first?["objectID"] as? String)?.hasPrefix("Thing/p") == true)
         #expect(try store.titles() == all)
         #expect(try store.titles("Book") == ["t5"])
@@ -75,7 +76,8 @@ import Testing
         #expect(try run.rows().first?["shelf"] as? String == "Shelf/p4711")
         #expect(run.errors.contains("Thing.shelf of 1 object (p"))
         #expect(run.errors.contains("leads to a row that is not there."))
-        #expect(try store.warnings().contains { $0.hasPrefix("Thing.shelf of 2 objects (p") && $0.hasSuffix("not there.") })
+        #expect(
+            try store.warnings().contains { $0.hasPrefix("Thing.shelf of 2 objects (p") && $0.hasSuffix("not there.") })
     }
 
     @Test func aMissingFileOfALargeValueIsNamed() throws {
@@ -87,7 +89,10 @@ import Testing
         #expect(run.errors.hasSuffix("the file with the value is missing.\n"))
         #expect(try run.rows().count == 5)
         #expect(try run.rows().first?["cover"] is NSNull)
-        #expect(try store.warnings().contains { $0.hasSuffix("the file with the value is missing: \(file.lastPathComponent).") })
+        #expect(
+            try store.warnings().contains {
+                $0.hasSuffix("the file with the value is missing: \(file.lastPathComponent).")
+            })
     }
 
     @Test func aFileNameThatLeadsElsewhereIsNotFollowed() throws {

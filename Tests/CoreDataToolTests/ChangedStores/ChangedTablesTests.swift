@@ -79,7 +79,9 @@ import Testing
             "UPDATE ZTHING SET Z_PK = (SELECT Z_PK FROM ZTHING WHERE ZTITLE = 't4') WHERE ZTITLE = 't3'")
         let run = try store.query("Thing")
         #expect(run.status == 0)
-        #expect(run.errors.hasPrefix("coredata: 2 rows of ZTHING have no key or that of another row; they are shown with keys above p"))
+        #expect(
+            run.errors.hasPrefix(
+                "coredata: 2 rows of ZTHING have no key or that of another row; they are shown with keys above p"))
         #expect(try store.titles() == all)
         #expect(Set(try run.rows().compactMap { $0["objectID"] as? String }).count == 5)
     }
@@ -97,7 +99,8 @@ import Testing
     // MARK: Views and triggers
 
     @Test func aViewInATablesPlaceIsRead() throws {
-        store.change("ALTER TABLE ZTHING RENAME TO real", "CREATE VIEW ZTHING AS SELECT * FROM real WHERE ZTITLE <> 't2'")
+        store.change(
+            "ALTER TABLE ZTHING RENAME TO real", "CREATE VIEW ZTHING AS SELECT * FROM real WHERE ZTITLE <> 't2'")
         let run = try store.query("Thing")
         #expect(run.status == 0)
         #expect(run.errors == "coredata: ZTHING is a view, not a table; what it shows is read.\n")
@@ -107,7 +110,8 @@ import Testing
 
     @Test(arguments: [
         "SELECT * FROM nowhere",
-        "WITH RECURSIVE r(Z_PK) AS (SELECT 1 UNION ALL SELECT Z_PK + 1 FROM r) SELECT Z_PK, 1 AS Z_ENT, 1 AS Z_OPT FROM r",
+        "WITH RECURSIVE r(Z_PK) AS (SELECT 1 UNION ALL SELECT Z_PK + 1 FROM r) SELECT Z_PK, 1 AS Z_ENT, 1 AS Z_OPT "
+            + "FROM r",
     ])
     func aViewThatCannotBeReadIsNamed(_ select: String) throws {
         store.change("DROP TABLE ZSHELF", "CREATE VIEW ZSHELF AS \(select)")
@@ -125,7 +129,8 @@ import Testing
             "CREATE VIEW \(table) AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
                 + "SELECT r.n AS Z_VERSION, r.n AS Z_ENT, aside.* FROM r, aside")
         #expect(try store.titles() == all)
-        #expect(try store.warnings().contains { $0.hasPrefix("The table \(table) cannot be read: its rows do not end") })
+        #expect(
+            try store.warnings().contains { $0.hasPrefix("The table \(table) cannot be read: its rows do not end") })
     }
 
     @Test func triggersOfOthersAreInNobodysWay() throws {
@@ -148,7 +153,8 @@ import Testing
     // MARK: Tables of Core Data's own
 
     @Test(arguments: [
-        "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'", "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Book'", "DELETE FROM Z_PRIMARYKEY",
+        "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'", "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Book'",
+        "DELETE FROM Z_PRIMARYKEY",
         "DROP TABLE Z_PRIMARYKEY", "ALTER TABLE Z_PRIMARYKEY DROP COLUMN Z_SUPER",
         "INSERT INTO Z_PRIMARYKEY SELECT 99, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'",
         "UPDATE Z_PRIMARYKEY SET Z_NAME = NULL WHERE Z_NAME = 'Book'",
@@ -176,7 +182,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("DROP TABLE Z_METADATA", "The table Z_METADATA is missing."), ("DELETE FROM Z_METADATA", "The table Z_METADATA has no row."),
+        ("DROP TABLE Z_METADATA", "The table Z_METADATA is missing."),
+        ("DELETE FROM Z_METADATA", "The table Z_METADATA has no row."),
         ("UPDATE Z_METADATA SET Z_PLIST = NULL", "Z_METADATA has no property list"),
         ("UPDATE Z_METADATA SET Z_PLIST = x'00ff'", "The property list in Z_METADATA is damaged."),
         ("UPDATE Z_METADATA SET Z_PLIST = 'text'", "Z_METADATA has no property list"),
@@ -193,7 +200,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "UPDATE Z_MODELCACHE SET Z_CONTENT = x'00ff'", "UPDATE Z_MODELCACHE SET Z_CONTENT = 'text'", "DROP TABLE Z_MODELCACHE",
+        "UPDATE Z_MODELCACHE SET Z_CONTENT = x'00ff'", "UPDATE Z_MODELCACHE SET Z_CONTENT = 'text'",
+        "DROP TABLE Z_MODELCACHE",
     ])
     func aModelThatCannotBeReadGivesWayToTheTables(_ change: String) throws {
         store.change(change)
@@ -205,7 +213,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("DROP TABLE ACHANGE", "the table ACHANGE is missing."), ("DROP TABLE ATRANSACTION", "the table ATRANSACTION is missing."),
+        ("DROP TABLE ACHANGE", "the table ACHANGE is missing."),
+        ("DROP TABLE ATRANSACTION", "the table ATRANSACTION is missing."),
         ("ALTER TABLE ACHANGE RENAME COLUMN ZCHANGETYPE TO other", "the table ACHANGE has no column ZCHANGETYPE."),
     ])
     func aHistoryThatIsNotCompleteIsNamedByInfo(_ change: String, _ problem: String) throws {
@@ -220,11 +229,16 @@ import Testing
     private static let changes = [
         "UPDATE ZTHING SET Z_ENT = NULL WHERE ZSIZE = 2", "UPDATE ZTHING SET Z_ENT = 'Book' WHERE ZSIZE = 3",
         "UPDATE ZTHING SET Z_ENT = 999",
-        "DROP TABLE ZSHELF", "DROP TABLE ZTAG", "ALTER TABLE ZTHING DROP COLUMN ZCODE", "ALTER TABLE ZTHING DROP COLUMN Z_OPT",
-        "DROP TABLE Z_PRIMARYKEY", "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Book'", "UPDATE Z_PRIMARYKEY SET Z_SUPER = 77",
-        "UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 20", "DROP TABLE Z_METADATA", "DELETE FROM Z_MODELCACHE", "DROP TABLE ACHANGE",
-        "UPDATE ZTHING SET ZSHELF = 'x', ZSIZE = 'y', ZWEIGHT = x'00', ZCODE = 'z', ZMADE = 'never', ZTITLE = ZTITLE || ''",
-        "UPDATE ZTHING SET ZCOVER = x'0200'", "UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT", "UPDATE ZTHING SET Z_OPT = 'x'",
+        "DROP TABLE ZSHELF", "DROP TABLE ZTAG", "ALTER TABLE ZTHING DROP COLUMN ZCODE",
+        "ALTER TABLE ZTHING DROP COLUMN Z_OPT",
+        "DROP TABLE Z_PRIMARYKEY", "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Book'",
+        "UPDATE Z_PRIMARYKEY SET Z_SUPER = 77",
+        "UPDATE Z_PRIMARYKEY SET Z_ENT = Z_ENT + 20", "DROP TABLE Z_METADATA", "DELETE FROM Z_MODELCACHE",
+        "DROP TABLE ACHANGE",
+        "UPDATE ZTHING SET ZSHELF = 'x', ZSIZE = 'y', ZWEIGHT = x'00', ZCODE = 'z', ZMADE = 'never', ZTITLE = ZTITLE "
+            + "|| ''",
+        "UPDATE ZTHING SET ZCOVER = x'0200'", "UPDATE Z_PRIMARYKEY SET Z_SUPER = Z_ENT",
+        "UPDATE ZTHING SET Z_OPT = 'x'",
         "CREATE TABLE other (a, b)", "ALTER TABLE ZTAG RENAME TO real; CREATE VIEW ZTAG AS SELECT * FROM real",
         "CREATE TABLE again AS SELECT * FROM ZTHING; DROP TABLE ZTHING; ALTER TABLE again RENAME TO ZTHING",
         "UPDATE ZTHING SET Z_PK = -Z_PK", "UPDATE ZTHING SET Z_PK = 9223372036854775807 WHERE ZSIZE = 5",

@@ -28,7 +28,8 @@ final class ShelfStore {
                 return tag
             }
             for number in 1...5 {
-                let thing = NSEntityDescription.insertNewObject(forEntityName: number > 3 ? "Book" : "Thing", into: context)
+                let thing = NSEntityDescription.insertNewObject(
+                    forEntityName: number > 3 ? "Book" : "Thing", into: context)
                 thing.setValue("t\(number)", forKey: "title")
                 thing.setValue(number, forKey: "size")
                 thing.setValue(shelf, forKey: "shelf")
@@ -46,9 +47,12 @@ final class ShelfStore {
         let thing = NSEntityDescription(
             "Thing",
             [
-                NSAttributeDescription("title", .stringAttributeType), NSAttributeDescription("size", .integer16AttributeType),
-                NSAttributeDescription("weight", .decimalAttributeType), NSAttributeDescription("isNew", .booleanAttributeType),
-                NSAttributeDescription("code", .UUIDAttributeType), NSAttributeDescription("made", .dateAttributeType), cover,
+                NSAttributeDescription("title", .stringAttributeType),
+                NSAttributeDescription("size", .integer16AttributeType),
+                NSAttributeDescription("weight", .decimalAttributeType),
+                NSAttributeDescription("isNew", .booleanAttributeType),
+                NSAttributeDescription("code", .UUIDAttributeType), NSAttributeDescription("made", .dateAttributeType),
+                cover,
             ])
         let book = NSEntityDescription("Book", [NSAttributeDescription("pages", .integer32AttributeType)])
         let shelf = NSEntityDescription("Shelf", [NSAttributeDescription("label", .stringAttributeType)])
@@ -93,7 +97,8 @@ final class ShelfStore {
     private func files() throws -> [String: Data] {
         var contents: [String: Data] = [:]
         for name in FileManager.default.subpaths(atPath: workplace.folder.path) ?? [] {
-            contents[name] = FileManager.default.contents(atPath: workplace.folder.appendingPathComponent(name).path) ?? Data()
+            contents[name] =
+                FileManager.default.contents(atPath: workplace.folder.appendingPathComponent(name).path) ?? Data()
         }
         return contents
     }
@@ -119,6 +124,7 @@ final class ShelfStore {
         let report = try #require(try run(["info", path, "--json"]).json() as? [String: Any])
         let entities = try #require(report["entities"] as? [[String: Any]])
         return Dictionary(
-            entities.map { ($0["name"] as? String ?? "", $0["ownRows"] as? Int ?? -1) }, uniquingKeysWith: { first, _ in first })
+            entities.map { ($0["name"] as? String ?? "", $0["ownRows"] as? Int ?? -1) },
+            uniquingKeysWith: { first, _ in first })
     }
 }

@@ -59,7 +59,8 @@ import Testing
         #expect(folder.generate().output == "unchanged Article.swift\nunchanged Firm.swift\n")
         try folder.draw(ModelFolder.shop.replacingOccurrences(of: "articleCount", with: "numberOfArticles"))
         #expect(folder.generate().output == "unchanged Article.swift\nwritten Firm.swift\n")
-        let date = try FileManager.default.attributesOfItem(atPath: folder.file("Article.swift").path)[.modificationDate]
+        let date = try FileManager.default.attributesOfItem(atPath: folder.file("Article.swift").path)[
+            .modificationDate]
         #expect(date as? Date == past)
         #expect(try folder.text("Firm.swift").contains("var numberOfArticles: Int"))
     }
@@ -127,8 +128,10 @@ import Testing
         let folder = try ModelFolder(
             """
             <entity name="Ware" representedClassName="Ware">
-                <attribute name="name" attributeType="String"><userInfo><entry key="ocd.column" value="a &quot;title&quot;"/></userInfo></attribute>
-                <attribute name="seen" optional="YES" transient="YES" attributeType="Date"><userInfo><entry key="a" value="b"/></userInfo></attribute>
+                <attribute name="name" attributeType="String"><userInfo><entry key="ocd.column" value="a \
+            &quot;title&quot;"/></userInfo></attribute>
+                <attribute name="seen" optional="YES" transient="YES" attributeType="Date"><userInfo><entry key="a" \
+            value="b"/></userInfo></attribute>
                 <relationship name="next" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Ware">
                     <userInfo><entry key="ocd.column" value="after"/></userInfo>
                 </relationship>
@@ -150,10 +153,14 @@ import Testing
             <entity name="Item" representedClassName="Data">
                 <attribute name="description" optional="YES" transient="YES" attributeType="String"/>
                 <attribute name="date" attributeType="Date"/>
-                <relationship name="next" optional="YES" transient="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Item"/>
-                <fetchedProperty name="newer"><fetchRequest entity="Item" predicateString="date &gt; $FETCH_SOURCE.date"/></fetchedProperty>
-                <fetchIndex name="newest"><fetchIndexElement property="date" type="Binary" order="descending"/></fetchIndex>
-                <compoundIndexes><compoundIndex><index value="date"/><index value="next"/></compoundIndex></compoundIndexes>
+                <relationship name="next" optional="YES" transient="YES" maxCount="1" deletionRule="Nullify" \
+            destinationEntity="Item"/>
+                <fetchedProperty name="newer"><fetchRequest entity="Item" predicateString="date &gt; \
+            $FETCH_SOURCE.date"/></fetchedProperty>
+                <fetchIndex name="newest"><fetchIndexElement property="date" type="Binary" \
+            order="descending"/></fetchIndex>
+                <compoundIndexes><compoundIndex><index value="date"/><index \
+            value="next"/></compoundIndex></compoundIndexes>
             </entity>
             <configuration name="Local"><memberEntity name="Item"/></configuration>
             """)
@@ -170,7 +177,8 @@ import Testing
         ]
         #expect(run.errors == expected.map { "warning: \($0)\n" }.joined())
         let text = try folder.text("DataEntity.swift")
-        #expect(text.contains("    // newer is not declared: a fetched property, Item where date > $FETCH_SOURCE.date.\n"))
+        #expect(
+            text.contains("    // newer is not declared: a fetched property, Item where date > $FETCH_SOURCE.date.\n"))
     }
 
     @Test func entitiesWhosePropertiesCannotBeDeclaredGetNoClass() throws {
@@ -182,7 +190,8 @@ import Testing
                 <attribute name="Swift" optional="YES" attributeType="String"/>
                 <attribute name="title" optional="YES" attributeType="String"/>
                 <attribute name="_title" optional="YES" attributeType="String"/>
-                <relationship name="Picture" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Picture"
+                <relationship name="Picture" optional="YES" maxCount="1" deletionRule="Nullify" \
+            destinationEntity="Picture"
                     inverseName="frames" inverseEntity="Picture"/>
             </entity>
             <entity name="GildedFrame" parentEntity="Frame">
@@ -198,14 +207,17 @@ import Testing
         #expect(run.status == 1)
         #expect(run.output == "written Cupboard.swift\n")
         let lines = run.errors.split(separator: "\n").map(String.init)
-        #expect(lines.first?.hasPrefix("coredata: Entities without a class: it would have another version hash") == true)
         #expect(
-            lines.dropFirst() == [
-                "  Frame: Frame.Date: the class uses a type of its name; Frame.Picture: the class uses a type of its name; "
-                    + "Frame.Swift: the class uses a type of its name; Frame._title: its name is that of another property's storage",
-                "  GildedFrame: its superentity 'Frame' has no class",
-                "  Picture: Picture.frames: the class cannot name its inverse, Frame.Picture",
-            ])
+            lines.first?.hasPrefix("coredata: Entities without a class: it would have another version hash") == true)
+        #expect(
+            lines.dropFirst().joined(separator: "\n") == """
+                  Frame: Frame.Date: the class uses a type of its name; Frame.Picture: \
+                the class uses a type of its name; \
+                Frame.Swift: the class uses a type of its name; Frame._title: its name is that of another \
+                property's storage
+                  GildedFrame: its superentity 'Frame' has no class
+                  Picture: Picture.frames: the class cannot name its inverse, Frame.Picture
+                """)
         #expect(!FileManager.default.fileExists(atPath: folder.file("Frame.swift").path))
     }
 
@@ -213,11 +225,13 @@ import Testing
         let folder = try ModelFolder(
             """
             <entity name="Box">
-                <relationship name="contents" optional="YES" toMany="YES" transient="YES" deletionRule="Nullify" destinationEntity="Toy"
+                <relationship name="contents" optional="YES" toMany="YES" transient="YES" deletionRule="Nullify" \
+            destinationEntity="Toy"
                     inverseName="box" inverseEntity="Toy"/>
             </entity>
             <entity name="Toy">
-                <relationship name="box" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Box" inverseName="contents"
+                <relationship name="box" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Box" \
+            inverseName="contents"
                     inverseEntity="Box"/>
             </entity>
             """)
@@ -230,7 +244,9 @@ import Testing
 
     @Test func entitiesWithoutAClassAreWarningsWhereThatIsWanted() throws {
         let folder = try ModelFolder(
-            "<entity name=\"Frame\"><attribute name=\"context\" optional=\"YES\" attributeType=\"String\"/></entity><entity name=\"Box\"/>")
+            "<entity name=\"Frame\"><attribute name=\"context\" optional=\"YES\" "
+                + "attributeType=\"String\"/></entity><entity name=\"Box\"/>"
+        )
         let refused = folder.generate()
         #expect(refused.status == 1)
         let run = folder.generate("--allow-refusals")
@@ -238,7 +254,9 @@ import Testing
         #expect(run.output == "unchanged Box.swift\n")
         #expect(
             run.errors
-                == "warning: An entity without a class: Frame: Frame.context: its name means something else in every managed object.\n")
+                == "warning: An entity without a class: Frame: Frame.context: its name means something else in every "
+                + "managed object.\n"
+        )
         #expect(!FileManager.default.fileExists(atPath: folder.file("Frame.swift").path))
     }
 
@@ -257,7 +275,8 @@ import Testing
                 <attribute name="label" optional="YES" attributeType="String" indexed="YES"/>
                 <relationship name="inside" optional="YES" minCount="1" maxCount="1" deletionRule="Nullify"
                     destinationEntity="Crate" inverseName="contents" inverseEntity="Crate" indexed="YES"/>
-                <relationship name="contents" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Crate"
+                <relationship name="contents" optional="YES" toMany="YES" deletionRule="Nullify" \
+            destinationEntity="Crate"
                     inverseName="inside" inverseEntity="Crate" indexed="YES"/>
             </entity>
             """)
@@ -271,7 +290,9 @@ import Testing
         let folder = try ModelFolder(ModelFolder.shop)
         let run = ToolRun(["generate", try folder.workplace.shop(), "--output", folder.outputPath])
         #expect(run.output == "written Maker.swift\nwritten Product.swift\n")
-        #expect(try folder.text("Product.swift").contains("    @Relationship(inverse: \\Maker.products) var maker: Maker?\n"))
+        #expect(
+            try folder.text("Product.swift").contains(
+                "    @Relationship(inverse: \\Maker.products) var maker: Maker?\n"))
     }
 
     @Test func marksWithoutEffectAreInTheClassesOfAStore() throws {
@@ -289,7 +310,8 @@ import Testing
         let run = ToolRun(["generate", url.path, "--file", "-"])
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors == "", "\(run.errors)")
-        #expect(run.output.contains("    @Attribute(.spotlight, .cloudEncryption) var secret: String?\n"), "\(run.output)")
+        #expect(
+            run.output.contains("    @Attribute(.spotlight, .cloudEncryption) var secret: String?\n"), "\(run.output)")
     }
 
     @Test func mistakesAreOneLine() throws {

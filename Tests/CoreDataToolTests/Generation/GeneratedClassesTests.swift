@@ -38,7 +38,8 @@ import Testing
         // Line by line the same, except for defaults that Swift has no literal for, and for what
         // classes do not declare.
         let leftOut = [
-            "computedDefault", "<model", "name=\"nearest\"", "name=\"seen\"", "name=\"seenBy\"", "fetchedProperty", "fetchRequest",
+            "computedDefault", "<model", "name=\"nearest\"", "name=\"seen\"", "name=\"seenBy\"", "fetchedProperty",
+            "fetchRequest",
         ]
         func lines(_ text: String) -> Set<String> {
             Set(
@@ -48,7 +49,9 @@ import Testing
         // A model file also lists the index of an attribute that a fetch index has alone, as
         // compiled models do.
         let drawn = try folder.model()
-        for entity in drawn.entities { entity.indexes.removeAll { entity.attributesByName[$0.name]?.isIndexed == true } }
+        for entity in drawn.entities {
+            entity.indexes.removeAll { entity.attributesByName[$0.name]?.isIndexed == true }
+        }
         let (found, expected) = (lines(text), lines(try drawn.xcdatamodelContents().text))
         #expect(found.subtracting(expected) == [])
         #expect(expected.subtracting(found) == [])
@@ -73,7 +76,8 @@ import Testing
                         <attribute name="code" optional="YES" attributeType="Binary" preserveAfterDeletion="YES"/>
                     </attribute>
                 </attribute>
-                <attribute name="data" optional="YES" attributeType="Composite"><attribute name="size" attributeType="Integer 64"/></attribute>
+                <attribute name="data" optional="YES" attributeType="Composite"><attribute name="size" \
+            attributeType="Integer 64"/></attribute>
                 <attribute name="status" attributeType="Composite">
                     <attribute name="status" optional="YES" attributeType="String" defaultValueString="open"/>
                     <userInfo><entry key="EnumType" value="1"/></userInfo>
@@ -101,7 +105,9 @@ import Testing
     /// As SwiftData has them: the elements of enumerations are optional, whether or not the
     /// attribute is.
     @Test(arguments: [false, true]) func classesOfAStoreWithEnumerationsOpenIt(areOptional: Bool) throws {
-        func enumeration(_ name: String, _ elements: [NSAttributeDescription], cases: [String]? = nil) -> NSAttributeDescription {
+        func enumeration(_ name: String, _ elements: [NSAttributeDescription], cases: [String]? = nil)
+            -> NSAttributeDescription
+        {
             let attribute = NSCompositeAttributeDescription()
             attribute.name = name
             attribute.isOptional = areOptional
@@ -119,7 +125,8 @@ import Testing
                 // One case, of the name of the attribute.
                 enumeration("only", [NSAttributeDescription("only", text)], cases: ["only"]),
                 enumeration(
-                    "kind", [NSAttributeDescription("fresh", text), NSAttributeDescription("used", text)], cases: ["fresh", "used"]),
+                    "kind", [NSAttributeDescription("fresh", text), NSAttributeDescription("used", text)],
+                    cases: ["fresh", "used"]),
             ])
         let workplace = try Workplace()
         let url = workplace.folder.appendingPathComponent("store.sqlite")
@@ -134,12 +141,15 @@ import Testing
         #expect(ToolRun(["generate", url.path, "--output", output.path]).status == 0)
         let main = """
             import SafeCoreData
-            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: Ticket.self))
-            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: URL(fileURLWithPath: "\(url.path)"))
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel(entities: \
+            Ticket.self))
+            try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: \
+            URL(fileURLWithPath: "\(url.path)"))
             let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
             context.persistentStoreCoordinator = coordinator
             let ticket: Ticket = try context.fetch(Ticket.fetchRequest())[0]
-            print([ticket.status].map { $0\(areOptional ? "!" : "").rawValue }, [ticket.level].map { $0\(areOptional ? "!" : "").rawValue })
+            print([ticket.status].map { $0\(areOptional ? "!" : "").rawValue }, [ticket.level].map { \
+            $0\(areOptional ? "!" : "").rawValue })
             print(ticket.only\(areOptional ? "!" : ""), ticket.kind\(areOptional ? "!" : ""))
             """
         let program = try CompiledProgram([output.appendingPathComponent("Ticket.swift")], main: main)

@@ -10,9 +10,11 @@ import Testing
         <entity name="Author" representedClassName="Author" codeGenerationType="class">
             <attribute name="born" optional="YES" attributeType="Date" usesScalarValueType="NO"/>
             <attribute name="name" attributeType="String"/>
-            <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" inverseName="author"
+            <relationship name="books" optional="YES" toMany="YES" deletionRule="Nullify" destinationEntity="Book" \
+        inverseName="author"
                 inverseEntity="Book"/>
-            <relationship name="URLs" optional="YES" toMany="YES" ordered="YES" deletionRule="Cascade" destinationEntity="Link"
+            <relationship name="URLs" optional="YES" toMany="YES" ordered="YES" deletionRule="Cascade" \
+        destinationEntity="Link"
                 inverseName="author" inverseEntity="Link"/>
             <fetchedProperty name="long" optional="YES">
                 <fetchRequest name="fetchedPropertyFetchRequest" entity="Book" predicateString="pages &gt; 100"/>
@@ -26,7 +28,8 @@ import Testing
             <attribute name="read" optional="YES" attributeType="Date" usesScalarValueType="YES"/>
             <attribute name="size" optional="YES" attributeType="Composite" composite="Size"/>
             <attribute name="tags" optional="YES" attributeType="Transformable" customClassName="[String]"/>
-            <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" inverseName="books"
+            <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" \
+        inverseName="books"
                 inverseEntity="Author"/>
         </entity>
         <entity name="Novel" representedClassName="Novel" parentEntity="Book" codeGenerationType="class">
@@ -34,10 +37,12 @@ import Testing
         </entity>
         <entity name="Link" representedClassName="Link" codeGenerationType="category">
             <attribute name="address" optional="YES" attributeType="URI"/>
-            <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" inverseName="URLs"
+            <relationship name="author" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Author" \
+        inverseName="URLs"
                 inverseEntity="Author"/>
         </entity>
-        <entity name="Note" representedClassName="Note"><attribute name="text" optional="YES" attributeType="String"/></entity>
+        <entity name="Note" representedClassName="Note"><attribute name="text" optional="YES" \
+        attributeType="String"/></entity>
         <composite name="Size"><attribute name="width" optional="YES" attributeType="Double"/></composite>
         """
 
@@ -48,11 +53,15 @@ import Testing
         #expect(run.errors == "", "\(run.errors)")
         #expect(
             run.lines == [
-                "written Author+CoreDataClass.swift", "written Author+CoreDataProperties.swift", "written Book+CoreDataClass.swift",
-                "written Book+CoreDataProperties.swift", "written Link+CoreDataProperties.swift", "written Novel+CoreDataClass.swift",
+                "written Author+CoreDataClass.swift", "written Author+CoreDataProperties.swift",
+                "written Book+CoreDataClass.swift",
+                "written Book+CoreDataProperties.swift", "written Link+CoreDataProperties.swift",
+                "written Novel+CoreDataClass.swift",
                 "written Novel+CoreDataProperties.swift",
             ])
-        #expect(try folder.text("Novel+CoreDataClass.swift").hasSuffix("\nimport CoreData\n\npublic class Novel: Book {}\n"))
+        #expect(
+            try folder.text("Novel+CoreDataClass.swift").hasSuffix("\nimport CoreData\n\npublic class Novel: Book {}\n")
+        )
         let author = try folder.text("Author+CoreDataProperties.swift")
         #expect(
             author.split(separator: "\n", omittingEmptySubsequences: false).dropFirst(2).joined(separator: "\n") == """
@@ -125,7 +134,8 @@ import Testing
             let request: NSFetchRequest<Novel> = Novel.fetchRequest()
             let read = try context.fetch(request)[0]
             print(read.pages, read.price!, read.rating!, read.read, read.tags!, read.default, read.size!["width"]!)
-            print(read.author!.name!, author.books!.count, author.urls.count, author.long.map(\\.pages), author.id == read.author!.id)
+            print(read.author!.name!, author.books!.count, author.urls.count, author.long.map(\\.pages), author.id == \
+            read.author!.id)
 
             extension Author { var urls: [Link] { URLs!.array as! [Link] } }
             """

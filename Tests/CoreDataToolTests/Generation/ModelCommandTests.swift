@@ -55,7 +55,9 @@ import Testing
         let arguments = ["model", "compile", source.path, "--output", compiled.path, "--module", "Store"]
         #expect(ToolRun(arguments).output == "written Shop.momd\n")
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: compiled.path).sorted() == ["Shop 2.mom", "Shop.mom", "VersionInfo.plist"])
+            try FileManager.default.contentsOfDirectory(atPath: compiled.path).sorted() == [
+                "Shop 2.mom", "Shop.mom", "VersionInfo.plist",
+            ])
         let model = try folder.model()
         for version in [nil, "Shop", "Shop 2"] {
             let read = try NSManagedObjectModel(reading: compiled, version: version)
@@ -66,7 +68,9 @@ import Testing
             from: Data(contentsOf: compiled.appendingPathComponent("VersionInfo.plist")), options: [], format: nil)
         let info = try #require(list as? [String: Any])
         #expect(info["NSManagedObjectModel_CurrentVersionName"] as? String == "Shop")
-        #expect((info["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]])?["Shop 2"] == model.entityVersionHashesByName)
+        #expect(
+            (info["NSManagedObjectModel_VersionHashes"] as? [String: [String: Data]])?["Shop 2"]
+                == model.entityVersionHashesByName)
         #expect((info["NSManagedObjectModel_VersionChecksums"] as? [String: String])?["Shop"] == model.versionChecksum)
         #expect(ToolRun(arguments).output == "unchanged Shop.momd\n")
         try FileManager.default.removeItem(at: source.appendingPathComponent("Shop 2.xcdatamodel"))

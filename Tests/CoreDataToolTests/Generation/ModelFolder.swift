@@ -42,10 +42,12 @@ final class ModelFolder {
             <attribute name="note" optional="YES" attributeType="String" elementID="remark"/>
             <relationship name="maker" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Maker"
                 inverseName="articles" inverseEntity="Maker"/>
-            <uniquenessConstraints><uniquenessConstraint><constraint value="name"/></uniquenessConstraint></uniquenessConstraints>
+            <uniquenessConstraints><uniquenessConstraint><constraint \
+        value="name"/></uniquenessConstraint></uniquenessConstraints>
         </entity>
         <entity name="Maker" representedClassName="Firm">
-            <attribute name="articleCount" attributeType="Integer 64" derived="YES" derivationExpression="articles.@count"/>
+            <attribute name="articleCount" attributeType="Integer 64" derived="YES" \
+        derivationExpression="articles.@count"/>
             <relationship name="articles" toMany="YES" deletionRule="Cascade" ordered="YES" destinationEntity="Article"
                 inverseName="maker" inverseEntity="Article"/>
         </entity>

@@ -61,7 +61,8 @@ import Testing
                 }
                 """)
         #expect(port.left == [])
-        #expect(port.run.output.hasSuffix("11 changes in 1 file of 1, 0 places left for a person.\n"), "\(port.run.output)")
+        #expect(
+            port.run.output.hasSuffix("11 changes in 1 file of 1, 0 places left for a person.\n"), "\(port.run.output)")
     }
 
     @Test func theInitializerOfTheFrameworkBecomesRequired() throws {
@@ -71,7 +72,8 @@ import Testing
                 public override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
                     super.init(entity: entity, insertInto: context)
                 }
-                convenience init(context: NSManagedObjectContext) { self.init(entity: Self.entity(), insertInto: context) }
+                convenience init(context: NSManagedObjectContext) { self.init(entity: Self.entity(), insertInto: \
+            context) }
                 convenience init(name: String, context: NSManagedObjectContext) { self.init(context: context) }
                 override func awakeFromInsert() {}
             }
@@ -82,7 +84,8 @@ import Testing
                     public required init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) {
                         super.init(entity: entity, insertInto: context)
                     }
-                    required convenience init(context: NSManagedObjectContext) { self.init(entity: Self.entity(), insertInto: context) }
+                    required convenience init(context: NSManagedObjectContext) { self.init(entity: Self.entity(), \
+                insertInto: context) }
                     convenience init(name: String, context: NSManagedObjectContext) { self.init(context: context) }
                     override func awakeFromInsert() {}
                 }
@@ -92,16 +95,22 @@ import Testing
     @Test func superclassesInOtherFilesCount() throws {
         let port = try PortRun(
             "@objc class Book: Base { @objc func read() {} }\nextension Book { @objc var x: Int { 1 } }\n",
-            others: ["Base.swift": "class Base: Root {}\n", "Root.swift": "public class Root: CoreData.NSManagedObject {}\n"])
+            others: [
+                "Base.swift": "class Base: Root {}\n", "Root.swift": "public class Root: CoreData.NSManagedObject {}\n",
+            ])
         #expect(try port.text() == "class Book: Base { func read() {} }\nextension Book { var x: Int { 1 } }\n")
-        #expect(port.left == ["2: 'x' has no name at run time: value(forKey:) finds it only through value(forUndefinedKey:)."])
+        #expect(
+            port.left == [
+                "2: 'x' has no name at run time: value(forKey:) finds it only through value(forUndefinedKey:)."
+            ])
     }
 
     @Test func initializersOfStoresAreRequired() throws {
         let text = """
             import CoreData
             class ServiceStore: NSIncrementalStore {
-                override init(persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL, options: [AnyHashable: Any]?) {
+                override init(persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: \
+            String?, at url: URL, options: [AnyHashable: Any]?) {
                     super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
                 }
             }
@@ -147,7 +156,8 @@ import Testing
         let port = try PortRun(
             """
             @objc extension NSFetchRequest { @objc public func first() {} }
-            @objc(ColorTransformer) final class ColorTransformer: NSSecureUnarchiveFromDataTransformer { @objc var name: String { "" } }
+            @objc(ColorTransformer) final class ColorTransformer: NSSecureUnarchiveFromDataTransformer { @objc var \
+            name: String { "" } }
             @objcMembers class Coordinator: NSPersistentStoreCoordinator {}
             """)
         #expect(
@@ -174,7 +184,8 @@ import Testing
         #expect(try port.text() == text)
         #expect(
             port.left == [
-                "3: self.init(…) in a static method takes required initializers only: write NSPersistentStoreCoordinator(…)."
+                "3: self.init(…) in a static method takes required initializers only: write "
+                    + "NSPersistentStoreCoordinator(…)."
             ])
     }
 
@@ -239,7 +250,8 @@ import Testing
     }
 
     @Test func enumerationsLoseTheirAttribute() throws {
-        #expect(try PortRun("@objc public enum Kind: Int16 { case a }\n").text() == "public enum Kind: Int16 { case a }\n")
+        #expect(
+            try PortRun("@objc public enum Kind: Int16 { case a }\n").text() == "public enum Kind: Int16 { case a }\n")
     }
 
     @Test func whatAPersonHasToDecideIsNamed() throws {
@@ -249,7 +261,8 @@ import Testing
             class Item: NSManagedObject {
                 @NSManaged var a: NSSet, b: NSSet
                 @NSManaged func addFriend(_ value: Item)
-                private override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) { fatalError() }
+                private override init(entity: NSEntityDescription, insertInto context: NSManagedObjectContext?) { \
+            fatalError() }
                 @objc func validateName(_ value: AutoreleasingUnsafeMutablePointer<AnyObject?>) throws {}
                 override func willChangeValue(forKey key: String) {}
                 func empty() { a = [] }
@@ -325,7 +338,9 @@ import Testing
 
     @Test func classesOfTestsLoseTheirAttributes() throws {
         let port = try PortRun(
-            "@objcMembers class Base: XCTestCase {}\nclass T: Base {\n    @objc dynamic var a = 1\n    @objc func f() {}\n}")
+            "@objcMembers class Base: XCTestCase {}\nclass T: Base {\n    @objc dynamic var a = 1\n    @objc func "
+                + "f() {}\n}"
+        )
         #expect(try port.text() == "class Base: XCTestCase {}\nclass T: Base {\n    var a = 1\n    func f() {}\n}")
         #expect(port.left == [])
     }
@@ -336,11 +351,13 @@ import Testing
             class Outer { class Inner {} }
             private class Hidden {}
             func f() { class Local {} }
-            a(NSStringFromClass(Outer.Inner.self), NSStringFromClass(Hidden.self), NSStringFromClass(Local.self), NSStringFromClass(Outer.self))
+            a(NSStringFromClass(Outer.Inner.self), NSStringFromClass(Hidden.self), NSStringFromClass(Local.self), \
+            NSStringFromClass(Outer.self))
             """)
         #expect(
             try port.text().split(separator: "\n").last
-                == "a(String(reflecting: Outer.Inner.self), String(describing: Hidden.self), String(describing: Local.self), NSStringFromClass(Outer.self))"
+                == "a(String(reflecting: Outer.Inner.self), String(describing: Hidden.self), String(describing: "
+                + "Local.self), NSStringFromClass(Outer.self))"
         )
     }
 
@@ -351,7 +368,9 @@ import Testing
 
     @Test func anOverrideOfAnExtensionsMemberIsLeft() throws {
         let port = try PortRun(
-            "class A: NSManagedObject {}\nextension A { func f() {} }\nclass B: A {}\nclass C: B { override func f() {} }")
+            "class A: NSManagedObject {}\nextension A { func f() {} }\nclass B: A {}\nclass C: B { override func "
+                + "f() {} }"
+        )
         try #require(port.left.count == 1)
         #expect(port.left[0].contains("extension of A"))
     }

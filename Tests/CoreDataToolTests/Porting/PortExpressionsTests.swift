@@ -19,10 +19,14 @@ import Testing
         ),
         ("#selector(NSString.caseInsensitiveCompare)", "Selector(\"caseInsensitiveCompare:\")"),
         ("NSPredicate(format: f, arguments: getVaList(args))", "NSPredicate(format: f, argumentArray: args)"),
-        ("NSPredicate(format: f, arguments: getVaList([a, #keyPath(P.b)]))", "NSPredicate(format: f, argumentArray: [a, \"b\"])"),
+        (
+            "NSPredicate(format: f, arguments: getVaList([a, #keyPath(P.b)]))",
+            "NSPredicate(format: f, argumentArray: [a, \"b\"])"
+        ),
         ("keyPath._kvcKeyPathString!", "KeyPathNames.name(of: keyPath)!"),
         ("let t = Foundation.ValueTransformer.self", "let t = CoreData.ValueTransformer.self"),
-        ("Person.self.description()", "NSStringFromClass(Person.self)"), ("T.self.description() + a", "NSStringFromClass(T.self) + a"),
+        ("Person.self.description()", "NSStringFromClass(Person.self)"),
+        ("T.self.description() + a", "NSStringFromClass(T.self) + a"),
         ("App.Person.self.description()", "NSStringFromClass(App.Person.self)"),
         ("\"\\(#keyPath(Car.numberPlate)) == %@\"", "\"numberPlate == %@\""),
         ("\"a.\\(#keyPath(A.b)) == \\(x) && \\( #keyPath(A.`c`.d) ) > 1\"", "\"a.b == \\(x) && c.d > 1\""),
@@ -37,9 +41,15 @@ import Testing
             "NSBatchDeleteRequest(fetchRequest: request() as! NSFetchRequest<NSFetchRequestResult>)",
             "NSBatchDeleteRequest(fetchRequest: request())"
         ),
-        ("resources: [.process(\"Shop.xcdatamodeld\"), .process(\"a\")]", "resources: [.copy(\"Shop.xcdatamodeld\"), .process(\"a\")]"),
+        (
+            "resources: [.process(\"Shop.xcdatamodeld\"), .process(\"a\")]",
+            "resources: [.copy(\"Shop.xcdatamodeld\"), .process(\"a\")]"
+        ),
         ("try autoreleasepool { try b() }", "try autoreleasepool { try b() }"),
-        ("let t = (context.mergePolicy as AnyObject).mergeType", "let t = (context.mergePolicy as? NSMergePolicy)?.mergeType"),
+        (
+            "let t = (context.mergePolicy as AnyObject).mergeType",
+            "let t = (context.mergePolicy as? NSMergePolicy)?.mergeType"
+        ),
         (
             "XCTNSPredicateExpectation(predicate: NSPredicate(block: { _, _ in a }), object: nil)",
             "XCTNSPredicateExpectation(predicate: Foundation.NSPredicate(block: { _, _ in a }), object: nil)"
@@ -50,7 +60,8 @@ import Testing
         ),
         (
             "expectation(for: NSPredicate(format: \"count == 1\"), evaluatedWith: o)",
-            "expectation(for: Foundation.NSPredicate(block: { object, _ in NSPredicate(format: \"count == 1\").evaluate(with: object) }), "
+            "expectation(for: Foundation.NSPredicate(block: { object, _ in NSPredicate(format: \"count == "
+                + "1\").evaluate(with: object) }), "
                 + "evaluatedWith: o)"
         ),
     ])
@@ -67,17 +78,23 @@ import Testing
         "import PackageDescription\nlet package = Package(name: \"Shop\")",
         "let k = #keyPath(Person)", "NSStringFromSelector(action)", "b.addTarget(self, action: #selector(tap(_:)))",
         "a.b()._kvcKeyPathString", "withVaList(a) { f(getVaList(a)) }", "unsafeBitCast(r, to: NSFetchRequest<A>.self)",
-        "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }", "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
-        "Bundle.main.urls(forResourcesWithExtension: \"json\", subdirectory: nil)", "let c: NSPersistentCloudKitContainer",
-        "\"\\(x + #keyPath(A.b))\"", "\"\\(#selector(A.b))\"", "\"\\(f(\"\\(#keyPath(A.b))\"))\"", "import UIKit", "import os.lock",
-        "import Combine", "b.url(forResource: \"Shop\", withExtension: \"momd\")", "enum Kind: String { case version = \"mom\" }",
+        "r as! NSFetchRequest<A>", "person.observe(\\.name) { _, _ in }",
+        "o.addObserver(self, forKeyPath: k, options: [], context: nil)",
+        "Bundle.main.urls(forResourcesWithExtension: \"json\", subdirectory: nil)",
+        "let c: NSPersistentCloudKitContainer",
+        "\"\\(x + #keyPath(A.b))\"", "\"\\(#selector(A.b))\"", "\"\\(f(\"\\(#keyPath(A.b))\"))\"", "import UIKit",
+        "import os.lock",
+        "import Combine", "b.url(forResource: \"Shop\", withExtension: \"momd\")",
+        "enum Kind: String { case version = \"mom\" }",
         "let lock = OSAllocatedUnfairLock()", "objc_getAssociatedObject(context, &key)", "center.publisher(for: name)",
         "NSMappingModel(from: nil, forSourceModel: a, destinationModel: b)", "NSMappingModel(contentsOf: url)",
-        "keyValueObservingExpectation(for: o, keyPath: k)", "NSClassFromString(entity.managedObjectClassName!)", "self.classForCoder()",
+        "keyValueObservingExpectation(for: o, keyPath: k)", "NSClassFromString(entity.managedObjectClassName!)",
+        "self.classForCoder()",
         "Box<Int>.classForCoder()", "\"\\(T.self.classForCoder())\"", "let object = NSManagedObject()",
         "f(Person()); class Person: NSManagedObject {}",
         "Person.classForCoder().description()", "(context.mergePolicy as AnyObject).mergeType!",
-        "XCTNSPredicateExpectation(predicate: predicate, object: o)", "expectation(for: NSPredicate(format: f), evaluatedWith: o)",
+        "XCTNSPredicateExpectation(predicate: predicate, object: o)",
+        "expectation(for: NSPredicate(format: f), evaluatedWith: o)",
         "expectation(for: NSPredicate(format: \"a == \\(b)\"), evaluatedWith: o)",
         "XCTNSPredicateExpectation(predicate: NSPredicate(format: \"a == %@\", b), object: o)",
     ])
@@ -89,9 +106,11 @@ import Testing
 
     @Test(arguments: [
         "var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)",
-        "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder", "\"a momd b\"",
+        "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder",
+        "\"a momd b\"",
         "let s = \"\\n #keyPath(A.b)\"", "expectation(forNotification: n, object: o)", "expectation(description: d)",
-        "NSClassFromString(name)", "\"\\(object.classForCoder)\"", "NSManagedObject.self", "url as NSURL", "Set<Car>(cars)",
+        "NSClassFromString(name)", "\"\\(object.classForCoder)\"", "NSManagedObject.self", "url as NSURL",
+        "Set<Car>(cars)",
         "NSStringFromClass(Person.self)", "Bundle.main", "import PackageDescription\nlet a = \"../OpenCoreData\"",
         "class Person: NSManagedObject { func Person() {} }",
     ])
@@ -113,24 +132,29 @@ import Testing
     // MARK: Imports
 
     @Test(arguments: [
-        "extension NSPredicate {}", "let s: [NSSortDescriptor]", "let e = NSExpression(forKeyPath: k)", "class T: ValueTransformer {}",
+        "extension NSPredicate {}", "let s: [NSSortDescriptor]", "let e = NSExpression(forKeyPath: k)",
+        "class T: ValueTransformer {}",
         "let u: UndoManager?",
     ])
     func aFileThatImportsFoundationAloneGetsTheClassesOfCoreData(_ code: String) throws {
         let port = try PortRun("import Foundation\nimport Testing\n\(code)\n")
         #expect(try port.text() == "import CoreData\nimport Testing\n\(code)\n")
         #expect(port.left == [])
-        #expect(try PortRun("import class Foundation.NSPredicate\nf()\n").text() == "import class CoreData.NSPredicate\nf()\n")
+        #expect(
+            try PortRun("import class Foundation.NSPredicate\nf()\n").text()
+                == "import class CoreData.NSPredicate\nf()\n")
         let kept = try PortRun("public import Foundation\n\(code)\n")
         #expect(try kept.text() == "public import Foundation\n\(code)\n")
         #expect(kept.left.count == 1)
     }
 
     @Test func testsWithoutCoreDataImportItsClassesOneByOne() throws {
-        let port = try PortRun("import Foundation\nimport XCTest\n@testable import Lib\nlet p: NSPredicate\nlet u: UndoManager\n")
+        let port = try PortRun(
+            "import Foundation\nimport XCTest\n@testable import Lib\nlet p: NSPredicate\nlet u: UndoManager\n")
         #expect(
             try port.text()
-                == "import Foundation\nimport XCTest\nimport class CoreData.NSPredicate\nimport class CoreData.UndoManager\n"
+                == "import Foundation\nimport XCTest\nimport class CoreData.NSPredicate\nimport class "
+                + "CoreData.UndoManager\n"
                 + "@testable import Lib\nlet p: NSPredicate\nlet u: UndoManager\n")
         // The predicate of an expectation is Foundation's.
         let expectation = "import XCTest\nexpectation(for: NSPredicate(block: { _, _ in a }), evaluatedWith: o)\n"
@@ -138,7 +162,9 @@ import Testing
     }
 
     @Test func foundationIsNotImportedBesideCoreData() throws {
-        #expect(try PortRun("import Foundation\nimport CoreData\nlet p: NSPredicate\n").text() == "import CoreData\nlet p: NSPredicate\n")
+        #expect(
+            try PortRun("import Foundation\nimport CoreData\nlet p: NSPredicate\n").text()
+                == "import CoreData\nlet p: NSPredicate\n")
         #expect(try PortRun("import CoreData\r\nimport Foundation\r\nf()\r\n").text() == "import CoreData\r\nf()\r\n")
         for kept in [
             "import Foundation\nf()\n", "import struct Foundation.Date\nimport CoreData\n",
@@ -150,7 +176,8 @@ import Testing
 
     @Test func aPartOfCoreDataIsTheWholeOfIt() throws {
         #expect(try PortRun("import CoreData.NSFetchRequest\nf()\n").text() == "import CoreData\nf()\n")
-        let twice = try PortRun("import CoreData.NSFetchRequest\nimport CoreData.NSManagedObject\nimport Foundation\nf()\n")
+        let twice = try PortRun(
+            "import CoreData.NSFetchRequest\nimport CoreData.NSManagedObject\nimport Foundation\nf()\n")
         #expect(try twice.text() == "import CoreData\nf()\n")
         #expect(try PortRun("import CoreData\nimport CoreData.NSFetchRequest\n").text() == "import CoreData\n")
         #expect(try PortRun("import CoreData.CoreDataDefines\n").text() == "import CoreData.CoreDataDefines\n")
@@ -165,13 +192,18 @@ import Testing
                 == "import XCTest\nimport CoreData\nimport class CoreData.NSPredicate\n@testable import Lib\n" + code
                 + "let p: NSPredicate\n")
         let session = "let s = URLSession.shared\n"
-        #expect(try PortRun("import Foundation\n" + session).text() == "import Foundation\nimport FoundationNetworking\n" + session)
+        #expect(
+            try PortRun("import Foundation\n" + session).text() == "import Foundation\nimport FoundationNetworking\n"
+                + session)
         let known = "import FoundationNetworking\nimport Foundation\n" + session
         #expect(try PortRun(known).text() == known)
-        #expect(try PortRun("import Foundation\nautoreleasepool {}\n").text() == "import CoreData\nautoreleasepool {}\n")
+        #expect(
+            try PortRun("import Foundation\nautoreleasepool {}\n").text() == "import CoreData\nautoreleasepool {}\n")
     }
 
-    @Test(arguments: ["@preconcurrency import CoreData", "public import CoreData", "@testable internal import CoreData"])
+    @Test(arguments: [
+        "@preconcurrency import CoreData", "public import CoreData", "@testable internal import CoreData",
+    ])
     func foundationIsNotImportedBesideAnAttributedCoreData(_ own: String) throws {
         let port = try PortRun("import Foundation\n\(own)\nlet p: NSPredicate\n")
         #expect(try port.text() == "\(own)\nlet p: NSPredicate\n")
@@ -192,19 +224,23 @@ import Testing
         let port = try PortRun("import XCTest\nimport CoreData\n\nlet p: NSPredicate\nlet s: [NSSortDescriptor]\n")
         #expect(
             try port.text()
-                == "import XCTest\nimport CoreData\nimport class CoreData.NSPredicate\nimport class CoreData.NSSortDescriptor\n\n"
+                == "import XCTest\nimport CoreData\nimport class CoreData.NSPredicate\nimport class "
+                + "CoreData.NSSortDescriptor\n\n"
                 + "let p: NSPredicate\nlet s: [NSSortDescriptor]\n")
     }
 
     // MARK: What stays
 
     @Test(arguments: [
-        "// @NSManaged #keyPath(A.b)\n", "/* @objc /* #keyPath(A.b) */ @NSManaged */\n", "let s = \"@NSManaged #keyPath(A.b)\"\n",
+        "// @NSManaged #keyPath(A.b)\n", "/* @objc /* #keyPath(A.b) */ @NSManaged */\n",
+        "let s = \"@NSManaged #keyPath(A.b)\"\n",
         "let s = \"\"\"\n    @NSManaged \"#keyPath(A.b)\"\n    \"\"\"\n", "let s = #\"\"#keyPath(A.b)\\\" \"#\n",
         "let s = ##\"\"# #keyPath(A.b)\"##\n", "let r = /#keyPath(A.b)/\n", "let r = #/ @NSManaged \" /#\n",
         "let s = \"\\(f(\"#keyPath(A.b) \\(g(\")\"))\"))\"\n", "let s = #\"\"\"\n\"\"\" #keyPath(A.b)\n\"\"\"#\n",
-        "#if os(macOS) || canImport(UIKit)\nlet k = #keyPath(A.b)\n#endif\n", "#if !os(Linux)\nimport UIKit\n#else\nf()\n#endif\n",
-        "let dynamic = 1\nlet override = dynamic\n", "let x = a / b / #line\n", "var description: String { self.description() }\n",
+        "#if os(macOS) || canImport(UIKit)\nlet k = #keyPath(A.b)\n#endif\n",
+        "#if !os(Linux)\nimport UIKit\n#else\nf()\n#endif\n",
+        "let dynamic = 1\nlet override = dynamic\n", "let x = a / b / #line\n",
+        "var description: String { self.description() }\n",
         "func autoreleasepool(_ f: () -> Void) {}\n", "\u{FEFF}let ünïcode = \"é\"\r\n\tlet tab = 1", "",
     ])
     func textsAndCommentsAndOtherSystemsStayAsTheyAre(_ text: String) throws {

@@ -31,10 +31,12 @@ import Testing
         let workplace = try Workplace()
         let folder = workplace.folder
         for name in [".build", "Inner"] {
-            try FileManager.default.createDirectory(at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
+            try FileManager.default.createDirectory(
+                at: folder.appendingPathComponent(name), withIntermediateDirectories: true)
             try Data(old.utf8).write(to: folder.appendingPathComponent(name + "/B.swift"))
         }
-        try FileManager.default.createSymbolicLink(atPath: folder.appendingPathComponent("L.swift").path, withDestinationPath: target)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appendingPathComponent("L.swift").path, withDestinationPath: target)
         try FileManager.default.createSymbolicLink(
             atPath: folder.appendingPathComponent("Link").path, withDestinationPath: outside.folder.path)
         _ = try workplace.file("Read.txt", Data(old.utf8))
@@ -85,14 +87,19 @@ import Testing
     @Test(arguments: 0..<20) func anyMixtureOfPiecesIsPortedOnce(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let pieces = [
-            "@NSManaged", "@objc(", ")", "var x: Int", "{", "}", "\"", "\"\"\"", "#", "\\(", "/*", "*/", "//", "\n", " ", "#keyPath(",
+            "@NSManaged", "@objc(", ")", "var x: Int", "{", "}", "\"", "\"\"\"", "#", "\\(", "/*", "*/", "//", "\n",
+            " ", "#keyPath(",
             "A.b",
-            "class A: NSManagedObject", "extension A", "override init(entity: E, insertInto: C)", "#if os(iOS)", "#else", "#endif", "/",
+            "class A: NSManagedObject", "extension A", "override init(entity: E, insertInto: C)", "#if os(iOS)",
+            "#else", "#endif", "/",
             "`", "é",
-            "autoreleasepool {", "import Foundation", "import CoreData", "init(context: NSManagedObjectContext)", "convenience", "\r\n",
+            "autoreleasepool {", "import Foundation", "import CoreData", "init(context: NSManagedObjectContext)",
+            "convenience", "\r\n",
         ]
         for _ in 0..<50 {
-            let text = (0..<Int.random(in: 1...30, using: &generator)).compactMap { _ in pieces.randomElement(using: &generator) }.joined()
+            let text = (0..<Int.random(in: 1...30, using: &generator)).compactMap { _ in
+                pieces.randomElement(using: &generator)
+            }.joined()
             let source = SwiftSource(Array(text.utf8))
             let once = PortedFile(source, classes: ManagedClasses([source]))
             let ported = SwiftSource(once.bytes)
@@ -150,7 +157,8 @@ import Testing
                 }
                 var sorted: [Person] {
                     let order = NSSortDescriptor(key: #keyPath(Person.name), ascending: true)
-                    return (friends?.allObjects as? [Person] ?? []).sorted { order.compare($0, to: $1) == .orderedAscending }
+                    return (friends?.allObjects as? [Person] ?? []).sorted { order.compare($0, to: $1) == \
+            .orderedAscending }
                 }
             }
             extension Person {

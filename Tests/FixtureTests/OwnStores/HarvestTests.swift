@@ -13,14 +13,16 @@ import Testing
     /// name, crops.
     private func lastChanges() -> [[String?]] {
         store.file.rows(
-            "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE WHERE ZTRANSACTIONID = 3 "
+            "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS, ZTOMBSTONE0, ZTOMBSTONE1 FROM ACHANGE WHERE "
+                + "ZTRANSACTIONID = 3 "
                 + "ORDER BY ZENTITY, ZENTITYPK")
     }
 
     @Test func theValuesAreThoseOfTheRows() throws {
         #expect(try store.object("Crop", 1).text("kind") == "barley")
         #expect(try store.object("Crop", 1).value(forKey: "weight") as? NSDecimalNumber == 120)
-        #expect(try store.object("Crop", 2).value(forKey: "weight") as? NSDecimalNumber == NSDecimalNumber(string: "80.5"))
+        #expect(
+            try store.object("Crop", 2).value(forKey: "weight") as? NSDecimalNumber == NSDecimalNumber(string: "80.5"))
         #expect(try store.object("Crop", 3).value(forKey: "weight") == nil)
         let (north, glass) = (try store.object("Field", 1), try store.object("Greenhouse", 2))
         #expect(north.text("name") == "North")
@@ -83,10 +85,15 @@ import Testing
         store.context.transactionAuthor = "farmer"
         try store.object("Crop", 1).setValue("rye", forKey: "kind")
         try store.context.save()
-        #expect(store.file.rows("SELECT ZAUTHORTS, ZAUTHOR, Z_ENT FROM ATRANSACTION WHERE Z_PK = 3") == [["3", nil, "16002"]])
+        #expect(
+            store.file.rows("SELECT ZAUTHORTS, ZAUTHOR, Z_ENT FROM ATRANSACTION WHERE Z_PK = 3") == [
+                ["3", nil, "16002"]
+            ])
         #expect(store.file.value("SELECT count(*) FROM ATRANSACTIONSTRING WHERE ZNAME = 'farmer'") == "1")
         #expect(
-            store.file.rows("SELECT t.Z_MAX, (SELECT max(Z_PK) FROM ATRANSACTIONSTRING) FROM Z_PRIMARYKEY t WHERE Z_ENT = 16003")
-                .allSatisfy { $0[0] == $0[1] })
+            store.file.rows(
+                "SELECT t.Z_MAX, (SELECT max(Z_PK) FROM ATRANSACTIONSTRING) FROM Z_PRIMARYKEY t WHERE Z_ENT = 16003"
+            )
+            .allSatisfy { $0[0] == $0[1] })
     }
 }

@@ -11,7 +11,9 @@ import Testing
 
     private var externalFolder: URL { store.folder.file(".Museum849_SUPPORT/_EXTERNAL_DATA") }
 
-    private func externalFiles() -> [String] { (try? FileManager.default.contentsOfDirectory(atPath: externalFolder.path).sorted()) ?? [] }
+    private func externalFiles() -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: externalFolder.path).sorted()) ?? []
+    }
 
     @Test func theValuesAreThoseOfTheRowsAndOfTheFile() throws {
         let amphora = try store.object("Exhibit", 1)
@@ -87,7 +89,8 @@ import Testing
     }
 
     @Test func aCodeThatIsTakenIsRefused() throws {
-        _ = try store.insert("Exhibit", ["code": try #require(UUID(uuidString: "FFEEDDCC-BBAA-9988-7766-554433221100"))])
+        _ = try store.insert(
+            "Exhibit", ["code": try #require(UUID(uuidString: "FFEEDDCC-BBAA-9988-7766-554433221100"))])
         let error = try #require(errorThrown { try store.context.save() })
         #expect(error.singleCodes == [NSManagedObjectConstraintMergeError])
         #expect(store.file.value("SELECT count(*) FROM ZEXHIBIT") == "3")
@@ -108,11 +111,16 @@ import Testing
             ])
         #expect(
             store.file.rows(
-                "SELECT Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID = 2 ORDER BY ZENTITYPK") == [
-                    ["16001", "1", "1", "1", "01"], ["16001", "1", "1", "2", "20"], ["16001", "2", "1", "3", nil],
-                ])
+                "SELECT Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID = 2 ORDER "
+                    + "BY ZENTITYPK"
+            ) == [
+                ["16001", "1", "1", "1", "01"], ["16001", "1", "1", "2", "20"], ["16001", "2", "1", "3", nil],
+            ])
         #expect(store.file.column("SELECT Z_PK FROM ACHANGE ORDER BY Z_PK") == ["1", "2", "3", "4", "5", "6", "7"])
-        #expect(store.file.rows("SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == [["CHANGE", "7"], ["TRANSACTION", "2"]])
+        #expect(
+            store.file.rows("SELECT Z_NAME, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT > 16000") == [
+                ["CHANGE", "7"], ["TRANSACTION", "2"],
+            ])
         #expect(store.file.value("SELECT count(*) FROM sqlite_master WHERE name = 'ATRANSACTIONSTRING'") == "0")
     }
 
@@ -129,7 +137,10 @@ import Testing
             ]
         let file = store.file
         func rows(_ label: String) -> [[String?]] {
-            file.rows("SELECT Z_PK, Z_ENT, Z_OPT, ZROOM, ZWEIGHT, \(label), ZPAGE, ZCODE, ZTAGS, ZSCAN, ZSKETCH FROM ZEXHIBIT ORDER BY 1")
+            file.rows(
+                "SELECT Z_PK, Z_ENT, Z_OPT, ZROOM, ZWEIGHT, \(label), ZPAGE, ZCODE, ZTAGS, ZSCAN, ZSKETCH FROM "
+                    + "ZEXHIBIT ORDER BY 1"
+            )
         }
         let before = rows("ZLABEL")
         let changes = file.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID FROM ACHANGE ORDER BY 1")
@@ -141,11 +152,14 @@ import Testing
         let stack = try Stack(model, store.url, options: options)
         #expect(
             file.value("SELECT sql FROM sqlite_master WHERE name = 'ZEXHIBIT'")
-                == "CREATE TABLE ZEXHIBIT ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZYEAR INTEGER, ZROOM INTEGER, "
+                == "CREATE TABLE ZEXHIBIT ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZYEAR INTEGER, "
+                + "ZROOM INTEGER, "
                 + "ZWEIGHT FLOAT, ZTITLE VARCHAR, ZPAGE VARCHAR, ZCODE BLOB, ZTAGS BLOB, ZSCAN BLOB, ZSKETCH BLOB )")
         #expect(rows("ZTITLE") == before)
         #expect(file.column("SELECT ZYEAR FROM ZEXHIBIT") == ["-500", "-500", "-500"])
-        #expect(file.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID FROM ACHANGE ORDER BY 1") == changes)
+        #expect(
+            file.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID FROM ACHANGE ORDER BY 1") == changes
+        )
         #expect(file.value("SELECT ZAUTHOR FROM ATRANSACTION WHERE Z_PK = 1") == "curator")
         #expect(file.value("SELECT Z_UUID FROM Z_METADATA") == uuid)
         #expect(externalFiles() == [OwnStore.scanFile])

@@ -83,9 +83,11 @@ import Testing
         try store.context.save()
         #expect(pear.place == "FruitTree/p6")
         #expect(
-            store.file.rows("SELECT Z_ENT, Z_OPT, ZISHEALTHY, ZPLANTED, ZYIELD, ZLABEL, ZNOTE, ZNOTE1 FROM ZPLANT WHERE Z_PK = 6") == [
-                ["5", "1", "1", "0", "3.5", "Pear", nil, "ripe"]
-            ])
+            store.file.rows(
+                "SELECT Z_ENT, Z_OPT, ZISHEALTHY, ZPLANTED, ZYIELD, ZLABEL, ZNOTE, ZNOTE1 FROM ZPLANT WHERE Z_PK = 6")
+                == [
+                    ["5", "1", "1", "0", "3.5", "Pear", nil, "ripe"]
+                ])
         #expect(store.file.column("SELECT Z_MAX FROM Z_PRIMARYKEY ORDER BY Z_ENT") == ["2", "6", "0", "0", "0"])
     }
 
@@ -104,7 +106,9 @@ import Testing
         let model = OwnStore.orchard.model()
         model.entitiesByName["Gardener"]?.properties += [NSAttributeDescription("age", .integer16AttributeType)]
         let before = try store.file.table("ZPLANT")
-        let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        let options = [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
         let error = errorThrown { _ = try Stack(model, store.url, options: options) }
         #expect(error?.code == NSMigrationMissingSourceModelError)
         #expect(try store.file.table("ZPLANT") == before)

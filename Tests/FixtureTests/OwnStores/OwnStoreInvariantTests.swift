@@ -47,7 +47,9 @@ import Testing
         defer { try? stack.close() }
         let made = try content(file)
         // A history that the program asks for begins in tables of its own.
-        #expect(made[""]?.filter { $0[1].text?.hasPrefix("A") != true } == before[""]?.filter { $0[1].text?.hasPrefix("A") != true })
+        #expect(
+            made[""]?.filter { $0[1].text?.hasPrefix("A") != true }
+                == before[""]?.filter { $0[1].text?.hasPrefix("A") != true })
         let maker = ObjectMaker(stack.context)
         for entity in stack.model.concreteEntities { try maker.insert(entity) }
         try stack.context.save()
@@ -94,7 +96,9 @@ import Testing
             let highest = file.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = '\(name)'")
             #expect(highest == file.integer("SELECT max(Z_PK) FROM \(table)"), "\(table)")
         }
-        #expect(file.integer("SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION)") == 0)
+        #expect(
+            file.integer("SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID NOT IN (SELECT Z_PK FROM ATRANSACTION)")
+                == 0)
         let last = "SELECT DISTINCT ZCHANGETYPE FROM ACHANGE WHERE ZTRANSACTIONID ="
         let count = try #require(file.integer("SELECT max(Z_PK) FROM ATRANSACTION"))
         #expect(file.column("\(last) \(count - 2)").contains("0"))

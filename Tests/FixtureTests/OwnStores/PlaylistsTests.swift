@@ -10,7 +10,8 @@ import Testing
     private func positions(_ store: OpenedStore, _ list: Int) -> [[String?]] {
         let rows = store.file.rows("SELECT * FROM Z_2SONGS WHERE Z_2PLAYLISTS = \(list) ORDER BY Z_FOK_3SONGS")
         if rows.first?.first??.hasPrefix("error") != true { return rows.map { [$0[1], $0[2]] } }
-        return store.file.rows("SELECT Z_4SONGS, Z_FOK_4SONGS FROM Z_3SONGS WHERE Z_3PLAYLISTS = \(list) ORDER BY Z_FOK_4SONGS")
+        return store.file.rows(
+            "SELECT Z_4SONGS, Z_FOK_4SONGS FROM Z_3SONGS WHERE Z_3PLAYLISTS = \(list) ORDER BY Z_FOK_4SONGS")
     }
 
     @Test(arguments: both) func theValuesAreThoseOfTheRows(own: OwnStore) throws {
@@ -76,21 +77,34 @@ import Testing
         try store.object("Album", 1).mutableOrderedSetValue(forKey: "songs").add(try store.object("Recording", 7))
         try store.context.save()
         #expect(
-            store.file.rows("SELECT Z_PK, ZALBUM FROM ZSONG ORDER BY Z_FOK_ALBUM") == [["2", "1"], ["1", "1"], ["3", "1"], ["7", "1"]])
-        #expect(store.file.rows("SELECT Z_FOK_ALBUM FROM ZSONG WHERE Z_PK < 7 ORDER BY Z_PK") == [["3072"], ["2048"], ["4096"]])
+            store.file.rows("SELECT Z_PK, ZALBUM FROM ZSONG ORDER BY Z_FOK_ALBUM") == [
+                ["2", "1"], ["1", "1"], ["3", "1"], ["7", "1"],
+            ])
+        #expect(
+            store.file.rows("SELECT Z_FOK_ALBUM FROM ZSONG WHERE Z_PK < 7 ORDER BY Z_PK") == [
+                ["3072"], ["2048"], ["4096"],
+            ])
     }
 
     @Test(arguments: both) func newRowsHaveKeysAboveThoseThatAreThere(own: OwnStore) throws {
         let store = try OpenedStore(own)
         // In the migrated store Z_MAX is 4 for songs and 1 for albums, although there are keys up
         // to 7 and 2.
-        let (song, album) = (try store.insert("Recording", ["title": "New"]), try store.insert("Album", ["title": "Next"]))
+        let (song, album) = (
+            try store.insert("Recording", ["title": "New"]), try store.insert("Album", ["title": "Next"])
+        )
         song.setValue(album, forKey: "album")
         try store.context.save()
         #expect(song.place == "Recording/p8")
         #expect(album.place == "Album/p3")
-        #expect(store.file.rows("SELECT Z_ENT, Z_OPT, ZALBUM, ZTITLE FROM ZSONG WHERE Z_PK = 8") == [["4", "1", "3", "New"]])
-        #expect(store.file.rows("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (1, 3) ORDER BY 1") == [["1", "3"], ["3", "8"]])
+        #expect(
+            store.file.rows("SELECT Z_ENT, Z_OPT, ZALBUM, ZTITLE FROM ZSONG WHERE Z_PK = 8") == [
+                ["4", "1", "3", "New"]
+            ])
+        #expect(
+            store.file.rows("SELECT Z_ENT, Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT IN (1, 3) ORDER BY 1") == [
+                ["1", "3"], ["3", "8"],
+            ])
     }
 
     @Test func whatAMigrationLeftBehindIsNotTouched() throws {
@@ -108,19 +122,28 @@ import Testing
         let folder = try TemporaryFolder()
         let url = try own.make(in: folder)
         let model = OwnStore.playlists.model()
-        model.entitiesByName["Song"]?.properties += [NSAttributeDescription("rating", .integer16AttributeType, default: 3)]
-        let options = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        model.entitiesByName["Song"]?.properties += [
+            NSAttributeDescription("rating", .integer16AttributeType, default: 3)
+        ]
+        let options = [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
         let stack = try Stack(model, url, options: options)
         let file = SQLiteFile(url)
         #expect(
             file.value("SELECT sql FROM sqlite_master WHERE name = 'ZSONG'")
-                == "CREATE TABLE ZSONG ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZISLIVE INTEGER, ZRATING INTEGER, "
+                == "CREATE TABLE ZSONG ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZISLIVE INTEGER, "
+                + "ZRATING INTEGER, "
                 + "ZALBUM INTEGER, Z_FOK_ALBUM INTEGER, ZLENGTH FLOAT, ZTITLE VARCHAR, ZPLACE VARCHAR )")
         #expect(
-            file.rows("SELECT Z_PK, Z_ENT, ZRATING, ZALBUM, Z_FOK_ALBUM, ZLENGTH, ZTITLE, ZPLACE FROM ZSONG ORDER BY Z_PK") == [
-                ["1", "3", "3", "1", "3072", "213.5", "All I Want", nil], ["2", "3", "3", "1", "2048", "182.0", "Carey", nil],
-                ["3", "4", "3", "1", "4096", "262.25", "A Case", "London"], ["7", "4", "3", nil, nil, nil, "Remix", nil],
-            ])
+            file.rows(
+                "SELECT Z_PK, Z_ENT, ZRATING, ZALBUM, Z_FOK_ALBUM, ZLENGTH, ZTITLE, ZPLACE FROM ZSONG ORDER BY Z_PK")
+                == [
+                    ["1", "3", "3", "1", "3072", "213.5", "All I Want", nil],
+                    ["2", "3", "3", "1", "2048", "182.0", "Carey", nil],
+                    ["3", "4", "3", "1", "4096", "262.25", "A Case", "London"],
+                    ["7", "4", "3", nil, nil, nil, "Remix", nil],
+                ])
         #expect(
             file.rows("SELECT Z_ENT, Z_NAME, Z_SUPER FROM Z_PRIMARYKEY ORDER BY Z_ENT") == [
                 ["1", "Album", "0"], ["2", "Playlist", "0"], ["3", "Song", "0"], ["4", "Recording", "3"],

@@ -22,7 +22,8 @@ import Testing
 
     private func list(_ file: SQLiteFile) throws -> [String: Any] {
         let data = try #require(try file.cells("SELECT Z_PLIST FROM Z_METADATA").first?.first?.blob)
-        return try #require(try PropertyListSerialization.propertyList(from: data, options: [], format: nil) as? [String: Any])
+        return try #require(
+            try PropertyListSerialization.propertyList(from: data, options: [], format: nil) as? [String: Any])
     }
 
     @Test(arguments: neverMigrated) func aNewStoreIsMadeWithTheStatementsOfTheText(store: OwnStore) throws {
@@ -49,7 +50,10 @@ import Testing
     @Test(arguments: OwnStore.all) func theMetadataOfANewStoreSayOfTheModelWhatTheTextSays(store: OwnStore) throws {
         let (text, made) = try both(store)
         let (expected, found) = (try list(text), try list(made))
-        for key in [NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey, NSStoreTypeKey, "NSStoreModelVersionHashesVersion"] {
+        for key in [
+            NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey, NSStoreTypeKey,
+            "NSStoreModelVersionHashesVersion",
+        ] {
             #expect(found[key] as? NSObject == expected[key] as? NSObject, "\(key)")
         }
         // Later frameworks write these two as well.
@@ -64,7 +68,9 @@ import Testing
         let expected = try list(SQLiteFile(try store.make(in: folder)))
         let model = store.model()
         #expect(model.entityVersionHashesByName == expected[NSStoreModelVersionHashesKey] as? [String: Data])
-        if let checksum = expected["NSStoreModelVersionChecksumKey"] as? String { #expect(model.versionChecksum == checksum) }
+        if let checksum = expected["NSStoreModelVersionChecksumKey"] as? String {
+            #expect(model.versionChecksum == checksum)
+        }
     }
 
     @Test(arguments: OwnStore.all) func theModelThatAStoreKeepsIsTheProgramsModel(store: OwnStore) throws {

@@ -9,7 +9,9 @@ import Testing
 
     init() throws { store = try OpenedStore(.voyage, isTracked: true) }
 
-    private func elements(_ object: NSManagedObject, _ name: String) -> [String: Any]? { object.value(forKey: name) as? [String: Any] }
+    private func elements(_ object: NSManagedObject, _ name: String) -> [String: Any]? {
+        object.value(forKey: name) as? [String: Any]
+    }
 
     @Test func aCompositeAttributeIsADictionaryOfItsColumns() throws {
         let harbour = try store.object("Port", 1)
@@ -37,9 +39,11 @@ import Testing
         try store.object("Port", 1).setValue(nil, forKey: "address")
         try store.context.save()
         #expect(
-            store.file.rows("SELECT Z_OPT, ZLATITUDE, ZLONGITUDE, ZCITY, ZCODE, ZCODE1, ZNAME FROM ZPORT ORDER BY Z_PK") == [
-                ["2", "53.541", "9.984", nil, nil, "DEHAM", "Harbour"], ["4", "-33.5", "151.25", nil, "9000", nil, "Anchorage"],
-            ])
+            store.file.rows("SELECT Z_OPT, ZLATITUDE, ZLONGITUDE, ZCITY, ZCODE, ZCODE1, ZNAME FROM ZPORT ORDER BY Z_PK")
+                == [
+                    ["2", "53.541", "9.984", nil, nil, "DEHAM", "Harbour"],
+                    ["4", "-33.5", "151.25", nil, "9000", nil, "Anchorage"],
+                ])
     }
 
     @Test func aRelationshipWithoutAnInverseIsKeptInTheOtherTable() throws {
@@ -49,7 +53,10 @@ import Testing
         ship.mutableSetValue(forKey: "logs").remove(try store.object("LogEntry", 1))
         ship.mutableSetValue(forKey: "logs").add(try store.object("LogEntry", 3))
         try store.context.save()
-        #expect(store.file.rows("SELECT Z_PK, Z3LOGS FROM ZLOGENTRY ORDER BY Z_PK") == [["1", nil], ["2", "1"], ["3", "1"]])
+        #expect(
+            store.file.rows("SELECT Z_PK, Z3LOGS FROM ZLOGENTRY ORDER BY Z_PK") == [
+                ["1", nil], ["2", "1"], ["3", "1"],
+            ])
         #expect(store.file.value("SELECT Z_OPT FROM ZSHIP WHERE Z_PK = 1") == "3")
     }
 
@@ -69,7 +76,8 @@ import Testing
     @Test func theStoreIsOpenedWithTheConfigurationOfSwiftData() throws {
         try store.stack.close()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: OwnStore.voyage.model())
-        let opened = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: "default", at: store.url)
+        let opened = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: "default", at: store.url)
         #expect(opened.configurationName == "default")
         #expect(opened.metadata[NSStoreModelVersionIdentifiersKey] as? [String] == ["1.0.0"])
         #expect((opened.metadata["NSPersistenceMaximumFrameworkVersion"] as? NSNumber)?.intValue == 1526)
@@ -84,7 +92,8 @@ import Testing
             store.file.rows("SELECT Z_ENT, Z_OPT, ZLATITUDE, ZCITY, ZCODE, ZCODE1 FROM ZPORT WHERE Z_PK = 3") == [
                 ["2", "1", nil, "Sydney", nil, "AUSYD"]
             ])
-        let changes = store.file.rows("SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = 2")
+        let changes = store.file.rows(
+            "SELECT Z_PK, ZCHANGETYPE, ZENTITY, ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = 2")
         #expect(changes == [["2", "0", "2", "3"]])
     }
 }

@@ -18,7 +18,9 @@ struct ExcludedBatchTests {
 
     /// A store of items with a tag each, one of which a trigger keeps as it is, and another program
     /// that opens it.
-    private func open(_ kind: String, deleteRule: NSDeleteRule = .nullifyDeleteRule) throws -> (Warehouse, NSManagedObjectContext) {
+    private func open(_ kind: String, deleteRule: NSDeleteRule = .nullifyDeleteRule) throws -> (
+        Warehouse, NSManagedObjectContext
+    ) {
         let model = Warehouse.model()
         model.entitiesByName["Maker"]?.relationshipsByName["items"]?.deleteRule = deleteRule
         let warehouse = try Warehouse(model)
@@ -26,7 +28,8 @@ struct ExcludedBatchTests {
         try context.performAndWait {
             let (maker, tag) = (context.insert("Maker", ["title": "maker"]), context.insert("Tag", ["label": "tag"]))
             for name in ["a", "b", "kept"] {
-                context.insert("Item", ["name": name, "maker": maker]).setValue(NSOrderedSet(object: tag), forKey: "tags")
+                context.insert("Item", ["name": name, "maker": maker]).setValue(
+                    NSOrderedSet(object: tag), forKey: "tags")
             }
             try context.save()
         }
@@ -37,7 +40,8 @@ struct ExcludedBatchTests {
     /// Each item with the title of its maker and the number of its tags.
     private static let state = """
         SELECT i.name || ' ' || i.stock_count || ' ' || coalesce(m.title, '-') || ' ' \
-        || (SELECT count(*) FROM item_tags t WHERE t.item_id = i.id) FROM item i LEFT JOIN maker m ON m.id = i.maker_id ORDER BY 1
+        || (SELECT count(*) FROM item_tags t WHERE t.item_id = i.id) FROM item i LEFT JOIN maker m ON m.id = \
+        i.maker_id ORDER BY 1
         """
 
     // MARK: Batches
@@ -49,7 +53,9 @@ struct ExcludedBatchTests {
         let request = NSBatchUpdateRequest(entityName: "Item")
         request.propertiesToUpdate = ["stockCount": 7]
         request.resultType = resultType
-        let outcome = Result { try context.performAndWait { (try context.execute(request) as? NSBatchUpdateResult)?.result } }
+        let outcome = Result {
+            try context.performAndWait { (try context.execute(request) as? NSBatchUpdateResult)?.result }
+        }
         let after = try warehouse.texts(Self.state)
         switch outcome {
         // Whole or not at all.
@@ -68,7 +74,9 @@ struct ExcludedBatchTests {
         let before = try warehouse.texts(Self.state)
         let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
         request.resultType = resultType
-        let outcome = Result { try context.performAndWait { (try context.execute(request) as? NSBatchDeleteResult)?.result } }
+        let outcome = Result {
+            try context.performAndWait { (try context.execute(request) as? NSBatchDeleteResult)?.result }
+        }
         let after = try warehouse.texts(Self.state)
         switch outcome {
         // Whole or not at all.
@@ -114,8 +122,10 @@ struct ExcludedBatchTests {
     // MARK: Writers of the same pairs
 
     private static func clubs(ordered: Bool) -> NSManagedObjectModel {
-        let club = NSEntityDescription("Club", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-        let member = NSEntityDescription("Member", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let club = NSEntityDescription(
+            "Club", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let member = NSEntityDescription(
+            "Member", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         relate(club, "members", toMany: true, ordered: ordered, member, inverse: "clubs", inverseToMany: true)
         return NSManagedObjectModel([club, member])
     }
@@ -129,7 +139,9 @@ struct ExcludedBatchTests {
         let context = warehouse.context
         try context.performAndWait {
             _ = context.insert("Club", ["name": "club"])
-            for name in (0..<Self.rounds).map({ "\($0)" }) + ["kept out"] { _ = context.insert("Member", ["name": name]) }
+            for name in (0..<Self.rounds).map({ "\($0)" }) + ["kept out"] {
+                _ = context.insert("Member", ["name": name])
+            }
             try context.save()
         }
         let keptOut = try warehouse.texts("SELECT id FROM member WHERE name = 'kept out'")[0] ?? ""
@@ -138,14 +150,16 @@ struct ExcludedBatchTests {
         DispatchQueue.concurrentPerform(iterations: 2) { index in
             for round in 0..<Self.rounds { Self.addMember(round, ordered: ordered, writers[index]) }
         }
-        let members = try warehouse.texts("SELECT m.name FROM club_members p JOIN member m ON m.id = p.member_id ORDER BY m.id")
+        let members = try warehouse.texts(
+            "SELECT m.name FROM club_members p JOIN member m ON m.id = p.member_id ORDER BY m.id")
         let expected = (0..<Self.rounds).filter { $0 % 2 == 0 }.map { "\($0)" }
         #expect(Set(members.compactMap { $0 }) == Set(expected))
         #expect(members.count == expected.count)
         let reader = try warehouse.otherProgram()
         let found = try reader.performAndWait {
             let value = try reader.all("Club")[0].value(forKey: "members")
-            let members = (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? Array(value as? Set<NSManagedObject> ?? [])
+            let members =
+                (value as? NSOrderedSet)?.array as? [NSManagedObject] ?? Array(value as? Set<NSManagedObject> ?? [])
             return members.compactMap { $0.value(forKey: "name") as? String }
         }
         #expect(Set(found) == Set(members.compactMap { $0 }))

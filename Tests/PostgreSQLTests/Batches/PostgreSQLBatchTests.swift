@@ -26,8 +26,8 @@ struct PostgreSQLBatchTests {
             _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
             context = coordinator.newContext()
             wire = try WireConnection.open()
-            try wire.run(
-                "SET search_path TO \(other == nil ? schema : try #require(other).wire.texts("SELECT current_schema()::text")[0] ?? "")")
+            let path = try other?.wire.texts("SELECT current_schema()::text").first ?? schema
+            try wire.run("SET search_path TO \(path ?? "")")
         }
 
         private static func model() -> NSManagedObjectModel {
@@ -106,14 +106,16 @@ struct PostgreSQLBatchTests {
         #expect(try depot.integer("SELECT count(*) FROM part") == 10_000)
         #expect(try depot.integer("SELECT sum(stock) FROM part") == 20_001)
         #expect(
-            try depot.wire.texts("SELECT concat_ws(' ', key, stock, note, upper, version) FROM part WHERE note IS NOT NULL ORDER BY key")
+            try depot.wire.texts(
+                "SELECT concat_ws(' ', key, stock, note, upper, version) FROM part WHERE note IS NOT NULL ORDER BY key")
                 == ["k5000 2 old OLD 2", "k7000 3 twice TWICE 3"])
     }
 
     @Test func aRowThatIsThereGetsAllValuesAmongTenThousand() throws {
         let depot = try depotWithOneOfThem()
         try depot.insert(tenThousand(), .overwrite)
-        #expect(try depot.integer("SELECT count(*) FROM part WHERE stock = 2 AND note IS NULL AND upper IS NULL") == 10_000)
+        #expect(
+            try depot.integer("SELECT count(*) FROM part WHERE stock = 2 AND note IS NULL AND upper IS NULL") == 10_000)
     }
 
     @Test(.needsICU) func derivedValuesFollowCopiedRows() throws {
@@ -156,7 +158,10 @@ struct PostgreSQLBatchTests {
     @Test func uniqueValuesMoveBetweenRowsOfOneBatch() throws {
         let depot = try depotOfTwo()
         try depot.insert(
-            [["key": "a", "code": 3], ["key": "b", "code": 1], ["key": "c", "code": 2], ["key": "d", "code": NSNull()]],
+            [
+                ["key": "a", "code": 3], ["key": "b", "code": 1], ["key": "c", "code": 2],
+                ["key": "d", "code": NSNull()],
+            ],
             .mergeByPropertyObjectTrump)
         #expect(try depot.parts() == ["a 3 0 v2", "b 1 0 v2", "c 2 0 v1", "d 0 v1"])
     }
@@ -203,10 +208,13 @@ struct PostgreSQLBatchTests {
                 for round in 0..<rounds {
                     // New keys in each round, so that all meet while they are new, in another order
                     // each.
-                    let rows = (0..<keys).shuffled(using: &generator).map { ["key": "r\(round) k\($0)", "note": "\(number)"] }
+                    let rows = (0..<keys).shuffled(using: &generator).map {
+                        ["key": "r\(round) k\($0)", "note": "\(number)"]
+                    }
                     let request = NSBatchInsertRequest(entityName: "Part", objects: rows)
                     request.resultType = .objectIDs
-                    let objectIDs = (try context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID] ?? []
+                    let objectIDs =
+                        (try context.execute(request) as? NSBatchInsertResult)?.result as? [NSManagedObjectID] ?? []
                     written += objectIDs.count
                     inserted.formUnion(objectIDs)
                     let update = NSBatchUpdateRequest(entityName: "Part")
@@ -254,7 +262,9 @@ struct PostgreSQLBatchTests {
         _ = try threads.map { try $0.value() }
         #expect(try depot.integer("SELECT count(*) FROM bin") == 10)
         // Who deleted a bin first took its parts out of it.
-        #expect(try depot.integer("SELECT count(*) FROM part WHERE bin_id IS NOT NULL AND bin_id NOT IN (SELECT id FROM bin)") == 0)
+        #expect(
+            try depot.integer(
+                "SELECT count(*) FROM part WHERE bin_id IS NOT NULL AND bin_id NOT IN (SELECT id FROM bin)") == 0)
         #expect(try depot.integer("SELECT count(*) FROM part WHERE bin_id IN (SELECT id FROM bin)") == 200)
         #expect(try depot.integer("SELECT min(stock) FROM part") == 80)
     }
@@ -307,13 +317,16 @@ struct PostgreSQLBatchTests {
         let update = NSBatchUpdateRequest(entityName: "Part")
         update.propertiesToUpdate = ["stock": 3]
         try depot.context.execute(update)
-        try depot.context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Part")))
+        try depot.context.execute(
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Part")))
         // There is nothing left to do.
         try depot.context.execute(update)
-        try depot.context.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Part")))
+        try depot.context.execute(
+            NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Part")))
         try depot.insert([])
         #expect(
-            try depot.wire.texts("SELECT concat_ws(' ', number, author, context_name) FROM ocd_transaction ORDER BY number")
+            try depot.wire.texts(
+                "SELECT concat_ws(' ', number, author, context_name) FROM ocd_transaction ORDER BY number")
                 == ["1 importer night", "2 importer night", "3 importer night"])
         var payloads: [String] = []
         while payloads.count < 3 {
@@ -330,8 +343,10 @@ struct PostgreSQLBatchTests {
         try depot.wire.run(
             """
             CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-            IF (SELECT count(*) FROM part) = 60 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF; RETURN NULL; END $$; \
-            CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON ocd_transaction DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()
+            IF (SELECT count(*) FROM part) = 60 THEN PERFORM pg_terminate_backend(pg_backend_pid()); END IF; RETURN \
+            NULL; END $$; \
+            CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON ocd_transaction DEFERRABLE INITIALLY DEFERRED FOR EACH \
+            ROW EXECUTE FUNCTION leave()
             """)
         #expect(throws: NSError.self) { try depot.insert((0..<60).map { ["key": "k\($0)"] }) }
         #expect(try depot.integer("SELECT count(*) FROM part") == 0)

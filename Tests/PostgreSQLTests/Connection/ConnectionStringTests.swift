@@ -69,12 +69,14 @@ struct ConnectionStringTests {
     private func encryption(_ connection: String, _ environment: [String: String] = [:]) throws -> [String] {
         var target = WireTarget(connection: connection)
         target.isEncryptedOffMachine = true
-        return try ConnectionParameters(target, environment: environment).list.filter { $0.keyword == "sslmode" }.map(\.value)
+        return try ConnectionParameters(target, environment: environment).list.filter { $0.keyword == "sslmode" }.map(
+            \.value)
     }
 
     @Test(arguments: [
         "postgresql://db.example.org/shop", "postgresql://10.0.0.1:5433/shop?connect_timeout=3", "host=db.example.org",
-        "host = 'db.example.org' dbname=shop", "host=localhost,db.example.org", "host=/tmp,db.example.org", "hostaddr=10.0.0.1",
+        "host = 'db.example.org' dbname=shop", "host=localhost,db.example.org", "host=/tmp,db.example.org",
+        "hostaddr=10.0.0.1",
         "host=localhost hostaddr=10.0.0.1", "postgresql://[2001:db8::1]/shop", "postgresql:///shop?host=db.example.org",
         "host=127.0.0.1.example.org",
     ])
@@ -86,8 +88,10 @@ struct ConnectionStringTests {
     }
 
     @Test(arguments: [
-        "postgresql:///shop", "shop", "host=/run/postgresql dbname=shop", "postgresql://localhost/shop", "host=127.0.0.1", "host=::1",
-        "postgresql://[::1]/shop", "host=@abstract", "postgresql://%2Frun%2Fpostgresql/shop", "host=db hostaddr=127.0.0.1",
+        "postgresql:///shop", "shop", "host=/run/postgresql dbname=shop", "postgresql://localhost/shop",
+        "host=127.0.0.1", "host=::1",
+        "postgresql://[::1]/shop", "host=@abstract", "postgresql://%2Frun%2Fpostgresql/shop",
+        "host=db hostaddr=127.0.0.1",
     ])
     func aConnectionWithinTheMachineNeedsNoEncryption(connection: String) throws {
         #expect(try encryption(connection) == [])
@@ -155,7 +159,8 @@ struct ConnectionStringTests {
             func parameters(_ connection: String) throws -> [String: String] {
                 var target = WireTarget(connection: connection)
                 target.standard = [
-                    "connect_timeout": "10", "keepalives_idle": "30", "keepalives_count": "3", "tcp_user_timeout": "35000",
+                    "connect_timeout": "10", "keepalives_idle": "30", "keepalives_count": "3",
+                    "tcp_user_timeout": "35000",
                     "application_name": "OpenCoreData", "target_session_attrs": "read-write",
                 ]
                 let parameters = try ConnectionParameters(target)
@@ -171,7 +176,8 @@ struct ConnectionStringTests {
                 "application_name": "OpenCoreData", "target_session_attrs": "read-write",
             ]
             #expect(try parameters("service=silent dbname=shop") == expected)
-            expected.merge(["connect_timeout": "33", "keepalives_idle": "44", "target_session_attrs": "prefer-standby"]) { $1 }
+            expected.merge(["connect_timeout": "33", "keepalives_idle": "44", "target_session_attrs": "prefer-standby"])
+            { $1 }
             #expect(try parameters("service=said dbname=shop") == expected)
             setenv("PGSERVICE", "said", 1)
             #expect(try parameters("postgresql:///shop") == expected)
@@ -189,7 +195,8 @@ struct ConnectionStringTests {
             let proxy = try PostgreSQLProxy(server)
             let folder = try TemporaryFolder()
             let file = folder.file("services")
-            try Data("[proxy]\n\(proxy.connectionString.replacingOccurrences(of: " ", with: "\n"))\n".utf8).write(to: file)
+            try Data("[proxy]\n\(proxy.connectionString.replacingOccurrences(of: " ", with: "\n"))\n".utf8).write(
+                to: file)
             setenv("PGSERVICEFILE", file.path, 1)
             var target = WireTarget(connection: "service=proxy")
             target.isEncryptedOffMachine = true
@@ -212,7 +219,10 @@ struct ConnectionStringTests {
             return server.password
         }
         for number in 1...2 {
-            #expect(try LibPQDriver.connect(target).texts("SELECT current_user::text") == [isMD5 ? server.md5User : server.scramUser])
+            #expect(
+                try LibPQDriver.connect(target).texts("SELECT current_user::text") == [
+                    isMD5 ? server.md5User : server.scramUser
+                ])
             #expect(asked.value == number)
         }
     }
@@ -226,7 +236,8 @@ struct ConnectionStringTests {
         var overriding = WireTarget(connection: server.connectionString(user: user))
         overriding.overriding = ["password": "hunter2 it is"]
         let targets = [
-            asking, overriding, WireTarget(connection: server.connectionString(user: user) + " password='hunter2 it is'"),
+            asking, overriding,
+            WireTarget(connection: server.connectionString(user: user) + " password='hunter2 it is'"),
             WireTarget(connection: "postgresql://\(user):hunter2%20it%20is@/app?host=\(server.socketFolder)"),
         ]
         for target in targets {
@@ -242,7 +253,8 @@ struct ConnectionStringTests {
     @Test(arguments: [
         "postgresql://app:hunter2@%zz/app", "postgresql://app:100%hunter2@/app", "host=/tmp password=hunter2 'it is'",
         "host=/tmp password=correct hunter2", "host=/tmp password='hunter2", "host=/tmp password=a hunter2=b",
-        "postgresql://app:p@hunter2@/app", "postgresql://app:password@/app?hunter2", "postgresql://app:pass@/app?hunter2=1",
+        "postgresql://app:p@hunter2@/app", "postgresql://app:password@/app?hunter2",
+        "postgresql://app:pass@/app?hunter2=1",
         "postgresql://app:[hunter2@[::1/app",
     ])
     func noMessageShowsPartsOfAMalformedConnectionString(connection: String) throws {

@@ -7,7 +7,8 @@ import Testing
 
 /// Connections through TLS, to a server and a certificate of the tests' own.
 @Suite(
-    .enabled(if: PostgreSQLServer.hasTLS, "needs PostgreSQL's server with TLS"), .enabled(if: Certificates.isAvailable, "needs openssl"),
+    .enabled(if: PostgreSQLServer.hasTLS, "needs PostgreSQL's server with TLS"),
+    .enabled(if: Certificates.isAvailable, "needs openssl"),
     .timeLimit(.minutes(5)))
 struct EncryptedConnectionTests {
     /// A server that all tests of the suite share.
@@ -68,7 +69,8 @@ struct EncryptedConnectionTests {
     @Test func manyMegabytesAreFetched() throws {
         let connection = try open()
         var bytes = 0
-        try connection.execute(WireStatement("SELECT repeat(i::text, 2000) FROM generate_series(1000, 4999) i")) { row in
+        try connection.execute(WireStatement("SELECT repeat(i::text, 2000) FROM generate_series(1000, 4999) i")) {
+            row in
             bytes += Int(row.lengths[0])
         }
         #expect(bytes == 4000 * 8000)
@@ -80,7 +82,9 @@ struct EncryptedConnectionTests {
         let connection = try open()
         try connection.run("CREATE TEMPORARY TABLE t (name text)")
         let line = Array((String(repeating: "x", count: 999) + "\n").utf8)
-        let count = try connection.copy("COPY t FROM STDIN") { send in for _ in 0..<20_000 { try line.withUnsafeBytes(send) } }
+        let count = try connection.copy("COPY t FROM STDIN") { send in
+            for _ in 0..<20_000 { try line.withUnsafeBytes(send) }
+        }
         #expect(count == 20_000)
         #expect(try connection.integers("SELECT sum(length(name))::int8 FROM t") == [20_000 * 999])
     }
@@ -90,7 +94,9 @@ struct EncryptedConnectionTests {
         let text = String(repeating: "y", count: 3_000)
         let statements = (0..<4_000).map { _ in WireStatement("SELECT $1", [.text(text)], isKept: true) }
         var given = 0
-        #expect(try connection.executeAll(statements) { _, row in given += Int(row.lengths[0]) } == Array(repeating: 1, count: 4_000))
+        #expect(
+            try connection.executeAll(statements) { _, row in given += Int(row.lengths[0]) }
+                == Array(repeating: 1, count: 4_000))
         #expect(given == 4_000 * 3_000)
     }
 
@@ -118,10 +124,14 @@ struct EncryptedConnectionTests {
 
     @Test func aStoreSavesFetchesAndFollows() throws {
         let warehouse = try Warehouse(on: server)
-        let follower = try warehouse.otherProgram(options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let follower = try warehouse.otherProgram(options: [
+            NSPersistentStoreRemoteChangeNotificationPostOptionKey: true
+        ])
         let coordinator = try #require(follower.persistentStoreCoordinator)
         let told = DispatchSemaphore(value: 0)
-        let token = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { _ in
             told.signal()
         }
         defer { NotificationCenter.default.removeObserver(token) }
@@ -131,9 +141,13 @@ struct EncryptedConnectionTests {
             try warehouse.context.save()
         }
         #expect(told.wait(timeout: .now() + 240) == .success)
-        let found = try follower.performAndWait { try follower.all("Item").filter { $0.value(forKey: "data") as? Data == data }.count }
+        let found = try follower.performAndWait {
+            try follower.all("Item").filter { $0.value(forKey: "data") as? Data == data }.count
+        }
         #expect(found == 2_000)
-        let encrypted = "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = 'OpenCoreData'"
+        let encrypted =
+            "SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = "
+            + "'OpenCoreData'"
         #expect(try warehouse.texts(encrypted) == ["true"])
     }
 

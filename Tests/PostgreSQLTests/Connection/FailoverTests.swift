@@ -31,7 +31,10 @@ struct FailoverTests {
     }
 
     private func options(_ hosts: String...) -> [AnyHashable: Any] {
-        [NSPostgreSQLConnectionInfoKey: "host=\(hosts.joined(separator: ",")) dbname=\(primary.database) user=\(primary.user)"]
+        [
+            NSPostgreSQLConnectionInfoKey:
+                "host=\(hosts.joined(separator: ",")) dbname=\(primary.database) user=\(primary.user)"
+        ]
     }
 
     private func names(on server: PostgreSQLServer, _ schema: String) throws -> [String?] {
@@ -93,8 +96,11 @@ struct FailoverTests {
         let owner = try WireConnection.open(primary.connectionString())
         defer { owner.close() }
         try owner.run(
-            "CREATE SCHEMA given; CREATE TABLE given.tags (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, label text NOT NULL)")
-        let tag = NSEntityDescription("Tag", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
+            "CREATE SCHEMA given; CREATE TABLE given.tags (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, label "
+                + "text NOT NULL)"
+        )
+        let tag = NSEntityDescription(
+            "Tag", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
         tag.userInfo = ["ocd.table": "tags"]
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([tag]))
         var options = options(primary.socketFolder, standby.socketFolder)

@@ -16,8 +16,10 @@ struct HiddenPasswordTests {
         let url = try #require(URL(string: "postgresql://app:secret@db.example/shop"))
         let inner = NSError(domain: NSCocoaErrorDomain, code: 1, userInfo: [NSURLErrorKey: url])
         let outer = NSError(
-            domain: NSCocoaErrorDomain, code: 2, userInfo: [NSDetailedErrorsKey: [inner], NSLocalizedDescriptionKey: "plain"])
-        let notification = Notification(name: .NSPersistentStoreRemoteChange, object: nil, userInfo: ["list": [["error": outer]]])
+            domain: NSCocoaErrorDomain, code: 2,
+            userInfo: [NSDetailedErrorsKey: [inner], NSLocalizedDescriptionKey: "plain"])
+        let notification = Notification(
+            name: .NSPersistentStoreRemoteChange, object: nil, userInfo: ["list": [["error": outer]]])
         #expect(ShownTexts.of(notification).contains(url.absoluteString))
     }
 
@@ -29,7 +31,9 @@ struct HiddenPasswordTests {
         #expect(store.url?.absoluteString.contains(guarded.schema) == true)
         ShownTexts.expectNoPassword(in: store)
         let coordinator = guarded.coordinator
-        for value in [coordinator, coordinator.persistentStores, coordinator.url(for: store), coordinator.metadata(for: store)] as [Any] {
+        for value in [
+            coordinator, coordinator.persistentStores, coordinator.url(for: store), coordinator.metadata(for: store),
+        ] as [Any] {
             ShownTexts.expectNoPassword(in: value)
         }
         let context = guarded.newContext()
@@ -59,7 +63,10 @@ struct HiddenPasswordTests {
         let following = [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true]
         let guarded = try PasswordedStore(way, options: following)
         let log = NotificationLog(
-            [.NSPersistentStoreCoordinatorStoresWillChange, .NSPersistentStoreCoordinatorStoresDidChange, .NSPersistentStoreRemoteChange],
+            [
+                .NSPersistentStoreCoordinatorStoresWillChange, .NSPersistentStoreCoordinatorStoresDidChange,
+                .NSPersistentStoreRemoteChange,
+            ],
             from: guarded.coordinator)
         let store = try guarded.open()
         let context = guarded.newContext()
@@ -124,21 +131,29 @@ struct HiddenPasswordTests {
         let guarded = try failure.store(way)
         let error = try #require(throws: NSError.self) { try guarded.open() }
         #expect(error.localizedDescription.contains(failure.words), "\(error)")
-        if let advice = failure.advice { #expect(error.localizedRecoverySuggestion?.contains(advice) == true, "\(error)") }
+        if let advice = failure.advice {
+            #expect(error.localizedRecoverySuggestion?.contains(advice) == true, "\(error)")
+        }
         ShownTexts.expectNoPassword(in: error)
     }
 
-    @Test(arguments: Way.allCases, Failure.allCases) func anErrorAboutAClosedStoreShowsNone(way: Way, failure: Failure) throws {
+    @Test(arguments: Way.allCases, Failure.allCases) func anErrorAboutAClosedStoreShowsNone(way: Way, failure: Failure)
+        throws
+    {
         let guarded = try failure.store(way)
         let (type, coordinator) = (NSPostgreSQLStoreType, guarded.coordinator)
         let reading = errorThrown {
-            _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: guarded.url, options: guarded.options)
+            _ = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+                ofType: type, at: guarded.url, options: guarded.options)
         }
         // In a database that is not there nothing has to be destroyed.
-        let destroying = errorThrown { try coordinator.destroyPersistentStore(at: guarded.url, ofType: type, options: guarded.options) }
+        let destroying = errorThrown {
+            try coordinator.destroyPersistentStore(at: guarded.url, ofType: type, options: guarded.options)
+        }
         let replacing = errorThrown {
             try coordinator.replacePersistentStore(
-                at: guarded.url, destinationOptions: guarded.options, withPersistentStoreFrom: guarded.url, sourceOptions: guarded.options,
+                at: guarded.url, destinationOptions: guarded.options, withPersistentStoreFrom: guarded.url,
+                sourceOptions: guarded.options,
                 ofType: type)
         }
         #expect(reading != nil)
@@ -153,7 +168,8 @@ struct HiddenPasswordTests {
             ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"))
         let target = try PasswordedStore(way, password: "another secret")
         let error = try #require(throws: NSError.self) {
-            try coordinator.migratePersistentStore(store, to: target.url, options: target.options, withType: NSPostgreSQLStoreType)
+            try coordinator.migratePersistentStore(
+                store, to: target.url, options: target.options, withType: NSPostgreSQLStoreType)
         }
         ShownTexts.expectNoPassword(in: error)
     }
@@ -201,7 +217,8 @@ struct HiddenPasswordTests {
         let info = "\(server.connectionString(user: server.scramUser)) \(password)"
         let error = try #require(throws: NSError.self) {
             try coordinator.addPersistentStore(
-                ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: [NSPostgreSQLConnectionInfoKey: info])
+                ofType: NSPostgreSQLStoreType, configurationName: nil, at: url,
+                options: [NSPostgreSQLConnectionInfoKey: info])
         }
         ShownTexts.expectNoPassword(in: error)
     }
@@ -229,7 +246,10 @@ struct HiddenPasswordTests {
             way, schema: made.schema, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         try guarded.open()
         // It names the store by its URL.
-        #expect(wait(upTo: 30) { Warnings.all.contains { $0.contains("may not read its transactions") && $0.contains("=\(made.schema)") } })
+        #expect(
+            wait(upTo: 30) {
+                Warnings.all.contains { $0.contains("may not read its transactions") && $0.contains("=\(made.schema)") }
+            })
         for sentence in Warnings.all { #expect(!sentence.contains(PasswordedStore.mark), "\(sentence)") }
     }
 }

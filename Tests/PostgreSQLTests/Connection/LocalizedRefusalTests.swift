@@ -8,14 +8,18 @@ import Testing
 /// Servers that refuse a connection in another language than English.
 struct LocalizedRefusalTests {
     @Test(arguments: [
-        "FATAL:  28P01: password authentication failed for user \"app\"", "ВАЖНО:  28P01: пользователь \"app\" не прошёл проверку",
-        "KATASTROFALNY:  28P01: uwierzytelnienie hasłem", "FATALE:  28P01: autenticazione fallita", "致命错误:  28P01: 用户 \"app\"",
-        "connection to server at \"x:  y\", port 5432 failed: FATALT:  28P01: fel\nconnection failed: ÖLÜMCÜL (FATAL):  28P01: x\n",
+        "FATAL:  28P01: password authentication failed for user \"app\"",
+        "ВАЖНО:  28P01: пользователь \"app\" не прошёл проверку",
+        "KATASTROFALNY:  28P01: uwierzytelnienie hasłem", "FATALE:  28P01: autenticazione fallita",
+        "致命错误:  28P01: 用户 \"app\"",
+        "connection to server at \"x:  y\", port 5432 failed: FATALT:  28P01: fel\nconnection failed: ÖLÜMCÜL "
+            + "(FATAL):  28P01: x\n",
     ])
     func theCodeIsRead(message: String) { #expect(LibPQDriver.sqlState(in: message) == "28P01") }
 
     @Test(arguments: [
-        "connection to server on socket \"/x/.s.PGSQL.5432\" failed: No such file or directory", "FATAL:  password authentication failed",
+        "connection to server on socket \"/x/.s.PGSQL.5432\" failed: No such file or directory",
+        "FATAL:  password authentication failed",
         "FATAL: 28P01: one blank", "FATAL:  28p01: small letters", "FATAL:  28P012: too long", "",
     ])
     func whatHasNoCodeGivesNone(message: String) { #expect(LibPQDriver.sqlState(in: message) == nil) }
@@ -48,7 +52,9 @@ private final class RefusingServer: Sendable {
         let path = "\(folder)/.s.PGSQL.5432"
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
         }
         try #require(isBound == 0)
         try #require(listen(descriptor, 8) == 0)

@@ -17,7 +17,9 @@ struct LostConnectionTests {
         #expect(ended == ["true"])
     }
 
-    private func expectLost(_ connection: LibPQConnection, _ error: WireError, sourceLocation: SourceLocation = #_sourceLocation) {
+    private func expectLost(
+        _ connection: LibPQConnection, _ error: WireError, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         #expect(error.isConnectionLost, sourceLocation: sourceLocation)
         #expect(error.sqlState == nil || error.sqlState == "57P01", sourceLocation: sourceLocation)
         #expect(!connection.isUsable, sourceLocation: sourceLocation)
@@ -129,7 +131,9 @@ struct LostConnectionTests {
 
     @Test func anErrorOfAnotherServersConnectionIsNone() throws {
         let connection = try WireConnection.open()
-        let error = try connection.error { try $0.run("DO $$ BEGIN RAISE EXCEPTION 'elsewhere' USING ERRCODE = '08006'; END $$") }
+        let error = try connection.error {
+            try $0.run("DO $$ BEGIN RAISE EXCEPTION 'elsewhere' USING ERRCODE = '08006'; END $$")
+        }
         #expect(error.sqlState == "08006")
         #expect(!error.isConnectionLost)
         #expect(connection.isUsable)

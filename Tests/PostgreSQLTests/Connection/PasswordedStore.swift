@@ -25,7 +25,8 @@ struct PasswordedStore {
     ///   - host: the folder of the server's socket unless given.
     ///   - schema: one of its own, which is the role's, unless given.
     init(
-        _ way: Way, password: String? = nil, database: String? = nil, host: String? = nil, schema: String? = nil, parameters: String = "",
+        _ way: Way, password: String? = nil, database: String? = nil, host: String? = nil, schema: String? = nil,
+        parameters: String = "",
         options: [AnyHashable: Any] = [:]
     ) throws {
         let server = try WireConnection.server()
@@ -33,7 +34,8 @@ struct PasswordedStore {
         #expect(password.contains(Self.mark))
         self.schema = schema ?? server.newSchemaName()
         let encoded = try #require(password.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
-        let place = "/\(database ?? server.database)?host=\(host ?? server.socketFolder)&ocd.schema=\(self.schema)\(parameters)"
+        let place =
+            "/\(database ?? server.database)?host=\(host ?? server.socketFolder)&ocd.schema=\(self.schema)\(parameters)"
         switch way {
         case .beforeTheHost:
             url = try #require(URL(string: "postgresql://\(server.scramUser):\(encoded)@\(place)"))
@@ -43,7 +45,8 @@ struct PasswordedStore {
             self.options = options
         case .provider:
             url = try #require(URL(string: "postgresql://\(place)&user=\(server.scramUser)"))
-            self.options = options.merging([NSPostgreSQLPasswordProviderKey: NSPostgreSQLPasswordProvider { password }]) { $1 }
+            self.options = options.merging([NSPostgreSQLPasswordProviderKey: NSPostgreSQLPasswordProvider { password }])
+            { $1 }
         }
         let connection = try WireConnection.open()
         defer { connection.close() }
@@ -53,7 +56,8 @@ struct PasswordedStore {
 
     @discardableResult
     func open() throws -> NSPersistentStore {
-        try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
     }
 
     func newContext() -> NSManagedObjectContext {
@@ -108,7 +112,8 @@ enum ShownTexts {
     }
 
     /// Expects that nothing that a value leads to has a word of the passwords.
-    static func expectNoPassword(in value: Any, _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation) {
+    static func expectNoPassword(in value: Any, _ what: String = "", sourceLocation: SourceLocation = #_sourceLocation)
+    {
         let showing = of(value).filter { $0.contains(PasswordedStore.mark) }
         #expect(showing.isEmpty, "\(what) \(showing)", sourceLocation: sourceLocation)
     }

@@ -6,7 +6,9 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// A pooler, beside connections that end in the middle of saves, stores that move, and migrations.
-@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable && Pooler.program != nil, "needs PostgreSQL's server and PgBouncer"))
+@Suite(
+    .long,
+    .enabled(if: PostgreSQLServer.isAvailable && Pooler.program != nil, "needs PostgreSQL's server and PgBouncer"))
 struct PoolerPairTests {
     private let server: PostgreSQLServer
     private let pooler: Pooler
@@ -37,14 +39,17 @@ struct PoolerPairTests {
         let condition = "NOT granted AND relation = '\(observer.schema).\(table)'::regclass"
         let waits = wait { observer.integer("SELECT count(*) FROM pg_locks WHERE \(condition)") != 0 || isOver() }
         #expect(waits)
-        _ = observer.rows("SELECT pg_terminate_backend(pid, 10000) FROM (SELECT DISTINCT pid FROM pg_locks WHERE \(condition)) AS p")
+        _ = observer.rows(
+            "SELECT pg_terminate_backend(pid, 10000) FROM (SELECT DISTINCT pid FROM pg_locks WHERE \(condition)) AS p")
     }
 
     // MARK: Saves
 
     /// The server's process ends at a random moment: a save that was reported as done is there,
     /// once, and one that was reported as failed is not.
-    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 4)) func aSaveWhoseProcessesEndIsDoneOnceOrNotAtAll(seed: Int) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 4)) func aSaveWhoseProcessesEndIsDoneOnceOrNotAtAll(seed: Int)
+        throws
+    {
         let (context, tables) = try open()
         let isEnded = Counter()
         let url = server.url(schema: tables.schema)
@@ -55,7 +60,8 @@ struct PoolerPairTests {
                 _ = wait(upTo: Double.random(in: 0...0.01, using: &generator)) { isEnded.value > 0 }
                 _ = observer.rows(
                     """
-                    SELECT pg_terminate_backend(pid) FROM (SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation \
+                    SELECT pg_terminate_backend(pid) FROM (SELECT DISTINCT l.pid FROM pg_locks l JOIN pg_class c ON \
+                    c.oid = l.relation \
                     WHERE c.relnamespace = '\(observer.schema)'::regnamespace AND l.pid <> pg_backend_pid()) AS p
                     """)
             }
@@ -120,13 +126,15 @@ struct PoolerPairTests {
 
     /// A file with items of two entities, their makers and tags.
     private func file(_ coordinator: NSPersistentStoreCoordinator, at url: URL) throws -> NSPersistentStore {
-        let file = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let file = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
         let context = coordinator.newContext()
         try context.performAndWait {
             let maker = context.insert("Maker", ["title": "ACME"])
             let tags = ["a", "b", "c"].map { context.insert("Tag", ["label": $0]) }
             for number in 0..<150 {
-                let item = context.insert(number % 3 == 0 ? "Kit" : "Item", ["name": "\(number)", "stockCount": number, "code": UUID()])
+                let item = context.insert(
+                    number % 3 == 0 ? "Kit" : "Item", ["name": "\(number)", "stockCount": number, "code": UUID()])
                 item.setValue(Data(repeating: UInt8(number), count: number * 10), forKey: "data")
                 item.setValue(NSOrderedSet(array: [tags[number % 3], tags[(number + 2) % 3]]), forKey: "tags")
                 if number % 2 == 0 { item.setValue(maker, forKey: "maker") }
@@ -148,11 +156,13 @@ struct PoolerPairTests {
         let before = try graph()
         #expect(before.objects.count == 154)
         let schema = server.newSchemaName()
-        let (there, names) = try ObjectGraph.move(first, of: coordinator, to: pooler.url(schema: schema), type: NSPostgreSQLStoreType)
+        let (there, names) = try ObjectGraph.move(
+            first, of: coordinator, to: pooler.url(schema: schema), type: NSPostgreSQLStoreType)
         let moved = try graph()
         #expect(moved == before.renamed(names))
         #expect(PostgreSQLTables(server.url(schema: schema)).integer("SELECT count(*) FROM item_tags") == 300)
-        let (back, namesBack) = try ObjectGraph.move(there, of: coordinator, to: folder.file("second.sqlite"), type: NSSQLiteStoreType)
+        let (back, namesBack) = try ObjectGraph.move(
+            there, of: coordinator, to: folder.file("second.sqlite"), type: NSSQLiteStoreType)
         #expect(try graph() == moved.renamed(namesBack))
         #expect(coordinator.persistentStores == [back])
         #expect(SQLiteFile(folder.file("second.sqlite")).integer("SELECT count(*) FROM ZITEM") == 150)
@@ -175,7 +185,9 @@ struct PoolerPairTests {
         #expect(holder.execute("COMMIT"))
         let error = errorThrown { try move.value() }
         #expect(error?.domain == NSCocoaErrorDomain, "\(error as Any)")
-        for name in ["item", "tag", "maker", "item_tags"] { #expect(tables.integer("SELECT count(*) FROM \(name)") == 0, "\(name)") }
+        for name in ["item", "tag", "maker", "item_tags"] {
+            #expect(tables.integer("SELECT count(*) FROM \(name)") == 0, "\(name)")
+        }
         #expect(coordinator.persistentStores == [first])
         // The next time it moves, with all that it has by then.
         let context = coordinator.newContext()

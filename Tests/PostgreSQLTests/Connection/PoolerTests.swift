@@ -14,7 +14,8 @@ struct PoolerTests {
     ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let url = pooler.url(schema: schema, direct: direct)
-        _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         let context = coordinator.newContext()
         return context
     }
@@ -29,7 +30,8 @@ struct PoolerTests {
             #expect(connection.isPooled)
             #expect(!connection.wire.keepsStatements)
             // What a session is set to is set for each transaction.
-            let compiles = try connection.integer(WireStatement("SELECT CAST(current_setting('jit') = 'on' AS integer)"))
+            let compiles = try connection.integer(
+                WireStatement("SELECT CAST(current_setting('jit') = 'on' AS integer)"))
             #expect(compiles == 0)
         }
         DispatchQueue.concurrentPerform(iterations: contexts.count) { index in
@@ -39,14 +41,17 @@ struct PoolerTests {
                     do {
                         for number in 0..<(round % 5 == 0 ? 60 : 2) {
                             let item = context.insert("Item", ["name": "\(index)", "stockCount": number])
-                            item.setValue(NSOrderedSet(array: [context.insert("Tag", ["label": "\(number)"])]), forKey: "tags")
+                            item.setValue(
+                                NSOrderedSet(array: [context.insert("Tag", ["label": "\(number)"])]), forKey: "tags")
                         }
                         try context.save()
                         let count = try context.count(
                             for: { () -> NSFetchRequest<NSManagedObject> in
                                 let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
                                 request.predicate = NSPredicate(
-                                    format: "name ==\(PostgreSQLServer.hasICU ? "[cd]" : "") %@ AND ANY tags.label == '1'", "\(index)")
+                                    format:
+                                        "name ==\(PostgreSQLServer.hasICU ? "[cd]" : "") %@ AND ANY tags.label == '1'",
+                                    "\(index)")
                                 return request
                             }())
                         #expect(count == round + 1)
@@ -65,7 +70,8 @@ struct PoolerTests {
         let server = try WireConnection.server()
         let pooler = try Pooler(server)
         let schema = server.newSchemaName()
-        let context = try store(pooler, schema, direct: direct, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let context = try store(
+            pooler, schema, direct: direct, options: [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         let told = Mutex(0)
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: context.persistentStoreCoordinator, queue: nil

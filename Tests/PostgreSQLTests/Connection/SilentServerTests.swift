@@ -54,7 +54,8 @@ struct SilentServerTests {
         connection.longestSilence = 1
         var rows = 0
         // More than the server gathers before it sends.
-        try connection.execute(WireStatement("SELECT repeat('x', 20000), pg_sleep(0.02) FROM generate_series(1, 100)")) { _ in rows += 1 }
+        try connection.execute(WireStatement("SELECT repeat('x', 20000), pg_sleep(0.02) FROM generate_series(1, 100)"))
+        { _ in rows += 1 }
         #expect(rows == 100)
     }
 
@@ -68,7 +69,10 @@ struct SilentServerTests {
             // Whoever is gone does not keep its locks for hours.
             var settings: [String?] = []
             try connection.execute(
-                WireStatement("SELECT current_setting('statement_timeout'), current_setting('idle_in_transaction_session_timeout')")
+                WireStatement(
+                    "SELECT current_setting('statement_timeout'), "
+                        + "current_setting('idle_in_transaction_session_timeout')"
+                )
             ) { row in settings = [row.string(0), row.string(1)] }
             #expect(settings == ["0", "10min"])
         }
@@ -101,7 +105,8 @@ struct SilentServerTests {
     }
 
     @Test func whatTheURLSaysOfTheNetworkCounts() throws {
-        let said = try parameters("postgresql://db.example/shop?tcp_user_timeout=7000&keepalives_idle=5&connect_timeout=3", timeout: 30)
+        let said = try parameters(
+            "postgresql://db.example/shop?tcp_user_timeout=7000&keepalives_idle=5&connect_timeout=3", timeout: 30)
         for name in ["tcp_user_timeout", "keepalives_idle", "connect_timeout"] { #expect(said[name] == nil, "\(name)") }
         #expect(said["keepalives_count"] == "3")
     }
@@ -110,7 +115,8 @@ struct SilentServerTests {
 
     private func stored(_ options: [AnyHashable: Any] = [:]) throws -> (PostgreSQLProxy, Warehouse) {
         let proxy = try PostgreSQLProxy(WireConnection.server())
-        let warehouse = try Warehouse(options: options.merging([NSPersistentStoreTimeoutOption: 1]) { $1 }, through: proxy)
+        let warehouse = try Warehouse(
+            options: options.merging([NSPersistentStoreTimeoutOption: 1]) { $1 }, through: proxy)
         try warehouse.context.performAndWait {
             _ = warehouse.context.insert("Item", ["name": "old"])
             try warehouse.context.save()
@@ -119,12 +125,17 @@ struct SilentServerTests {
     }
 
     private func expectSilence(_ error: NSError, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(error.code == CocoaError.Code.persistentStoreTimeout.rawValue, "\(error)", sourceLocation: sourceLocation)
-        #expect(error.localizedDescription.contains("the server has not answered for"), "\(error)", sourceLocation: sourceLocation)
+        #expect(
+            error.code == CocoaError.Code.persistentStoreTimeout.rawValue, "\(error)", sourceLocation: sourceLocation)
+        #expect(
+            error.localizedDescription.contains("the server has not answered for"), "\(error)",
+            sourceLocation: sourceLocation)
         #expect(error.localizedRecoverySuggestion?.contains("network") == true, sourceLocation: sourceLocation)
     }
 
-    private func names(_ warehouse: Warehouse) throws -> [String?] { try warehouse.texts("SELECT name FROM item ORDER BY name") }
+    private func names(_ warehouse: Warehouse) throws -> [String?] {
+        try warehouse.texts("SELECT name FROM item ORDER BY name")
+    }
 
     @Test func aFetchEndsAndTheNextOneHasAnotherConnection() throws {
         let (proxy, warehouse) = try stored()
@@ -154,7 +165,9 @@ struct SilentServerTests {
             #expect(try names(warehouse) == ["old"])
             // What the server does in vain holds the row until it has heard that the connection is
             // gone.
-            let held = "SELECT count(*) FROM pg_locks WHERE relation = '\(warehouse.schema).item'::regclass AND mode = 'RowExclusiveLock'"
+            let held =
+                "SELECT count(*) FROM pg_locks WHERE relation = '\(warehouse.schema).item'::regclass AND mode = "
+                + "'RowExclusiveLock'"
             #expect(try wait { try warehouse.texts(held) == ["0"] })
             try context.save()
         }
@@ -192,7 +205,8 @@ struct SilentServerTests {
             proxy.conduct.isMute = false
             context.reset()
             // It was: the server had heard everything.
-            #expect(try context.all("Item", nil, by: "name").map { $0.value(forKey: "name") as? String } == ["new", "old"])
+            #expect(
+                try context.all("Item", nil, by: "name").map { $0.value(forKey: "name") as? String } == ["new", "old"])
         }
     }
 

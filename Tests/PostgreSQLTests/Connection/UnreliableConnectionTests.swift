@@ -18,7 +18,9 @@ struct UnreliableConnectionTests {
         context = warehouse.context
     }
 
-    private func names() throws -> [String] { try warehouse.texts("SELECT name FROM item ORDER BY name").compactMap { $0 } }
+    private func names() throws -> [String] {
+        try warehouse.texts("SELECT name FROM item ORDER BY name").compactMap { $0 }
+    }
 
     /// Saves some objects: a few by a statement, many by a copy.
     private func save(_ name: String, count: Int) throws {
@@ -109,7 +111,9 @@ struct UnreliableConnectionTests {
                 item.setValue("\(round)", forKey: "name")
                 try context.save()
             }
-            func hasFollowed() -> Bool { following.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" } }
+            func hasFollowed() -> Bool {
+                following.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" }
+            }
             #expect(wait(upTo: 20) { hasFollowed() }, "round \(round)")
         }
     }
@@ -133,7 +137,9 @@ struct UnreliableConnectionTests {
                 let cuts = proxy.cuts
                 proxy.conduct.losesCommit = true
                 let maker = context.insert("Maker", ["title": "new"])
-                let items = (0..<(round == 2 ? 60 : 2)).map { context.insert("Item", ["name": "\($0)", "maker": maker]) }
+                let items = (0..<(round == 2 ? 60 : 2)).map {
+                    context.insert("Item", ["name": "\($0)", "maker": maker])
+                }
                 item.setValue(maker, forKey: "maker")
                 old.setValue("old \(round)", forKey: "title")
                 try context.save()
@@ -145,7 +151,9 @@ struct UnreliableConnectionTests {
                 context.refresh(bystander, mergeChanges: false)
                 #expect(bystander.value(forKey: "makerTitle") as? String == "old \(round)")
                 // No conflict with what was published.
-                for object in items + [maker] { object.setValue("changed", forKey: object.entity.name == "Item" ? "name" : "title") }
+                for object in items + [maker] {
+                    object.setValue("changed", forKey: object.entity.name == "Item" ? "name" : "title")
+                }
                 try context.save()
             }
         }

@@ -9,7 +9,9 @@ import Testing
 /// others.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"), .needsICU)
 struct DerivingTriggerTests {
-    private static func derived(_ name: String, _ type: NSAttributeType, _ format: String) -> NSDerivedAttributeDescription {
+    private static func derived(_ name: String, _ type: NSAttributeType, _ format: String)
+        -> NSDerivedAttributeDescription
+    {
         let attribute = NSDerivedAttributeDescription()
         attribute.name = name
         attribute.attributeType = type
@@ -40,8 +42,10 @@ struct DerivingTriggerTests {
             for title in ["first", "second"] {
                 let maker = warehouse.context.insert("Maker", ["title": title])
                 for number in 0..<2 {
-                    let item = warehouse.context.insert("Item", ["name": "Ä\(title)\(number)", "stockCount": 10, "maker": maker])
-                    item.setValue(NSOrderedSet(array: [warehouse.context.insert("Tag", ["label": "\(number)"])]), forKey: "tags")
+                    let item = warehouse.context.insert(
+                        "Item", ["name": "Ä\(title)\(number)", "stockCount": 10, "maker": maker])
+                    item.setValue(
+                        NSOrderedSet(array: [warehouse.context.insert("Tag", ["label": "\(number)"])]), forKey: "tags")
                 }
             }
             try warehouse.context.save()
@@ -64,29 +68,35 @@ struct DerivingTriggerTests {
         defer { other.close() }
         if path.hasPrefix("other") {
             try other.run(
-                "CREATE SCHEMA \(path); CREATE TABLE \(path).maker AS SELECT id, title || '?' AS title, 0 AS item_count, 0 AS stock "
+                "CREATE SCHEMA \(path); CREATE TABLE \(path).maker AS SELECT id, title || '?' AS title, 0 AS "
+                    + "item_count, 0 AS stock "
                     + "FROM \(warehouse.schema).maker; CREATE TABLE \(path).item AS TABLE \(warehouse.schema).item")
         }
         let schema = warehouse.schema
         func maker(_ title: String) -> String { "(SELECT id FROM \(schema).maker WHERE title = '\(title)')" }
         try other.run("SET search_path TO \(path)")
-        try other.run("UPDATE \(schema).item SET maker_id = \(maker("second")), version = version + 1 WHERE name = 'Äfirst0'")
+        try other.run(
+            "UPDATE \(schema).item SET maker_id = \(maker("second")), version = version + 1 WHERE name = 'Äfirst0'")
         try other.run(
             "INSERT INTO \(schema).item (id, entity, version, name, stock_count, maker_id) "
                 + "SELECT 1000, number, 1, 'ÄB', 5, \(maker("first")) FROM \(schema).ocd_entity WHERE name = 'Item'")
         try other.run("UPDATE \(schema).maker SET title = 'third', version = version + 1 WHERE title = 'second'")
         #expect(
             try warehouse.texts(Self.derivedRows) == [
-                "item ÄB first ab", "item Äfirst0 third afirst0", "item Äfirst1 first afirst1", "item Äsecond0 third asecond0",
+                "item ÄB first ab", "item Äfirst0 third afirst0", "item Äfirst1 first afirst1",
+                "item Äsecond0 third asecond0",
                 "item Äsecond1 third asecond1", "maker first 2 15", "maker third 3 30",
             ])
         try other.run("DELETE FROM \(schema).maker WHERE title = 'third'; DELETE FROM \(schema).item WHERE id = 1000")
         #expect(
             try warehouse.texts(Self.derivedRows) == [
-                "item Äfirst0 afirst0", "item Äfirst1 first afirst1", "item Äsecond0 asecond0", "item Äsecond1 asecond1",
+                "item Äfirst0 afirst0", "item Äfirst1 first afirst1", "item Äsecond0 asecond0",
+                "item Äsecond1 asecond1",
                 "maker first 1 10",
             ])
-        if path.hasPrefix("other") { #expect(try other.integers("SELECT sum(item_count + stock) FROM \(path).maker") == [0]) }
+        if path.hasPrefix("other") {
+            #expect(try other.integers("SELECT sum(item_count + stock) FROM \(path).maker") == [0])
+        }
     }
 
     /// A store of an older version of the package gets what this one makes when it is opened.
@@ -133,16 +143,21 @@ struct DerivingTriggerTests {
         let ofSchema = query + "AND c.relnamespace = to_regnamespace(quote_ident($1))"
         let count = try other.integers(ofSchema, [.text(schema)])
         let ours = try other.integers(
-            ofSchema + " AND (t.tgnewtable IS NULL OR t.tgnewtable = 'ocd_now') AND (t.tgoldtable IS NULL OR t.tgoldtable = 'ocd_former')",
+            ofSchema
+                + " AND (t.tgnewtable IS NULL OR t.tgnewtable = 'ocd_now') AND (t.tgoldtable IS NULL OR t.tgoldtable "
+                + "= 'ocd_former')",
             [.text(schema)])
         #expect(count == ours)
         #expect(count == [5 + 4 * 3])
         try other.run("SET search_path TO ''; UPDATE \"\(schema)\".item SET maker_id = NULL WHERE name = 'Äsecond0'")
         #expect(
-            try other.texts("SELECT concat_ws(' ', item_count::text, stock::text) FROM \"\(schema)\".maker WHERE title = 'second'")
+            try other.texts(
+                "SELECT concat_ws(' ', item_count::text, stock::text) FROM \"\(schema)\".maker WHERE title = 'second'")
                 == ["1 10"])
         try other.run(
-            "UPDATE \"\(schema)\".item SET maker_id = (SELECT id FROM \"\(schema)\".maker WHERE title = 'second') WHERE name = 'Äsecond0'")
+            "UPDATE \"\(schema)\".item SET maker_id = (SELECT id FROM \"\(schema)\".maker WHERE title = 'second') "
+                + "WHERE name = 'Äsecond0'"
+        )
     }
 
     // MARK: At the same time
@@ -155,7 +170,8 @@ struct DerivingTriggerTests {
         let other = try WireConnection.open()
         defer { other.close() }
         try other.run(
-            "SET search_path TO \(warehouse.schema); BEGIN; INSERT INTO item (id, entity, version, name, stock_count, maker_id) "
+            "SET search_path TO \(warehouse.schema); BEGIN; INSERT INTO item (id, entity, version, name, "
+                + "stock_count, maker_id) "
                 + "SELECT 100000 + n, number, 1, '', 1, maker.id FROM generate_series(1, 500) AS n, ocd_entity, maker "
                 + "WHERE ocd_entity.name = 'Item' AND maker.title = 'first'")
         let insertion = OtherThread {
@@ -167,7 +183,10 @@ struct DerivingTriggerTests {
         try other.waitUntilItBlocksAnother()
         try other.run("COMMIT")
         try insertion.value()
-        #expect(try warehouse.texts("SELECT concat_ws(' ', item_count, stock) FROM maker WHERE title = 'first'") == ["1002 1020"])
+        #expect(
+            try warehouse.texts("SELECT concat_ws(' ', item_count, stock) FROM maker WHERE title = 'first'") == [
+                "1002 1020"
+            ])
         #expect(try warehouse.texts("SELECT count(*) FROM item WHERE maker_title = 'first'") == ["1002"])
     }
 
@@ -187,7 +206,8 @@ struct DerivingTriggerTests {
         try other.waitUntilItBlocksAnother()
         try other.run("COMMIT")
         try deletion.value()
-        #expect(try warehouse.texts("SELECT concat_ws(' ', item_count, stock) FROM maker WHERE title = 'first'") == ["0 0"])
+        #expect(
+            try warehouse.texts("SELECT concat_ws(' ', item_count, stock) FROM maker WHERE title = 'first'") == ["0 0"])
     }
 
     @Test func pairsOfTwoTransactionsAreCounted() throws {
@@ -200,7 +220,9 @@ struct DerivingTriggerTests {
         let pairs = "INSERT INTO item_tags (item_id, tag_id) SELECT id, (SELECT min(id) FROM tag) FROM item "
         try writers[0].run(pairs + "WHERE name LIKE 'Äfirst%' ON CONFLICT DO NOTHING")
         nonisolated(unsafe) let second = writers[1]
-        let insertion = OtherThread { try second.run(pairs + "WHERE name LIKE 'Äsecond%' ON CONFLICT DO NOTHING; COMMIT") }
+        let insertion = OtherThread {
+            try second.run(pairs + "WHERE name LIKE 'Äsecond%' ON CONFLICT DO NOTHING; COMMIT")
+        }
         try writers[0].waitUntilItBlocksAnother()
         try writers[0].run("COMMIT")
         try insertion.value()
@@ -213,8 +235,10 @@ struct DerivingTriggerTests {
     /// Attributes and entities that are called as something in the text of a trigger.
     @Test(arguments: ["found", "new", "old", "tgOp", "ocdKeys", "d", "former", "touched"])
     func attributesAreCalledAsTheyLike(name: String) throws {
-        let box = NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription(name, .integer64AttributeType)])
-        let part = NSEntityDescription("Part", class: "NSManagedObject", [NSAttributeDescription(name, .integer64AttributeType)])
+        let box = NSEntityDescription(
+            "Box", class: "NSManagedObject", [NSAttributeDescription(name, .integer64AttributeType)])
+        let part = NSEntityDescription(
+            "Part", class: "NSManagedObject", [NSAttributeDescription(name, .integer64AttributeType)])
         relate(box, "parts", toMany: true, part, inverse: "box")
         box.properties += [
             Self.derived("sum", .integer64AttributeType, "parts.@sum.\(name)"),
@@ -225,13 +249,17 @@ struct DerivingTriggerTests {
         try check(warehouse, "Box", "Part", name)
     }
 
-    @Test(arguments: ["Now", "Former", "D", "New", "Old", "Found", "Touched", "Changed", "OcdNow", "OcdFormer", "OcdSource"])
+    @Test(arguments: [
+        "Now", "Former", "D", "New", "Old", "Found", "Touched", "Changed", "OcdNow", "OcdFormer", "OcdSource",
+    ])
     func entitiesAreCalledAsTheyLike(name: String) throws {
         for isOwner in [true, false] {
             let box = NSEntityDescription(
-                isOwner ? name : "Box", class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
+                isOwner ? name : "Box", class: "NSManagedObject",
+                [NSAttributeDescription("number", .integer64AttributeType)])
             let part = NSEntityDescription(
-                isOwner ? "Part" : name, class: "NSManagedObject", [NSAttributeDescription("number", .integer64AttributeType)])
+                isOwner ? "Part" : name, class: "NSManagedObject",
+                [NSAttributeDescription("number", .integer64AttributeType)])
             relate(box, "parts", toMany: true, part, inverse: "box")
             box.properties += [
                 Self.derived("sum", .integer64AttributeType, "parts.@sum.number"),

@@ -15,7 +15,9 @@ struct ListedRefusalTests {
     private static func section() throws -> String {
         let file = root.appendingPathComponent("Sources/Predicates/Predicates.docc/PredicateFormat.md")
         let article = try String(contentsOf: file, encoding: .utf8)
-        return try #require(article.components(separatedBy: "\n## In a PostgreSQL store\n").last?.components(separatedBy: "\n## ").first)
+        return try #require(
+            article.components(separatedBy: "\n## In a PostgreSQL store\n").last?.components(separatedBy: "\n## ").first
+        )
     }
 
     /// The rows of one of the section's tables: a predicate, and words of the error.
@@ -28,10 +30,14 @@ struct ListedRefusalTests {
     }
 
     /// The error of a fetch; nil where it is answered.
-    private func refusal(_ format: String, _ context: NSManagedObjectContext, _ selector: String? = nil) throws -> String? {
+    private func refusal(_ format: String, _ context: NSManagedObjectContext, _ selector: String? = nil) throws
+        -> String?
+    {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.predicate = try NSPredicate.parse(format)
-        if let selector { request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true, selector: Selector(selector))] }
+        if let selector {
+            request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true, selector: Selector(selector))]
+        }
         return context.performAndWait {
             do {
                 _ = try context.fetch(request)
@@ -46,7 +52,8 @@ struct ListedRefusalTests {
         let warehouse = try Warehouse()
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
-        try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"))
+        try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("store.sqlite"))
         let file = coordinator.newContext()
         let rows = try Self.rows(ofTable: "Refused")
         #expect(rows.count > 10)
@@ -62,7 +69,8 @@ struct ListedRefusalTests {
         let rows = try Self.rows(ofTable: "Refused without ICU")
         #expect(rows.count == 4)
         let selectors = [
-            "caseInsensitiveCompare:", "localizedCompare:", "localizedCaseInsensitiveCompare:", "localizedStandardCompare:",
+            "caseInsensitiveCompare:", "localizedCompare:", "localizedCaseInsensitiveCompare:",
+            "localizedStandardCompare:",
         ]
         for row in rows { #expect(try refusal(row.format, warehouse.context) == nil) }
         for selector in selectors { #expect(try refusal("TRUEPREDICATE", warehouse.context, selector) == nil) }
@@ -70,7 +78,9 @@ struct ListedRefusalTests {
         try warehouse.run("DROP FUNCTION ocd_fold CASCADE")
         let other = try warehouse.otherProgram()
         for row in rows { #expect(try refusal(row.format, other)?.contains(row.words) == true, "\(row.format)") }
-        for selector in selectors { #expect(try refusal("TRUEPREDICATE", other, selector)?.contains(rows[0].words) == true) }
+        for selector in selectors {
+            #expect(try refusal("TRUEPREDICATE", other, selector)?.contains(rows[0].words) == true)
+        }
         #expect(try refusal("TRUEPREDICATE", other, "compare:") == nil)
     }
 

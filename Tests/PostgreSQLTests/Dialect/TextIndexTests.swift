@@ -6,7 +6,10 @@ import Testing
 @testable import CoreDataPostgreSQL
 
 /// Indexes of folded texts, of their parts and their orders: that they are made, and used.
-@Suite(.long, .enabled(if: PostgreSQLServer.isAvailable && TextLibrary.hasTrigrams, "needs PostgreSQL's server with pg_trgm"), .needsICU)
+@Suite(
+    .long,
+    .enabled(if: PostgreSQLServer.isAvailable && TextLibrary.hasTrigrams, "needs PostgreSQL's server with pg_trgm"),
+    .needsICU)
 struct TextIndexTests {
     private static let all = [
         "book_by_summary", "book_by_summary_parts", "book_by_title", "book_by_title_cd", "book_by_title_cd_parts",
@@ -21,12 +24,18 @@ struct TextIndexTests {
         try TextLibrary.fill(warehouse, count: 20_000)
         let used = [
             ("title ==[cd] 'arger C4CA4238A0B923820DCC509A6F75849B 8'", "book_by_title_cd "),
-            ("title IN[cd] {'arger x', 'muller y'}", "book_by_title_cd "), ("title <[cd] 'alpha 01'", "book_by_title_cd "),
-            ("title BEGINSWITH[cd] 'arger C4C'", "book_by_title_cd "), ("title BEGINSWITH[cd] 'Ärger c4c'", "book_by_title_cd "),
-            ("title CONTAINS[cd] 'ALPHA C4'", "book_by_title_cd_parts "), ("title LIKE[cd] '*b923820D*8'", "book_by_title_cd_parts "),
-            ("title ENDSWITH[cd] '0DCC509a 17'", "book_by_title_cd_parts "), ("summary CONTAINS 'b92382'", "book_by_summary_parts "),
-            ("summary ENDSWITH 'b92382 4'", "book_by_summary_parts "), ("summary LIKE '*b92382*'", "book_by_summary_parts "),
-            ("summary MATCHES '.*b92382.*'", "book_by_summary_parts "), ("title BEGINSWITH 'alpha c4'", "book_by_title "),
+            ("title IN[cd] {'arger x', 'muller y'}", "book_by_title_cd "),
+            ("title <[cd] 'alpha 01'", "book_by_title_cd "),
+            ("title BEGINSWITH[cd] 'arger C4C'", "book_by_title_cd "),
+            ("title BEGINSWITH[cd] 'Ärger c4c'", "book_by_title_cd "),
+            ("title CONTAINS[cd] 'ALPHA C4'", "book_by_title_cd_parts "),
+            ("title LIKE[cd] '*b923820D*8'", "book_by_title_cd_parts "),
+            ("title ENDSWITH[cd] '0DCC509a 17'", "book_by_title_cd_parts "),
+            ("summary CONTAINS 'b92382'", "book_by_summary_parts "),
+            ("summary ENDSWITH 'b92382 4'", "book_by_summary_parts "),
+            ("summary LIKE '*b92382*'", "book_by_summary_parts "),
+            ("summary MATCHES '.*b92382.*'", "book_by_summary_parts "),
+            ("title BEGINSWITH 'alpha c4'", "book_by_title "),
         ]
         for (format, index) in used {
             let plan = try TextLibrary.plan(warehouse, format)
@@ -43,7 +52,8 @@ struct TextIndexTests {
             #expect(try TextLibrary.plan(warehouse, format).contains("Seq Scan"), "\(format)")
         }
         let order = NSSortDescriptor(key: "title", ascending: true, selector: Selector("localizedStandardCompare:"))
-        #expect(try TextLibrary.plan(warehouse, nil, by: [order], limit: 20).contains("book_by_title_localized_standard "))
+        #expect(
+            try TextLibrary.plan(warehouse, nil, by: [order], limit: 20).contains("book_by_title_localized_standard "))
     }
 
     @Test(arguments: [true, false]) func anOrderWithoutCaseUsesTheIndex(ascending: Bool) throws {
@@ -60,8 +70,10 @@ struct TextIndexTests {
     // MARK: Answers
 
     private static let letters = [
-        "a", "A", "b", "ä", "a\u{308}", "\u{316}", "\u{302}", "\u{301}", "e", "É", "ß", "s", "S", "Σ", "σ", "ς", "ο", "가", "각", "\u{11a8}",
-        "%", "_", "\\", "'", "*", "?", "\u{10ffff}", "\u{d7ff}", "\u{e000}", "🪛", "й", "и", "ﬁ", "f", "=", "\u{338}", "ẛ", "ᾴ", "α",
+        "a", "A", "b", "ä", "a\u{308}", "\u{316}", "\u{302}", "\u{301}", "e", "É", "ß", "s", "S", "Σ", "σ", "ς", "ο",
+        "가", "각", "\u{11a8}",
+        "%", "_", "\\", "'", "*", "?", "\u{10ffff}", "\u{d7ff}", "\u{e000}", "🪛", "й", "и", "ﬁ", "f", "=", "\u{338}",
+        "ẛ", "ᾴ", "α",
         "\u{345}", "İ", "i", "ŉ", "n", "\u{5b0}", "\u{5d0}", "\u{20dd}",
     ]
 
@@ -69,9 +81,12 @@ struct TextIndexTests {
     @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 3)) func theSameIsFoundWithAnIndexAndWithout(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let indexOptions = TextLibrary.Wishes(fold: ["cd", "c d cd", "d"][seed % 3])
-        let warehouse = try Warehouse(TextLibrary.model(indexOptions), options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1])
+        let warehouse = try Warehouse(
+            TextLibrary.model(indexOptions), options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1])
         func text(_ length: ClosedRange<Int>) -> String {
-            (0..<Int.random(in: length, using: &generator)).map { _ in Self.letters.randomElement(using: &generator) ?? "" }.joined()
+            (0..<Int.random(in: length, using: &generator)).map { _ in
+                Self.letters.randomElement(using: &generator) ?? ""
+            }.joined()
         }
         let texts = (0..<200).map { _ in text(0...5) }
         let pool = try #require(warehouse.store as? PostgreSQLStore).backend().pool
@@ -127,7 +142,8 @@ struct TextIndexTests {
         let warehouse = try Warehouse(TextLibrary.model())
         var generator = SeededGenerator(seed: 1)
         // Not to be compressed.
-        let text = String((0..<9_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 48...122, using: &generator))) })
+        let text = String(
+            (0..<9_000).map { _ in Character(Unicode.Scalar(UInt8.random(in: 48...122, using: &generator))) })
         warehouse.context.performAndWait {
             _ = warehouse.context.insert("Book", ["title": text])
             let error = #expect(throws: NSError.self) { try warehouse.context.save() }
@@ -146,7 +162,8 @@ struct TextIndexTests {
     }
 
     private func definition(_ index: String, of warehouse: Warehouse) throws -> [String?] {
-        try warehouse.texts("SELECT indexdef FROM pg_indexes WHERE schemaname = '\(warehouse.schema)' AND indexname = '\(index)'")
+        try warehouse.texts(
+            "SELECT indexdef FROM pg_indexes WHERE schemaname = '\(warehouse.schema)' AND indexname = '\(index)'")
     }
 
     @Test func aMigrationMakesKeepsAndDropsThem() throws {
@@ -156,7 +173,9 @@ struct TextIndexTests {
         #expect(TextLibrary.indexes(url, schema) == ["book_by_summary", "book_by_title"])
         try migrate(url, to: .init(version: "2"))
         #expect(TextLibrary.indexes(url, schema) == Self.all)
-        func file(_ index: String) throws -> [String?] { try warehouse.texts("SELECT pg_relation_filenode('\(index)')") }
+        func file(_ index: String) throws -> [String?] {
+            try warehouse.texts("SELECT pg_relation_filenode('\(index)')")
+        }
         let (folded, parts) = (try file("book_by_title_cd"), try file("book_by_title_cd_parts"))
         try migrate(url, to: .init(order: nil, version: "3"))
         #expect(TextLibrary.indexes(url, schema) == Array(Self.all.dropLast()))
@@ -187,11 +206,14 @@ struct TextIndexTests {
         try migrate(warehouse.url, to: .init(version: "2", title: "heading"))
         #expect(TextLibrary.indexes(warehouse.url, warehouse.schema) == Self.all)
         #expect(try definition("book_by_title_cd", of: warehouse).first??.contains("ocd_fold(heading, 3)") == true)
-        #expect(try definition("book_by_title_cd_parts", of: warehouse).first??.contains("ocd_compose(heading, 3)") == true)
+        #expect(
+            try definition("book_by_title_cd_parts", of: warehouse).first??.contains("ocd_compose(heading, 3)") == true)
         try migrate(warehouse.url, to: .init(version: "3", entity: "Volume", title: "heading"))
         #expect(
             try warehouse.texts(
-                "SELECT indexname FROM pg_indexes WHERE schemaname = '\(warehouse.schema)' AND tablename = 'volume' ORDER BY 1")
+                "SELECT indexname FROM pg_indexes WHERE schemaname = '\(warehouse.schema)' AND tablename = 'volume' "
+                    + "ORDER BY 1"
+            )
                 == (Self.all.map { $0.replacingOccurrences(of: "book", with: "volume") } + ["volume_pkey"]))
         #expect(try warehouse.texts("SELECT count(*) FROM volume WHERE ocd_fold(heading, 3) LIKE 'arger%'") == ["12"])
     }
@@ -218,7 +240,8 @@ struct TextIndexTests {
             )
         }
         #expect(try indexes() == Self.all.filter { !$0.hasSuffix("_parts") })
-        let warning = try #require(Warnings.all.first { $0.contains("book_by_title_cd_parts") && $0.contains("plain_\(schema)") })
+        let warning = try #require(
+            Warnings.all.first { $0.contains("book_by_title_cd_parts") && $0.contains("plain_\(schema)") })
         #expect(warning.contains("pg_trgm"))
         // Nobody has made it unasked; who makes it has the indexes with the next migration.
         #expect(try other.texts("SELECT extname::text FROM pg_extension") == ["plpgsql"])
@@ -232,8 +255,13 @@ struct TextIndexTests {
         try warehouse.run("DROP FUNCTION ocd_fold CASCADE")
         try migrate(warehouse.url, to: .init(version: "2"))
         #expect(
-            TextLibrary.indexes(warehouse.url, warehouse.schema) == ["book_by_summary", "book_by_summary_parts", "book_by_title"])
-        #expect(Warnings.all.contains { $0.contains("book_by_title_cd'") && $0.contains(warehouse.schema) && $0.contains("ICU") })
+            TextLibrary.indexes(warehouse.url, warehouse.schema) == [
+                "book_by_summary", "book_by_summary_parts", "book_by_title",
+            ])
+        #expect(
+            Warnings.all.contains {
+                $0.contains("book_by_title_cd'") && $0.contains(warehouse.schema) && $0.contains("ICU")
+            })
     }
 
     @Test func wordsThatMeanNothingAreSaid() throws {
@@ -252,14 +280,21 @@ struct TextIndexTests {
         let connection = try WireConnection.open()
         defer { connection.close() }
         try connection.run("CREATE DATABASE copy_\(warehouse.schema)")
-        let text = warehouse.url.absoluteString.replacingOccurrences(of: "/\(server.database)?", with: "/copy_\(warehouse.schema)?")
+        let text = warehouse.url.absoluteString.replacingOccurrences(
+            of: "/\(server.database)?", with: "/copy_\(warehouse.schema)?")
         let url = try #require(URL(string: text))
         try warehouse.coordinator.replacePersistentStore(
-            at: url, destinationOptions: nil, withPersistentStoreFrom: warehouse.url, sourceOptions: nil, ofType: NSPostgreSQLStoreType)
+            at: url, destinationOptions: nil, withPersistentStoreFrom: warehouse.url, sourceOptions: nil,
+            ofType: NSPostgreSQLStoreType)
         let other = try WireConnection.open(server.connectionString() + " dbname=copy_\(warehouse.schema)")
         defer { other.close() }
         #expect(try other.texts("SELECT count(*)::text FROM \(warehouse.schema).book") == ["50"])
-        #expect(try other.texts("SELECT count(*)::text FROM pg_indexes WHERE tablename = 'book' AND indexname LIKE '%parts'") == ["0"])
-        #expect(try other.texts("SELECT indexname::text FROM pg_indexes WHERE indexname = 'book_by_title_cd'") == ["book_by_title_cd"])
+        #expect(
+            try other.texts(
+                "SELECT count(*)::text FROM pg_indexes WHERE tablename = 'book' AND indexname LIKE '%parts'") == ["0"])
+        #expect(
+            try other.texts("SELECT indexname::text FROM pg_indexes WHERE indexname = 'book_by_title_cd'") == [
+                "book_by_title_cd"
+            ])
     }
 }

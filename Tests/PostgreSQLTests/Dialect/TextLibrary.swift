@@ -24,18 +24,24 @@ enum TextLibrary {
     static func model(_ wishes: Wishes = Wishes()) -> NSManagedObjectModel {
         let title = NSAttributeDescription(wishes.title, .stringAttributeType)
         title.renamingIdentifier = "title"
-        title.userInfo = ["ocd.fold": wishes.fold, "ocd.search": wishes.search, "ocd.order": wishes.order].compactMapValues { $0 }
+        title.userInfo = ["ocd.fold": wishes.fold, "ocd.search": wishes.search, "ocd.order": wishes.order]
+            .compactMapValues { $0 }
         let summary = NSAttributeDescription("summary", .stringAttributeType)
         summary.userInfo = wishes.search.map { ["ocd.search": $0] }
         let book = NSEntityDescription(
             wishes.entity, class: "NSManagedObject",
-            [title, summary, NSAttributeDescription("copy", .stringAttributeType), NSAttributeDescription("year", .integer32AttributeType)])
+            [
+                title, summary, NSAttributeDescription("copy", .stringAttributeType),
+                NSAttributeDescription("year", .integer32AttributeType),
+            ])
         book.versionHashModifier = wishes.version
         book.renamingIdentifier = "Book"
-        let byTitle = NSFetchIndexDescription(name: "byTitle", elements: [.init(property: title, collationType: .binary)])
+        let byTitle = NSFetchIndexDescription(
+            name: "byTitle", elements: [.init(property: title, collationType: .binary)])
         byTitle.partialIndexPredicate = wishes.condition.map { NSPredicate(format: $0) }
         book.indexes = [
-            byTitle, NSFetchIndexDescription(name: "bySummary", elements: [.init(property: summary, collationType: .binary)]),
+            byTitle,
+            NSFetchIndexDescription(name: "bySummary", elements: [.init(property: summary, collationType: .binary)]),
         ]
         return NSManagedObjectModel([book])
     }
@@ -45,7 +51,10 @@ enum TextLibrary {
         do {
             let connection = try WireConnection.open()
             defer { connection.close() }
-            try connection.run("CREATE SCHEMA IF NOT EXISTS \"ex tensions\"; CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA \"ex tensions\"")
+            try connection.run(
+                "CREATE SCHEMA IF NOT EXISTS \"ex tensions\"; CREATE EXTENSION IF NOT EXISTS pg_trgm SCHEMA \"ex "
+                    + "tensions\""
+            )
             return true
         } catch {
             return false
@@ -54,13 +63,16 @@ enum TextLibrary {
 
     /// The names of the indexes of books, but for that of the key.
     static func indexes(_ url: URL, _ schema: String) -> [String] {
-        PostgreSQLTables(url).column("SELECT indexname FROM pg_indexes WHERE schemaname = '\(schema)' AND tablename = 'book' ORDER BY 1")
-            .compactMap { $0 }.filter { $0 != "book_pkey" }
+        PostgreSQLTables(url).column(
+            "SELECT indexname FROM pg_indexes WHERE schemaname = '\(schema)' AND tablename = 'book' ORDER BY 1"
+        )
+        .compactMap { $0 }.filter { $0 != "book_pkey" }
     }
 
     /// The server's plan of a fetch.
     static func plan(
-        _ warehouse: Warehouse, _ format: String?, by order: [CoreData.NSSortDescriptor] = [], limit: Int = 0, isGeneric: Bool = false
+        _ warehouse: Warehouse, _ format: String?, by order: [CoreData.NSSortDescriptor] = [], limit: Int = 0,
+        isGeneric: Bool = false
     ) throws -> String {
         let store = try #require(warehouse.store as? PostgreSQLStore)
         let backend = try store.backend()
@@ -78,7 +90,9 @@ enum TextLibrary {
             if isGeneric {
                 // A plan for all constants: it is made before there are any.
                 let values = made.values.map { value in
-                    if case .string(let text) = value { return "'" + text.replacingOccurrences(of: "'", with: "''") + "'" }
+                    if case .string(let text) = value {
+                        return "'" + text.replacingOccurrences(of: "'", with: "''") + "'"
+                    }
                     return "NULL"
                 }
                 try connection.wire.run("SET plan_cache_mode TO force_generic_plan; PREPARE books AS \(made.sql)")
@@ -98,8 +112,10 @@ enum TextLibrary {
     static func fill(_ warehouse: Warehouse, count: Int) throws {
         try warehouse.run(
             """
-            INSERT INTO book (id, version, title, summary, copy, year) SELECT n, 1, t, t, t, n % 100 FROM (SELECT n, concat_ws(' ', \
-            (ARRAY['Ärger', 'Müller', 'maß', 'Élan', 'Zebra', 'ångström', 'alpha', 'BETA'])[n % 8 + 1], md5(n::text), n) AS t \
+            INSERT INTO book (id, version, title, summary, copy, year) SELECT n, 1, t, t, t, n % 100 FROM (SELECT n, \
+            concat_ws(' ', \
+            (ARRAY['Ärger', 'Müller', 'maß', 'Élan', 'Zebra', 'ångström', 'alpha', 'BETA'])[n % 8 + 1], md5(n::text), \
+            n) AS t \
             FROM generate_series(1, \(count)) n) AS books; UPDATE ocd_entity SET last_key = \(count)
             """)
         // Puts into the index of parts what it has only listed until then.

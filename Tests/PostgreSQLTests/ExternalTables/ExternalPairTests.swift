@@ -22,12 +22,15 @@ struct ExternalPairTests {
         try shop.texts(
             """
             SELECT concat_ws(' ', p.product_id, title, sku, price, stock, sold, weight, m.name, \
-            (SELECT string_agg(label, '+' ORDER BY label) FROM products_tags pt JOIN tags t ON t.id = pt.tag_id WHERE pt.product_id = p.product_id)) \
+            (SELECT string_agg(label, '+' ORDER BY label) FROM products_tags pt JOIN tags t ON t.id = pt.tag_id WHERE \
+            pt.product_id = p.product_id)) \
             FROM products p LEFT JOIN makers m ON m.id = p.maker ORDER BY title
             """)
     }
 
-    private func one(_ entity: String, _ format: String) throws -> NSManagedObject { try #require(try context.all(entity, format).first) }
+    private func one(_ entity: String, _ format: String) throws -> NSManagedObject {
+        try #require(try context.all(entity, format).first)
+    }
 
     // MARK: Undo
 
@@ -90,7 +93,9 @@ struct ExternalPairTests {
             context.processPendingChanges()
             try context.save()
             try shop.run(
-                "UPDATE products SET stock = 8 WHERE product_id = 3; UPDATE makers SET country = 'NL', lock_version = 7 WHERE id = 1")
+                "UPDATE products SET stock = 8 WHERE product_id = 3; UPDATE makers SET country = 'NL', lock_version "
+                    + "= 7 WHERE id = 1"
+            )
             context.undo()
             let error = try #require(throws: NSError.self) { try context.save() }
             #expect(error.code == CocoaError.Code.managedObjectMerge.rawValue)
@@ -99,7 +104,8 @@ struct ExternalPairTests {
             #expect(try shop.texts("SELECT stock FROM products WHERE product_id = 3") == ["8"])
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
-            #expect(try shop.texts("SELECT coalesce(stock::text, 'none') FROM products WHERE product_id = 3") == ["none"])
+            #expect(
+                try shop.texts("SELECT coalesce(stock::text, 'none') FROM products WHERE product_id = 3") == ["none"])
             #expect(try shop.texts("SELECT name || trim(country) FROM makers WHERE id = 1") == ["AcmeNL"])
         }
     }
@@ -114,7 +120,8 @@ struct ExternalPairTests {
             let maker = try #require(anvil.value(forKey: "maker") as? NSManagedObject)
             #expect(maker.text("name") == "Acme")
             try shop.run(
-                "UPDATE products SET price = 1.25, title = 'theirs' WHERE product_id = 1; UPDATE makers SET name = 'theirs', lock_version = 3"
+                "UPDATE products SET price = 1.25, title = 'theirs' WHERE product_id = 1; UPDATE makers SET name = "
+                    + "'theirs', lock_version = 3"
             )
             anvil.setValue("mine", forKey: "name")
             anvil.setValue(nil, forKey: "tags")
@@ -128,7 +135,8 @@ struct ExternalPairTests {
                 let error = try #require(throws: NSError.self) { try context.save() }
                 let conflicts = error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict]
                 #expect(Set(conflicts?.compactMap { $0.sourceObject.entity.name } ?? []) == ["Product", "Maker"])
-                context.mergePolicy = childWins ? NSMergePolicy.mergeByPropertyObjectTrump : NSMergePolicy.mergeByPropertyStoreTrump
+                context.mergePolicy =
+                    childWins ? NSMergePolicy.mergeByPropertyObjectTrump : NSMergePolicy.mergeByPropertyStoreTrump
                 try context.save()
             }
             #expect(!new.objectID.isTemporaryID)
@@ -141,7 +149,8 @@ struct ExternalPairTests {
         #expect(try products().first == "2 Bolt B1 10.00 1000 f \(name) new")
         #expect(try shop.texts("SELECT title || price FROM products WHERE product_id = 1") == ["\(name)1.25"])
         #expect(try shop.texts("SELECT count(*) FROM products_tags WHERE product_id = 1") == ["0"])
-        #expect(try shop.texts("SELECT m.name FROM products p JOIN makers m ON m.id = maker WHERE sku = 'N1'") == [name])
+        #expect(
+            try shop.texts("SELECT m.name FROM products p JOIN makers m ON m.id = maker WHERE sku = 'N1'") == [name])
     }
 
     // MARK: Several stores
@@ -157,7 +166,9 @@ struct ExternalPairTests {
         func inFile() throws -> [String] {
             try elsewhere.performAndWait {
                 elsewhere.reset()
-                return try elsewhere.all("Product", nil, by: "name").map { "\($0.text("name") ?? "") \($0.text("maker.name") ?? "")" }
+                return try elsewhere.all("Product", nil, by: "name").map {
+                    "\($0.text("name") ?? "") \($0.text("maker.name") ?? "")"
+                }
             }
         }
         try context.performAndWait {
@@ -183,7 +194,9 @@ struct ExternalPairTests {
             product.setValue("mine", forKey: "name")
             cog.setValue("C2", forKey: "sku")
             let error = try #require(throws: NSError.self) { try context.save() }
-            let codes: Set<Int> = [CocoaError.Code.managedObjectMerge.rawValue, CocoaError.Code.managedObjectConstraintMerge.rawValue]
+            let codes: Set<Int> = [
+                CocoaError.Code.managedObjectMerge.rawValue, CocoaError.Code.managedObjectConstraintMerge.rawValue,
+            ]
             #expect(codes.contains(error.code))
             #expect(try inFile() == ["home made Home"])
             #expect(try shop.texts("SELECT sku FROM products WHERE product_id = 3") == ["C1"])

@@ -23,19 +23,29 @@ struct ExternalRefusalTests {
         ("ALTER TABLE products ALTER made_at TYPE date", ["'products.made_at'", "date", "a Date"]),
         ("ALTER TABLE products ALTER uid TYPE text", ["'products.uid'", "a UUID"]),
         ("ALTER TABLE products ALTER sku TYPE integer USING NULL", ["'products.sku'", "integer", "a String"]),
-        ("ALTER TABLE makers ALTER lock_version DROP DEFAULT, ALTER lock_version TYPE text", ["'makers.lock_version'", "text"]),
+        (
+            "ALTER TABLE makers ALTER lock_version DROP DEFAULT, ALTER lock_version TYPE text",
+            ["'makers.lock_version'", "text"]
+        ),
         (
             "ALTER TABLE products_tags DROP COLUMN tag_id; ALTER TABLE tags DROP COLUMN id, ADD COLUMN id uuid",
             ["'tags.id'", "uuid", "integer", "'products_tags.tag_id'"]
         ),
-        ("ALTER TABLE products DROP CONSTRAINT products_sku_key", ["'products'", "'sku' is unique", "sku of 'Product'"]),
+        (
+            "ALTER TABLE products DROP CONSTRAINT products_sku_key",
+            ["'products'", "'sku' is unique", "sku of 'Product'"]
+        ),
         ("ALTER TABLE products DROP CONSTRAINT products_sku_key, ADD UNIQUE (sku, title)", ["'sku' is unique"]),
         (
-            "ALTER TABLE products DROP CONSTRAINT products_sku_key; CREATE UNIQUE INDEX ON products (sku) INCLUDE (title) WHERE sold",
+            "ALTER TABLE products DROP CONSTRAINT products_sku_key; CREATE UNIQUE INDEX ON products (sku) INCLUDE "
+                + "(title) WHERE sold",
             ["'sku' is unique"]
         ),
         ("ALTER TABLE makers DROP CONSTRAINT makers_pkey CASCADE", ["'makers.id' is no key", "UNIQUE"]),
-        ("ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT * FROM t", ["'tags' is no table", "ocd.version", "'Tag'"]),
+        (
+            "ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT * FROM t",
+            ["'tags' is no table", "ocd.version", "'Tag'"]
+        ),
     ]
 
     @Test(arguments: misfits.indices) func tablesThatDoNotFitAreRefused(number: Int) throws {
@@ -50,14 +60,20 @@ struct ExternalRefusalTests {
             model.entitiesByName["Product"]?.attributesByName[attribute]?.userInfo = ["ocd.column": column]
         }
         let error = try ExternalShop.refusal { give("product_id", to: "stock", $0) }
-        #expect(error.localizedDescription.contains("'Product.stock' has the column 'products.product_id', which is that of the keys"))
+        #expect(
+            error.localizedDescription.contains(
+                "'Product.stock' has the column 'products.product_id', which is that of the keys"))
         let other = try ExternalShop.refusal { give("title", to: "sku", $0) }
         #expect(other.localizedDescription.contains("'products.title', which is that of 'Product."))
     }
 
     @Test func aVersionInTheColumnOfKeysIsRefused() throws {
-        let error = try ExternalShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "id"] }
-        #expect(error.localizedDescription.contains("the versions of 'Tag' have the column 'tags.id', which is that of the keys"))
+        let error = try ExternalShop.refusal {
+            $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "id"]
+        }
+        #expect(
+            error.localizedDescription.contains(
+                "the versions of 'Tag' have the column 'tags.id', which is that of the keys"))
     }
 
     @Test func twoEntitiesWithOneTableAreRefused() throws {
@@ -83,7 +99,9 @@ struct ExternalRefusalTests {
     }
 
     @Test func aSequenceThatIsNoneIsRefused() throws {
-        let error = try ExternalShop.refusal { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.sequence": "nothing"] }
+        let error = try ExternalShop.refusal {
+            $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.sequence": "nothing"]
+        }
         #expect(error.localizedDescription.contains("'nothing'"))
         #expect(error.localizedDescription.contains("'Tag'"))
     }
@@ -94,20 +112,25 @@ struct ExternalRefusalTests {
     @Test func typesThatLoseNothingAreTaken() throws {
         let shop = try ExternalShop(
             sql: ExternalShop.sql
-                + "; CREATE DOMAIN label AS varchar(30); ALTER TABLE tags ALTER label TYPE label; ALTER TABLE products ALTER stock TYPE smallint, "
-                + "ALTER sku TYPE char(12), ALTER made_at TYPE timestamp; ALTER TABLE makers ALTER lock_version TYPE bigint")
+                + "; CREATE DOMAIN label AS varchar(30); ALTER TABLE tags ALTER label TYPE label; ALTER TABLE "
+                + "products ALTER stock TYPE smallint, "
+                + "ALTER sku TYPE char(12), ALTER made_at TYPE timestamp; ALTER TABLE makers ALTER lock_version TYPE "
+                + "bigint"
+        )
         try shop.fill()
         try shop.context.performAndWait {
             let product = try #require(try shop.context.all("Product", "sku == 'A1' AND ANY tags.label == 'old'").first)
             #expect(product.text("sku") == "A1")
             let time = Date(timeIntervalSince1970: 0)
             for number in 0..<60 {
-                _ = shop.context.insert("Product", ["name": "\(number)", "stock": number, "sku": "S\(number)", "madeAt": time])
+                _ = shop.context.insert(
+                    "Product", ["name": "\(number)", "stock": number, "sku": "S\(number)", "madeAt": time])
                 _ = shop.context.insert("Tag", ["label": "\(number)"])
                 _ = shop.context.insert("Maker", ["name": "\(number)"])
             }
             try shop.context.save()
-            #expect(try shop.context.all("Product", "sku == 'S7'").map { $0.value(forKey: "madeAt") as? Date } == [time])
+            #expect(
+                try shop.context.all("Product", "sku == 'S7'").map { $0.value(forKey: "madeAt") as? Date } == [time])
         }
         #expect(try shop.texts("SELECT DISTINCT made_at FROM products WHERE sku LIKE 'S%'") == ["1970-01-01 00:00:00"])
     }
@@ -121,7 +144,9 @@ struct ExternalRefusalTests {
                 + "; ALTER TABLE tags ALTER label TYPE public.citext")
         try shop.run("INSERT INTO tags (label) VALUES ('b'), ('C'), ('a')")
         try shop.context.performAndWait {
-            func labels(_ format: String?) throws -> [String?] { try shop.context.all("Tag", format, by: "label").map { $0.text("label") } }
+            func labels(_ format: String?) throws -> [String?] {
+                try shop.context.all("Tag", format, by: "label").map { $0.text("label") }
+            }
             #expect(try labels(nil) == ["C", "a", "b"])
             #expect(try labels("label == 'B'") == [])
             #expect(try labels("label == 'b'") == ["b"])
@@ -144,7 +169,11 @@ struct ExternalRefusalTests {
         let shop = try ExternalShop(
             sql: ExternalShop.sql + "; ALTER TABLE tags RENAME TO all_tags; "
                 + "CREATE VIEW tags AS SELECT id, label, xmin AS written FROM all_tags WHERE label <> 'hidden'"
-        ) { $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"] }
+        ) {
+            $0.entitiesByName["Tag"]?.userInfo = [
+                "ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq",
+            ]
+        }
         try shop.run("INSERT INTO all_tags (label) VALUES ('one'), ('hidden')")
         try shop.context.performAndWait {
             let tag = try shop.context.all("Tag")[0]
@@ -177,9 +206,12 @@ struct ExternalRefusalTests {
     @Test func theStoreIsNotDestroyed() throws {
         let shop = try ExternalShop()
         try shop.fill()
-        for options in [ExternalShop.options, ExternalShop.options.merging([NSPersistentStoreForceDestroyOption: true]) { $1 }] {
+        for options in [
+            ExternalShop.options, ExternalShop.options.merging([NSPersistentStoreForceDestroyOption: true]) { $1 },
+        ] {
             let error = try #require(throws: NSError.self) {
-                try shop.coordinator.destroyPersistentStore(at: shop.url, ofType: NSPostgreSQLStoreType, options: options)
+                try shop.coordinator.destroyPersistentStore(
+                    at: shop.url, ofType: NSPostgreSQLStoreType, options: options)
             }
             #expect(error.localizedDescription.contains("others'"), "\(error)")
         }
@@ -202,7 +234,8 @@ struct ExternalRefusalTests {
         }
         #expect(throws: NSError.self) {
             try NSPersistentStoreCoordinator.setMetadata(
-                ["colour": "red"], forPersistentStoreOfType: NSPostgreSQLStoreType, at: shop.url, options: ExternalShop.options)
+                ["colour": "red"], forPersistentStoreOfType: NSPostgreSQLStoreType, at: shop.url,
+                options: ExternalShop.options)
         }
         #expect(try shop.texts("SELECT count(*) FROM tags") == ["0"])
     }
@@ -216,7 +249,8 @@ struct ExternalRefusalTests {
     @Test func anyViewIsReadByAStoreForReading() throws {
         let sql =
             ExternalShop.sql
-            + "; ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT max(id) AS id, upper(label) AS label FROM t GROUP BY 2"
+            + "; ALTER TABLE tags RENAME TO t; CREATE VIEW tags AS SELECT max(id) AS id, upper(label) AS label FROM "
+            + "t GROUP BY 2"
         #expect(throws: NSError.self) { try ExternalShop(sql: sql) }
         let shop = try ExternalShop(sql: sql, options: [NSReadOnlyPersistentStoreOption: true])
         try shop.run("INSERT INTO t (label) VALUES ('a'), ('b'), ('A')")

@@ -10,21 +10,26 @@ import Testing
 struct ExternalRelationshipTests {
     private static let firm = """
         CREATE TABLE departments (id serial PRIMARY KEY, name text NOT NULL UNIQUE, head_id integer);
-        CREATE TABLE employees (id serial PRIMARY KEY, name text NOT NULL, dept integer NOT NULL REFERENCES departments, rank bigint, \
+        CREATE TABLE employees (id serial PRIMARY KEY, name text NOT NULL, dept integer NOT NULL REFERENCES \
+        departments, rank bigint, \
         boss_id integer REFERENCES employees, car integer, car_kind integer);
         ALTER TABLE departments ADD FOREIGN KEY (head_id) REFERENCES employees;
-        CREATE TABLE vehicles (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind integer NOT NULL, plate text, load integer, \
+        CREATE TABLE vehicles (id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY, kind integer NOT NULL, plate \
+        text, load integer, \
         garage integer, lock_version integer);
         ALTER TABLE employees ADD FOREIGN KEY (car) REFERENCES vehicles;
         CREATE TABLE garages (id serial PRIMARY KEY, place text);
         ALTER TABLE vehicles ADD FOREIGN KEY (garage) REFERENCES garages;
         CREATE TABLE skills (id serial PRIMARY KEY, title text);
-        CREATE TABLE abilities (id serial PRIMARY KEY, who integer NOT NULL REFERENCES employees, what integer NOT NULL REFERENCES skills, \
+        CREATE TABLE abilities (id serial PRIMARY KEY, who integer NOT NULL REFERENCES employees, what integer NOT \
+        NULL REFERENCES skills, \
         place bigint)
         """
 
     private static func model() -> NSManagedObjectModel {
-        func entity(_ name: String, _ attributes: [NSAttributeDescription], _ userInfo: [AnyHashable: Any]) -> NSEntityDescription {
+        func entity(_ name: String, _ attributes: [NSAttributeDescription], _ userInfo: [AnyHashable: Any])
+            -> NSEntityDescription
+        {
             let entity = NSEntityDescription(name, class: "NSManagedObject", attributes)
             entity.userInfo = userInfo
             return entity
@@ -84,7 +89,9 @@ struct ExternalRelationshipTests {
         }
         #expect(
             try firm.texts(
-                "SELECT count(*) FROM departments d JOIN employees e ON e.id = d.head_id AND e.dept = d.id WHERE e.name = 'head'")
+                "SELECT count(*) FROM departments d JOIN employees e ON e.id = d.head_id AND e.dept = d.id WHERE "
+                    + "e.name = 'head'"
+            )
                 == ["\(count)"])
         let other = try firm.otherProgram()
         try other.performAndWait {
@@ -123,15 +130,20 @@ struct ExternalRelationshipTests {
         }
         #expect(try firm.texts("SELECT name FROM employees ORDER BY rank") == ["a", "b", "c"])
         #expect(
-            try firm.texts("SELECT what FROM abilities WHERE who = (SELECT id FROM employees WHERE name = 'a') ORDER BY place") == [
-                "3", "2", "1",
-            ])
+            try firm.texts(
+                "SELECT what FROM abilities WHERE who = (SELECT id FROM employees WHERE name = 'a') ORDER BY place")
+                == [
+                    "3", "2", "1",
+                ])
         let other = try firm.otherProgram()
         try other.performAndWait {
             let department = try other.all("Department")[0]
-            let names = (department.value(forKey: "staff") as? NSOrderedSet)?.compactMap { ($0 as? NSManagedObject)?.text("name") }
+            let names = (department.value(forKey: "staff") as? NSOrderedSet)?.compactMap {
+                ($0 as? NSManagedObject)?.text("name")
+            }
             #expect(names == ["a", "b", "c"])
-            let titles = try #require(try other.all("Employee", "name == 'a'")[0].value(forKey: "skills") as? NSOrderedSet)
+            let titles = try #require(
+                try other.all("Employee", "name == 'a'")[0].value(forKey: "skills") as? NSOrderedSet)
             #expect(titles.compactMap { ($0 as? NSManagedObject)?.text("title") } == ["2", "1", "0"])
             #expect(try other.all("Skill", "ANY people.name == 'b'").count == 1)
         }
@@ -140,16 +152,21 @@ struct ExternalRelationshipTests {
     @Test func aDestinationOfAHierarchyHasItsNumber() throws {
         try context.performAndWait {
             let department = context.insert("Department", ["name": "d"])
-            let cars = [context.insert("Vehicle", ["plate": "car"]), context.insert("Lorry", ["plate": "lorry", "load": 7])]
+            let cars = [
+                context.insert("Vehicle", ["plate": "car"]), context.insert("Lorry", ["plate": "lorry", "load": 7]),
+            ]
             for number in 0..<120 {
-                _ = context.insert("Employee", ["name": "\(number)", "department": department, "car": cars[number % 2]])
+                _ = context.insert(
+                    "Employee", ["name": "\(number)", "department": department, "car": cars[number % 2]])
             }
             try context.save()
         }
         #expect(
-            try firm.texts("SELECT DISTINCT kind || ' ' || car_kind FROM employees e JOIN vehicles v ON v.id = e.car ORDER BY 1") == [
-                "20 20", "21 21",
-            ])
+            try firm.texts(
+                "SELECT DISTINCT kind || ' ' || car_kind FROM employees e JOIN vehicles v ON v.id = e.car ORDER BY 1")
+                == [
+                    "20 20", "21 21",
+                ])
         // Who owns the tables has never heard of versions.
         try firm.run("UPDATE vehicles SET lock_version = NULL")
         let other = try firm.otherProgram()
@@ -170,17 +187,22 @@ struct ExternalRelationshipTests {
 
     @Test func aRelationshipWithoutAnInverseHasItsColumn() throws {
         try firm.run(
-            "INSERT INTO garages (place) VALUES ('here'); INSERT INTO vehicles (kind, plate, garage) OVERRIDING SYSTEM VALUE VALUES (20, 'a', 1)"
+            "INSERT INTO garages (place) VALUES ('here'); INSERT INTO vehicles (kind, plate, garage) OVERRIDING "
+                + "SYSTEM VALUE VALUES (20, 'a', 1)"
         )
         try context.performAndWait {
             let garage = try context.all("Garage")[0]
             #expect((garage.value(forKey: "vehicles") as? Set<NSManagedObject>)?.map { $0.text("plate") } == ["a"])
             let other = context.insert("Garage", ["place": "there"])
             other.setValue(
-                NSSet(array: [context.insert("Lorry", ["plate": "b"])] + (try context.all("Vehicle", "plate == 'a'"))), forKey: "vehicles")
+                NSSet(array: [context.insert("Lorry", ["plate": "b"])] + (try context.all("Vehicle", "plate == 'a'"))),
+                forKey: "vehicles")
             try context.save()
         }
-        #expect(try firm.texts("SELECT place FROM vehicles v JOIN garages g ON g.id = v.garage ORDER BY plate") == ["there", "there"])
+        #expect(
+            try firm.texts("SELECT place FROM vehicles v JOIN garages g ON g.id = v.garage ORDER BY plate") == [
+                "there", "there",
+            ])
         try context.performAndWait {
             context.delete(try context.all("Garage", "place == 'there'")[0])
             try context.save()
@@ -193,7 +215,9 @@ struct ExternalRelationshipTests {
         model.entitiesByName["Department"]?.relationshipsByName["staff"]?.deleteRule = .cascadeDeleteRule
         let firm = try ExternalShop(sql: Self.firm, model: model)
         try firm.run(
-            "INSERT INTO departments (name) VALUES ('d'), ('e'); INSERT INTO employees (name, dept) VALUES ('a', 1), ('b', 1), ('c', 2)")
+            "INSERT INTO departments (name) VALUES ('d'), ('e'); INSERT INTO employees (name, dept) VALUES ('a', 1), "
+                + "('b', 1), ('c', 2)"
+        )
         try firm.context.performAndWait {
             let departments = try firm.context.all("Department", "name == 'd'")
             try firm.context.execute(NSBatchDeleteRequest(objectIDs: departments.map(\.objectID)))
@@ -211,7 +235,10 @@ struct ExternalRelationshipTests {
             try child.save()
         }
         try context.performAndWait { try context.save() }
-        #expect(try firm.texts("SELECT d.name || ' ' || e.name FROM employees e JOIN departments d ON d.id = e.dept") == ["child new"])
+        #expect(
+            try firm.texts("SELECT d.name || ' ' || e.name FROM employees e JOIN departments d ON d.id = e.dept") == [
+                "child new"
+            ])
         try child.performAndWait {
             try child.all("Department")[0].setValue("changed", forKey: "name")
             try child.save()
@@ -240,18 +267,22 @@ struct ExternalRelationshipTests {
     @Test func theObjectsAreCopiedToAFile() throws {
         try firm.run(
             """
-            INSERT INTO departments (name) VALUES ('d'); INSERT INTO employees (name, dept, rank) VALUES ('b', 1, 2), ('a', 1, 1);
+            INSERT INTO departments (name) VALUES ('d'); INSERT INTO employees (name, dept, rank) VALUES ('b', 1, 2), \
+            ('a', 1, 1);
             UPDATE departments SET head_id = 2
             """)
         let folder = try TemporaryFolder()
         let url = folder.url.appendingPathComponent("copy.sqlite")
-        let copy = try firm.coordinator.migratePersistentStore(firm.store, to: url, options: nil, withType: NSSQLiteStoreType)
+        let copy = try firm.coordinator.migratePersistentStore(
+            firm.store, to: url, options: nil, withType: NSSQLiteStoreType)
         let context = firm.coordinator.newContext()
         try context.performAndWait {
             let department = try context.all("Department")[0]
             #expect(department.objectID.persistentStore === copy)
             #expect(department.text("head.name") == "a")
-            let names = (department.value(forKey: "staff") as? NSOrderedSet)?.compactMap { ($0 as? NSManagedObject)?.text("name") }
+            let names = (department.value(forKey: "staff") as? NSOrderedSet)?.compactMap {
+                ($0 as? NSManagedObject)?.text("name")
+            }
             #expect(names == ["a", "b"])
         }
         #expect(try firm.texts("SELECT count(*) FROM employees") == ["2"])
@@ -262,12 +293,15 @@ struct ExternalRelationshipTests {
         let pooler = try Pooler(server)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: firm.model)
         _ = try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema), options: ExternalShop.options)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: firm.schema),
+            options: ExternalShop.options)
         let context = coordinator.newContext()
         try context.performAndWait {
             for round in 0..<3 {
                 let department = context.insert("Department", ["name": "\(round)"])
-                for number in 0..<60 { _ = context.insert("Employee", ["name": "\(number)", "department": department]) }
+                for number in 0..<60 {
+                    _ = context.insert("Employee", ["name": "\(number)", "department": department])
+                }
                 try context.save()
                 department.setValue("changed \(round)", forKey: "name")
                 try context.save()

@@ -27,7 +27,8 @@ struct ExternalSavingTests {
                 let tag = context.insert("Tag", ["label": "t\(round)"])
                 for number in 0..<count {
                     let price = NSDecimalNumber(value: number)
-                    let product = context.insert("Product", ["name": "p\(round).\(number)", "price": price, "maker": maker])
+                    let product = context.insert(
+                        "Product", ["name": "p\(round).\(number)", "price": price, "maker": maker])
                     product.setValue(NSSet(object: tag), forKey: "tags")
                 }
                 try context.save()
@@ -41,7 +42,10 @@ struct ExternalSavingTests {
         let total = 3 + 3 * count + 3
         #expect(try shop.texts("SELECT count(*) || ' ' || max(product_id) FROM products") == ["\(total) \(total)"])
         for table in ["makers m ON m.id = p.maker AND m.country = 'F'", "products_tags t USING (product_id)"] {
-            #expect(try shop.texts("SELECT count(*) FROM products p JOIN \(table) WHERE title LIKE 'p%'") == ["\(3 * count)"])
+            #expect(
+                try shop.texts("SELECT count(*) FROM products p JOIN \(table) WHERE title LIKE 'p%'") == [
+                    "\(3 * count)"
+                ])
         }
         // What the model does not know has its default.
         #expect(try shop.texts("SELECT DISTINCT remarks FROM products") == ["none"])
@@ -68,7 +72,8 @@ struct ExternalSavingTests {
     @Test func objectsHaveWhatTheTablesMakeOfTheirValues() throws {
         try context.performAndWait {
             let maker = context.insert("Maker", ["name": "New", "country": "F"])
-            let product = context.insert("Product", ["name": "x", "price": NSDecimalNumber(string: "1.239"), "maker": maker])
+            let product = context.insert(
+                "Product", ["name": "x", "price": NSDecimalNumber(string: "1.239"), "maker": maker])
             try context.save()
             #expect(product.value(forKey: "price") as? NSDecimalNumber == NSDecimalNumber(string: "1.24"))
             for round in 1...3 {
@@ -114,7 +119,8 @@ struct ExternalSavingTests {
             try context.save()
         }
         #expect(
-            try shop.texts("SELECT concat_ws(' ', title, weight, maker, remarks, price) FROM products WHERE product_id = 1")
+            try shop.texts(
+                "SELECT concat_ws(' ', title, weight, maker, remarks, price) FROM products WHERE product_id = 1")
                 == ["hammer 2 kept 9.99"])
         #expect(try shop.texts("SELECT tag_id FROM products_tags WHERE product_id = 1") == ["2"])
     }
@@ -175,7 +181,8 @@ struct ExternalSavingTests {
             context.mergePolicy = NSMergePolicy.error
             try context.save()
         }
-        #expect(try shop.texts("SELECT country FROM makers WHERE name = 'mine again'") == (entity == "Maker" ? ["X"] : []))
+        #expect(
+            try shop.texts("SELECT country FROM makers WHERE name = 'mine again'") == (entity == "Maker" ? ["X"] : []))
     }
 
     /// A row whose values are those that a change is based on may have been written meanwhile.
@@ -190,7 +197,10 @@ struct ExternalSavingTests {
             products[0].setValue("mine again", forKey: "name")
             try context.save()
         }
-        #expect(try shop.texts("SELECT title || ' ' || remarks FROM products ORDER BY product_id") == ["mine again again", "Cog* again"])
+        #expect(
+            try shop.texts("SELECT title || ' ' || remarks FROM products ORDER BY product_id") == [
+                "mine again again", "Cog* again",
+            ])
     }
 
     @Test func aRowThatAnotherProgramHasDeletedIsAConflict() throws {
@@ -253,7 +263,10 @@ struct ExternalSavingTests {
     }
 
     @Test func aRequiredColumnThatTheModelDoesNotHaveIsNamed() throws {
-        try shop.run("ALTER TABLE tags ADD COLUMN colour text NOT NULL DEFAULT 'red'; ALTER TABLE tags ALTER COLUMN colour DROP DEFAULT")
+        try shop.run(
+            "ALTER TABLE tags ADD COLUMN colour text NOT NULL DEFAULT 'red'; ALTER TABLE tags ALTER COLUMN colour "
+                + "DROP DEFAULT"
+        )
         try context.performAndWait {
             _ = context.insert("Tag", ["label": "blue"])
             let error = try #require(throws: NSError.self) { try context.save() }
@@ -283,7 +296,9 @@ struct ExternalSavingTests {
 
     @Test func batchesWorkOnTheTables() throws {
         try context.performAndWait {
-            let rows = (0..<60).map { ["name": "b\($0)", "sku": $0 == 0 ? "A1" : "N\($0)", "stock": $0] as [String: Any] }
+            let rows = (0..<60).map {
+                ["name": "b\($0)", "sku": $0 == 0 ? "A1" : "N\($0)", "stock": $0] as [String: Any]
+            }
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             let insertion = NSBatchInsertRequest(entityName: "Product", objects: rows)
             insertion.resultType = .count
@@ -301,7 +316,8 @@ struct ExternalSavingTests {
             let deletion = NSBatchDeleteRequest(fetchRequest: fetch)
             deletion.resultType = .resultTypeCount
             #expect((try context.execute(deletion) as? NSBatchDeleteResult)?.result as? Int == 31)
-            try context.execute(NSBatchDeleteRequest(objectIDs: try context.all("Maker", "name == 'Acme'").map(\.objectID)))
+            try context.execute(
+                NSBatchDeleteRequest(objectIDs: try context.all("Maker", "name == 'Acme'").map(\.objectID)))
         }
         #expect(try shop.texts("SELECT title || ' ' || product_id FROM products WHERE sku = 'A1'") == ["b0 1"])
         #expect(try shop.texts("SELECT count(*) || ' ' || count(maker) FROM products") == ["31 0"])
@@ -328,8 +344,10 @@ struct ExternalSavingTests {
     @Test func aCommitThatNeverSucceedsSavesNothing() throws {
         try shop.run(
             """
-            CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
-            CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON tags DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION leave()
+            CREATE FUNCTION leave() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM \
+            pg_terminate_backend(pg_backend_pid()); RETURN NULL; END $$;
+            CREATE CONSTRAINT TRIGGER leave AFTER INSERT ON tags DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE \
+            FUNCTION leave()
             """)
         context.performAndWait {
             _ = context.insert("Tag", ["label": "lost"])

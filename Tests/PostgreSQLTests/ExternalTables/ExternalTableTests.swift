@@ -74,7 +74,8 @@ struct ExternalTableTests {
         let time = Date(timeIntervalSince1970: 1_580_702_706.789)
         try context.performAndWait {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Maker")
-            request.predicate = NSPredicate(format: "updatedAt == %@ AND updatedAt > %@", time as NSDate, (time - 0.001) as NSDate)
+            request.predicate = NSPredicate(
+                format: "updatedAt == %@ AND updatedAt > %@", time as NSDate, (time - 0.001) as NSDate)
             let maker = try #require(try context.fetch(request).first)
             maker.setValue(nil, forKey: "updatedAt")
             let other = context.insert("Maker", ["name": "new", "updatedAt": time])
@@ -85,7 +86,9 @@ struct ExternalTableTests {
     }
 
     @Test func whatNeedsFunctionsOfTheLibraryIsRefused() throws {
-        for format in ["name ==[c] 'ANVIL'", "name CONTAINS[d] 'a'", "price * weight > 1", "uppercase(name) == 'ANVIL'"] {
+        for format in [
+            "name ==[c] 'ANVIL'", "name CONTAINS[d] 'a'", "price * weight > 1", "uppercase(name) == 'ANVIL'",
+        ] {
             let error = try #require(throws: NSError.self) { try names(format) }
             #expect(error.localizedDescription.contains("none of this library's functions"), "\(format): \(error)")
         }
@@ -119,7 +122,10 @@ struct ExternalTableTests {
         try context.performAndWait {
             let rows = try context.fetch(request)
             #expect(rows.map { $0["maker.country"] as? String } == [nil, "DE"])
-            #expect(rows.map { $0["total"] as? NSDecimalNumber } == [NSDecimalNumber(string: "0.5"), NSDecimalNumber(string: "19.99")])
+            #expect(
+                rows.map { $0["total"] as? NSDecimalNumber } == [
+                    NSDecimalNumber(string: "0.5"), NSDecimalNumber(string: "19.99"),
+                ])
             #expect(rows.map { $0["last"] as? String } == ["Cog*", "anvil"])
             let distinct = NSFetchRequest<NSDictionary>(entityName: "Product")
             distinct.resultType = .dictionaryResultType
@@ -133,7 +139,9 @@ struct ExternalTableTests {
     /// The store is the same one whoever opens it, and object IDs that were kept lead to their
     /// rows.
     @Test func theStoreHasALastingIdentity() throws {
-        let uri = try context.performAndWait { try context.all("Product", "sku == 'B1'")[0].objectID.uriRepresentation() }
+        let uri = try context.performAndWait {
+            try context.all("Product", "sku == 'B1'")[0].objectID.uriRepresentation()
+        }
         let other = try shop.otherProgram()
         let coordinator = try #require(other.persistentStoreCoordinator)
         #expect(coordinator.persistentStores[0].identifier == shop.store.identifier)
@@ -150,12 +158,17 @@ struct ExternalTableTests {
 
     @Test func aHierarchyHasNumbersOfTheModel() throws {
         let shop = try ExternalShop(
-            sql: ExternalShop.sql + "; ALTER TABLE tags ADD COLUMN kind smallint NOT NULL DEFAULT 7, ADD COLUMN worth integer; "
-                + "INSERT INTO tags (label, kind, worth) VALUES ('plain', 7, NULL), ('dear', 9, 5), ('unknown', 8, NULL)"
+            sql: ExternalShop.sql
+                + "; ALTER TABLE tags ADD COLUMN kind smallint NOT NULL DEFAULT 7, ADD COLUMN worth integer; "
+                + "INSERT INTO tags (label, kind, worth) VALUES ('plain', 7, NULL), ('dear', 9, 5), ('unknown', 8, "
+                + "NULL)"
         ) { model in
-            let dear = NSEntityDescription("DearTag", class: "NSManagedObject", [NSAttributeDescription("worth", .integer32AttributeType)])
+            let dear = NSEntityDescription(
+                "DearTag", class: "NSManagedObject", [NSAttributeDescription("worth", .integer32AttributeType)])
             dear.userInfo = ["ocd.entityNumber": 9]
-            model.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.entity": "kind", "ocd.entityNumber": "7"]
+            model.entitiesByName["Tag"]?.userInfo = [
+                "ocd.table": "tags", "ocd.entity": "kind", "ocd.entityNumber": "7",
+            ]
             model.entitiesByName["Tag"]?.subentities = [dear]
             model.entities += [dear]
         }

@@ -31,7 +31,8 @@ struct WitnessTests {
                 transaction = PostgreSQLServerTransaction($0, witness)
             }
             let found = try #require(transaction)
-            return PostgreSQLServerTransaction(number: found.number, server: found.server, witness: witness, witnessNumber: number)
+            return PostgreSQLServerTransaction(
+                number: found.number, server: found.server, witness: witness, witnessNumber: number)
         }
     }
 
@@ -52,7 +53,9 @@ struct WitnessTests {
     }
 
     @Test func aRowThatIsStillThereDoesNotShowThatItWasDeleted() throws {
-        #expect(throws: PostgreSQLStore.UnknownOutcome.self) { try store.isCommitted(committed(1, number: nil), backend) }
+        #expect(throws: PostgreSQLStore.UnknownOutcome.self) {
+            try store.isCommitted(committed(1, number: nil), backend)
+        }
         #expect(try store.isCommitted(committed(99, number: nil), backend) == true)
     }
 
@@ -62,7 +65,13 @@ struct WitnessTests {
         let change = RowChange(layout: layout, key: 2, base: nil, values: nil)
         for place in 0..<3 {
             let batch = SaveBatch()
-            if place == 0 { batch.inserts = [change] } else if place == 1 { batch.updates = [change] } else { batch.deletes = [change] }
+            if place == 0 {
+                batch.inserts = [change]
+            } else if place == 1 {
+                batch.updates = [change]
+            } else {
+                batch.deletes = [change]
+            }
             let witness = try backend.pool.withWire { connection in
                 try PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection).witness()
             }
@@ -74,7 +83,8 @@ struct WitnessTests {
 
     /// A save asks, beside its commit, for the values that the look-up compares: also where a
     /// savepoint gives its rows another number.
-    @Test(arguments: ["insert", "update", "delete", "pairs"]) func savesWhoseAnswerIsLostAreKnown(change: String) throws {
+    @Test(arguments: ["insert", "update", "delete", "pairs"]) func savesWhoseAnswerIsLostAreKnown(change: String) throws
+    {
         let proxy = try PostgreSQLProxy(WireConnection.server())
         let shop = try ExternalShop(through: proxy)
         try shop.fill()

@@ -35,14 +35,20 @@ struct FollowingTests {
         let context = warehouse.context
         context.automaticallyMergesChangesFromParent = true
         let (changed, deleted) = try context.performAndWait {
-            let (changed, deleted) = (context.insert("Item", ["name": "before"]), context.insert("Item", ["name": "doomed"]))
+            let (changed, deleted) = (
+                context.insert("Item", ["name": "before"]), context.insert("Item", ["name": "doomed"])
+            )
             try context.save()
             return (changed, deleted)
         }
         let other = try warehouse.otherProgram()
         try other.performAndWait {
             for item in try other.all("Item") {
-                if item.value(forKey: "name") as? String == "doomed" { other.delete(item) } else { item.setValue("after", forKey: "name") }
+                if item.value(forKey: "name") as? String == "doomed" {
+                    other.delete(item)
+                } else {
+                    item.setValue("after", forKey: "name")
+                }
             }
             try other.save()
         }
@@ -66,8 +72,10 @@ struct FollowingTests {
         let made = try Warehouse()
         let name = "follower of \(made.schema)"
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
-        let url = try #require(URL(string: "\(made.url.absoluteString)&application_name=\(name.replacing(" ", with: "%20"))"))
-        try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.following)
+        let url = try #require(
+            URL(string: "\(made.url.absoluteString)&application_name=\(name.replacing(" ", with: "%20"))"))
+        try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.following)
         let context = coordinator.newContext()
         context.automaticallyMergesChangesFromParent = true
         let item = try context.performAndWait {
@@ -79,13 +87,16 @@ struct FollowingTests {
         for round in 1...3 {
             // The listener's and the others of this store only: other tests listen too. They come
             // back when they are needed.
-            let ended = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(name)'"
+            let ended =
+                "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = '\(name)'"
             #expect(try made.texts(ended) != ["0"] || round > 1)
             try other.performAndWait {
                 try other.all("Item")[0].setValue("\(round)", forKey: "name")
                 try other.save()
             }
-            let follows = wait(upTo: 20) { context.performAndWait { item.value(forKey: "name") as? String == "\(round)" } }
+            let follows = wait(upTo: 20) {
+                context.performAndWait { item.value(forKey: "name") as? String == "\(round)" }
+            }
             #expect(follows, "round \(round)")
         }
     }
@@ -110,7 +121,9 @@ struct FollowingTests {
             }
         }
         let expected = try other.performAndWait { try other.all("Item").map { $0.value(forKey: "stockCount") as? Int } }
-        let follows = wait(upTo: 20) { context.performAndWait { items.map { $0.value(forKey: "stockCount") as? Int } == expected } }
+        let follows = wait(upTo: 20) {
+            context.performAndWait { items.map { $0.value(forKey: "stockCount") as? Int } == expected }
+        }
         #expect(follows)
     }
 

@@ -42,7 +42,9 @@ struct OtherWriterTests {
         let tables = PostgreSQLTables(warehouse.url)
         #expect(lastTransaction(tables) == 0)
         _ = try tables.result(
-            "BEGIN; INSERT INTO maker (title) VALUES ('a'), ('b'); UPDATE maker SET title = 'c'; DELETE FROM maker WHERE id = 1")
+            "BEGIN; INSERT INTO maker (title) VALUES ('a'), ('b'); UPDATE maker SET title = 'c'; DELETE FROM maker "
+                + "WHERE id = 1"
+        )
         #expect(lastTransaction(tables) == 0)
         _ = try tables.result("COMMIT")
         #expect(lastTransaction(tables) == 1)
@@ -57,7 +59,8 @@ struct OtherWriterTests {
         let warehouse = try Warehouse(options: Self.telling)
         let context = warehouse.context
         try context.performAndWait {
-            let item = context.insert("Item", ["name": "a", "tags": NSOrderedSet(object: context.insert("Tag", ["label": "t"]))])
+            let item = context.insert(
+                "Item", ["name": "a", "tags": NSOrderedSet(object: context.insert("Tag", ["label": "t"]))])
             try context.save()
             item.setValue("b", forKey: "name")
             try context.save()
@@ -92,13 +95,16 @@ struct OtherWriterTests {
         let warehouse = try Warehouse()
         let tables = PostgreSQLTables(warehouse.url)
         let count =
-            "SELECT count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE relnamespace = current_schema()::regnamespace AND tgname = 'ocd_tell'"
+            "SELECT count(*) FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid WHERE relnamespace = "
+            + "current_schema()::regnamespace AND tgname = 'ocd_tell'"
         #expect(tables.integer(count) == 0)
         _ = try warehouse.otherProgram(options: Self.telling)
         _ = try warehouse.otherProgram(options: Self.telling)
         #expect(tables.integer(count) == 4)
         _ = try tables.result(
-            "INSERT INTO item (entity, name, stock_count) SELECT number, 'by hand', 1 FROM ocd_entity WHERE name = 'Item'")
+            "INSERT INTO item (entity, name, stock_count) SELECT number, 'by hand', 1 FROM ocd_entity WHERE name = "
+                + "'Item'"
+        )
         #expect(lastTransaction(tables) == 1)
     }
 
@@ -109,9 +115,12 @@ struct OtherWriterTests {
         _ = try tables.result(
             "CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(warehouse.schema) TO \(role); "
                 + "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(warehouse.schema) TO \(role)")
-        let url = try #require(URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
+        let url = try #require(
+            URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
-        _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.telling)
-        #expect(Warnings.all.contains { $0.contains(warehouse.schema) && $0.contains(NSPostgreSQLTellsOfAllWritersOption) })
+        _ = try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: Self.telling)
+        #expect(
+            Warnings.all.contains { $0.contains(warehouse.schema) && $0.contains(NSPostgreSQLTellsOfAllWritersOption) })
     }
 }

@@ -14,7 +14,9 @@ struct KeptStatementTests {
 
     @Test func aStatementIsPreparedOnce() throws {
         let connection = try WireConnection.open()
-        for number in 1...5 { #expect(try connection.integers("SELECT $1 + 1", [.int8(Int64(number))], isKept: true) == [number + 1]) }
+        for number in 1...5 {
+            #expect(try connection.integers("SELECT $1 + 1", [.int8(Int64(number))], isKept: true) == [number + 1])
+        }
         #expect(try connection.integers("SELECT generic_plans + custom_plans FROM pg_prepared_statements") == [5])
         #expect(try connection.integers("SELECT $1 + 2", [.int8(1)]) == [3])
         #expect(try keptCount(connection) == 1)
@@ -36,9 +38,12 @@ struct KeptStatementTests {
             #expect(try connection.integers("SELECT -1::int8", isKept: true) == [-1])
         }
         #expect(try keptCount(connection) <= KeptStatements.limit)
-        #expect(try connection.integers("SELECT count(*) FROM pg_prepared_statements WHERE statement = 'SELECT -1::int8'") == [1])
         #expect(
-            try connection.integers("SELECT (generic_plans + custom_plans)::int8 FROM pg_prepared_statements WHERE statement LIKE '%-1%'")
+            try connection.integers("SELECT count(*) FROM pg_prepared_statements WHERE statement = 'SELECT -1::int8'")
+                == [1])
+        #expect(
+            try connection.integers(
+                "SELECT (generic_plans + custom_plans)::int8 FROM pg_prepared_statements WHERE statement LIKE '%-1%'")
                 == [
                     600
                 ])
@@ -76,7 +81,8 @@ struct KeptStatementTests {
         for _ in 0..<2 { #expect(try connection.integers("SELECT * FROM t", isKept: true) == [12]) }
         try connection.run(change == "DEALLOCATE ALL" ? change : "ALTER TABLE t ADD more text")
         var given: [Int?] = []
-        try connection.executeAll([WireStatement("SELECT * FROM t", [], isKept: true), WireStatement("SELECT 2")]) { _, row in
+        try connection.executeAll([WireStatement("SELECT * FROM t", [], isKept: true), WireStatement("SELECT 2")]) {
+            _, row in
             given.append(row.integer(0))
         }
         #expect(given == [12, 2])

@@ -20,7 +20,9 @@ struct WireCopyTests {
         try writer.bytes.withUnsafeBytes(send)
     }
 
-    private var header: WireBytes { WireBytes(bytes: Array("PGCOPY\n".utf8) + [255, 13, 10, 0] + Array(repeating: 0, count: 8)) }
+    private var header: WireBytes {
+        WireBytes(bytes: Array("PGCOPY\n".utf8) + [255, 13, 10, 0] + Array(repeating: 0, count: 8))
+    }
 
     private func row(_ id: Int64, _ name: String?) -> WireBytes {
         var writer = WireBytes()
@@ -58,7 +60,9 @@ struct WireCopyTests {
     @Test func aCopyInOneLargePieceArrives() throws {
         let connection = try connection()
         var all = header
-        for id in 1...3_000 { row(Int64(id), String(repeating: "y", count: 1_000)).bytes.withUnsafeBufferPointer { all.append($0) } }
+        for id in 1...3_000 {
+            row(Int64(id), String(repeating: "y", count: 1_000)).bytes.withUnsafeBufferPointer { all.append($0) }
+        }
         all.append(Int16(-1))
         #expect(try connection.copy(Self.copy) { try self.send(all, $0) } == 3_000)
         #expect(try connection.integers("SELECT sum(length(name)) FROM t") == [3_000_000])

@@ -20,7 +20,9 @@ struct WireNotificationTests {
         try WireConnection.open().execute("SELECT pg_notify($1, $2)", [.text(channel), .text(payload)])
     }
 
-    private func texts(_ notifications: [WireNotification]) -> [String] { notifications.map { "\($0.channel) \($0.payload)" } }
+    private func texts(_ notifications: [WireNotification]) -> [String] {
+        notifications.map { "\($0.channel) \($0.payload)" }
+    }
 
     @Test func aNotificationArrivesOnce() throws {
         let (connection, channel) = try listener()
@@ -75,7 +77,9 @@ struct WireNotificationTests {
         let thread = OtherThread {
             #expect(throws: WireError.self) {
                 if isPipeline {
-                    try running.executeAll([WireStatement("SELECT 1"), WireStatement("SELECT pg_sleep(3600)")]) { _, _ in }
+                    try running.executeAll([WireStatement("SELECT 1"), WireStatement("SELECT pg_sleep(3600)")]) {
+                        _, _ in
+                    }
                 } else {
                     try running.execute("SELECT pg_sleep(3600)")
                 }

@@ -44,7 +44,8 @@ struct WirePipelineTests {
         let insert = "INSERT INTO t VALUES ($1) RETURNING id"
         var given: [Int] = []
         let error = try connection.error { connection in
-            try connection.executeAll([1, 2, 1, 3, 4].map { WireStatement(insert, [.int8($0)], isKept: isKept) }) { index, _ in
+            try connection.executeAll([1, 2, 1, 3, 4].map { WireStatement(insert, [.int8($0)], isKept: isKept) }) {
+                index, _ in
                 given.append(index)
             }
         }
@@ -98,7 +99,9 @@ struct WirePipelineTests {
         // More than the ways there and back hold: each side would wait for the other if one of them
         // only sent.
         let filling = String(repeating: "x", count: 500)
-        let statements = (0..<count).map { WireStatement("SELECT $1, $2", [.int8(Int64($0)), .text(filling)], isKept: isKept) }
+        let statements = (0..<count).map {
+            WireStatement("SELECT $1, $2", [.int8(Int64($0)), .text(filling)], isKept: isKept)
+        }
         var next = 0
         var isInOrder = true
         let counts = try connection.executeAll(statements) { index, row in
@@ -115,12 +118,14 @@ struct WirePipelineTests {
     @Test func aTransactionMayBeginAndEndWithinACall() throws {
         let connection = try connection()
         try connection.executeAll([
-            WireStatement("BEGIN"), WireStatement("SET LOCAL statement_timeout = '30s'"), WireStatement("INSERT INTO t VALUES (1)"),
+            WireStatement("BEGIN"), WireStatement("SET LOCAL statement_timeout = '30s'"),
+            WireStatement("INSERT INTO t VALUES (1)"),
             WireStatement("COMMIT"),
         ]) { _, _ in }
         let error = try connection.error { connection in
             try connection.executeAll([
-                WireStatement("BEGIN"), WireStatement("INSERT INTO t VALUES (2)"), WireStatement("INSERT INTO t VALUES (1)"),
+                WireStatement("BEGIN"), WireStatement("INSERT INTO t VALUES (2)"),
+                WireStatement("INSERT INTO t VALUES (1)"),
                 WireStatement("COMMIT"),
             ]) { _, _ in }
         }
@@ -132,7 +137,9 @@ struct WirePipelineTests {
     @Test func aCopyAmongOtherStatementsEndsTheConnectionInsteadOfHanging() throws {
         let connection = try connection()
         let error = try connection.error { connection in
-            try connection.executeAll([WireStatement("SELECT 1"), WireStatement("COPY t FROM STDIN"), WireStatement("SELECT 3")]) { _, _ in
+            try connection.executeAll([
+                WireStatement("SELECT 1"), WireStatement("COPY t FROM STDIN"), WireStatement("SELECT 3"),
+            ]) { _, _ in
             }
         }
         #expect(error.statementIndex == 1)

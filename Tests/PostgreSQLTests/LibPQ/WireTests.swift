@@ -52,7 +52,9 @@ struct WireTests {
     @Test func severalStatementsWithoutArgumentsRunInOneTransaction() throws {
         let connection = try WireConnection.openWithSchema()
         try connection.run("CREATE TABLE t (id int8 PRIMARY KEY); INSERT INTO t VALUES (1)")
-        let error = try connection.error { try $0.run("INSERT INTO t VALUES (2); INSERT INTO t VALUES (1); INSERT INTO t VALUES (3)") }
+        let error = try connection.error {
+            try $0.run("INSERT INTO t VALUES (2); INSERT INTO t VALUES (1); INSERT INTO t VALUES (3)")
+        }
         #expect(error.sqlState == "23505")
         #expect(error.statementIndex == 1)
         #expect(try connection.integers("SELECT id FROM t") == [1])
@@ -99,7 +101,9 @@ struct WireTests {
         let connection = try WireConnection.openWithSchema()
         try connection.run("CREATE TABLE t (id int8)")
         let many = WireStatement("SELECT 1", Array(repeating: .int8(1), count: 65_536))
-        let error = try connection.error { try $0.executeAll([WireStatement("INSERT INTO t VALUES (1)"), many]) { _, _ in } }
+        let error = try connection.error {
+            try $0.executeAll([WireStatement("INSERT INTO t VALUES (1)"), many]) { _, _ in }
+        }
         #expect(error.statementIndex == 1)
         #expect(try connection.integers("SELECT count(*) FROM t") == [0])
     }
@@ -116,7 +120,8 @@ struct WireTests {
             // Far more is to come than all buffers on the way hold.
             if count == 1 || count == 100_000 {
                 states += try other.texts(
-                    "SELECT state FROM pg_stat_activity WHERE pid = $1", [.int8(Int64(connection.facts.backendProcessID))])
+                    "SELECT state FROM pg_stat_activity WHERE pid = $1",
+                    [.int8(Int64(connection.facts.backendProcessID))])
             }
         }
         #expect(given == 200_000)

@@ -19,7 +19,8 @@ import Testing
 
     /// An entity with subentities.
     private static func model(_ subentities: String..., adding attribute: String? = nil) -> NSManagedObjectModel {
-        let item = NSEntityDescription("Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let item = NSEntityDescription(
+            "Item", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         if let attribute { item.properties.append(NSAttributeDescription(attribute, .stringAttributeType)) }
         let all = subentities.map { NSEntityDescription($0, class: "NSManagedObject", [] as [NSAttributeDescription]) }
         item.subentities = all
@@ -30,7 +31,9 @@ import Testing
         NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
     ]
 
-    private func open(_ model: NSManagedObjectModel, _ options: [AnyHashable: Any] = automatic) throws -> NSManagedObjectContext {
+    private func open(_ model: NSManagedObjectModel, _ options: [AnyHashable: Any] = automatic) throws
+        -> NSManagedObjectContext
+    {
         try Self.open(model, at: url, options)
     }
 
@@ -38,7 +41,8 @@ import Testing
         _ model: NSManagedObjectModel, at url: URL, _ options: [AnyHashable: Any] = automatic
     ) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         context.persistentStoreCoordinator = coordinator
         return context
@@ -74,7 +78,8 @@ import Testing
 
     private func expectRefusal(location: SourceLocation = #_sourceLocation, _ body: () throws -> Void) {
         let error = #expect(throws: NSError.self, sourceLocation: location) { try body() }
-        #expect(error?.code == NSPersistentStoreIncompatibleVersionHashError, "\(error as Any)", sourceLocation: location)
+        #expect(
+            error?.code == NSPersistentStoreIncompatibleVersionHashError, "\(error as Any)", sourceLocation: location)
         #expect(error?.domain == NSCocoaErrorDomain, sourceLocation: location)
         #expect(error?.localizedDescription.contains("while it was open here") == true, sourceLocation: location)
         #expect(error?.localizedRecoverySuggestion?.contains("Add it again") == true, sourceLocation: location)
@@ -113,7 +118,8 @@ import Testing
         update.propertiesToUpdate = ["name": "changed"]
         let books = NSFetchRequest<any NSFetchRequestResult>(entityName: "Item")
         for request in [
-            update, NSBatchDeleteRequest(fetchRequest: books), NSBatchInsertRequest(entityName: "Book", objects: [["name": "new"]]),
+            update, NSBatchDeleteRequest(fetchRequest: books),
+            NSBatchInsertRequest(entityName: "Book", objects: [["name": "new"]]),
         ] {
             expectRefusal { _ = try context.execute(request) }
         }
@@ -127,7 +133,8 @@ import Testing
         coordinator.setMetadata(["a": 1], for: coordinator.persistentStores[0])
         if withObjects { _ = context.insert("Book", ["name": "new"]) }
         expectRefusal { try context.save() }
-        let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSPostgreSQLStoreType, at: url, options: nil)
+        let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSPostgreSQLStoreType, at: url, options: nil)
         #expect(stored["a"] == nil)
     }
 
@@ -194,7 +201,8 @@ import Testing
         #expect(tables.execute("UPDATE ocd_model SET content = content"))
         coordinator.setMetadata(["b": 1], for: coordinator.persistentStores[0])
         try context.save()
-        let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSPostgreSQLStoreType, at: url, options: nil)
+        let stored = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSPostgreSQLStoreType, at: url, options: nil)
         #expect(stored["b"] as? Int == 1)
     }
 

@@ -54,13 +54,17 @@ final class VersionedShelves {
 
     // MARK: Models
 
-    private static func entity(_ name: String, was former: String? = nil, _ attributes: [NSAttributeDescription]) -> NSEntityDescription {
+    private static func entity(_ name: String, was former: String? = nil, _ attributes: [NSAttributeDescription])
+        -> NSEntityDescription
+    {
         let entity = NSEntityDescription(name, class: "NSManagedObject", attributes)
         if let former { entity.renamingIdentifier = former }
         return entity
     }
 
-    private static func text(_ name: String, was former: String? = nil, default value: String? = nil) -> NSAttributeDescription {
+    private static func text(_ name: String, was former: String? = nil, default value: String? = nil)
+        -> NSAttributeDescription
+    {
         let text = NSAttributeDescription(name, .stringAttributeType, optional: value == nil, default: value)
         if let former { text.renamingIdentifier = former }
         return text
@@ -83,7 +87,11 @@ final class VersionedShelves {
         case .altered:
             let shelf = entity("Shelf", [text("name")])
             let book = entity(
-                "Book", [text("heading", was: "title"), text("note"), pages(), text("format", default: "paper"), text("remark")])
+                "Book",
+                [
+                    text("heading", was: "title"), text("note"), pages(), text("format", default: "paper"),
+                    text("remark"),
+                ])
             relate(shelf, "books", toMany: true, book, inverse: "shelf")
             relate(shelf, "marks", toMany: true, book, inverse: "markers", inverseToMany: true)
             return NSManagedObjectModel([shelf, book, entity("Loan", [text("reader")])])
@@ -119,7 +127,9 @@ final class VersionedShelves {
     /// - Parameter step: hears how far a migration is.
     /// - Returns: how far it was at each report; nothing where there was none to make.
     @discardableResult
-    static func migrate(_ url: URL, _ change: Change, _ step: @escaping @Sendable (Double) -> Void = { _ in }) throws -> [Double] {
+    static func migrate(_ url: URL, _ change: Change, _ step: @escaping @Sendable (Double) -> Void = { _ in }) throws
+        -> [Double]
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: later(change))
         let description = NSPersistentStoreDescription(url: url)
         description.type = NSPostgreSQLStoreType
@@ -162,7 +172,8 @@ final class VersionedShelves {
     func isLater(_ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation) throws -> Bool {
         let lock = "SELECT pg_advisory_xact_lock(hashtextextended('OpenCoreData \(schema)', 0))::text"
         #expect(tables.execute(lock), comment, sourceLocation: sourceLocation)
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSPostgreSQLStoreType, at: url, options: nil)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: NSPostgreSQLStoreType, at: url, options: nil)
         let hashes = metadata[NSStoreModelVersionHashesKey] as? [String: Data]
         let model = try NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
         #expect(model.entityVersionHashesByName == hashes, comment, sourceLocation: sourceLocation)
@@ -207,7 +218,8 @@ final class VersionedShelves {
         try context.performAndWait {
             let isAltered = change == .altered
             return try context.all(isAltered ? "Book" : "Volume", by: "pages").map { book in
-                let values = (isAltered ? ["heading", "note", "pages", "format"] : ["title", "note", "pages"]).map { key in
+                let values = (isAltered ? ["heading", "note", "pages", "format"] : ["title", "note", "pages"]).map {
+                    key in
                     book.value(forKey: key).map { "\($0)" } ?? "nil"
                 }
                 let shelf = book.value(forKey: "shelf")

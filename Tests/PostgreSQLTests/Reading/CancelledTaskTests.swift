@@ -111,7 +111,9 @@ struct CancelledTaskTests {
         let other = try Unchecked(warehouse.otherProgram())
         let task = Task {
             while !Task.isCancelled { await Task.yield() }
-            return await context.perform { Task { try other.value.performAndWait { try other.value.all("Item").count } } }
+            return await context.perform {
+                Task { try other.value.performAndWait { try other.value.all("Item").count } }
+            }
         }
         task.cancel()
         #expect(try await task.value.value == 0)

@@ -30,7 +30,9 @@ struct LongReaderTests {
             #expect(try reader.texts("SELECT count(*)::text FROM \(warehouse.schema).item") == ["1"])
         }
         #expect(
-            try warehouse.texts("SELECT count(*) || ' ' || min(number) || ' ' || max(number) FROM ocd_transaction") == ["201 1 201"])
+            try warehouse.texts("SELECT count(*) || ' ' || min(number) || ' ' || max(number) FROM ocd_transaction") == [
+                "201 1 201"
+            ])
     }
 
     /// A store of an earlier program, whose numbers were kept in its row.

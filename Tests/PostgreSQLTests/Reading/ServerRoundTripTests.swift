@@ -52,7 +52,9 @@ struct ServerRoundTripTests {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Item")
         request.relationshipKeyPathsForPrefetching = ["tags"]
         let trips = try roundTrips { context in
-            for item in try context.fetch(request) { #expect((item.value(forKey: "tags") as? NSOrderedSet)?.count == 3) }
+            for item in try context.fetch(request) {
+                #expect((item.value(forKey: "tags") as? NSOrderedSet)?.count == 3)
+            }
         }
         #expect(trips == 2)
     }
@@ -149,12 +151,15 @@ struct ServerRoundTripTests {
             try context.save()
             return proxy.roundTrips
         }
-        let right = "SELECT count(*) FROM item i JOIN maker m ON m.id = i.maker_id WHERE i.maker_title = m.title AND i.code IS NOT NULL"
+        let right =
+            "SELECT count(*) FROM item i JOIN maker m ON m.id = i.maker_id WHERE i.maker_title = m.title AND i.code "
+            + "IS NOT NULL"
         try context.performAndWait {
             let makers = (0..<10).map { context.insert("Maker", ["title": "Maker \($0)"]) }
             try context.save()
             let items = (0..<count).map { number in
-                context.insert("Item", ["name": "\(number)", "stockCount": number, "code": UUID(), "maker": makers[number % 10]])
+                context.insert(
+                    "Item", ["name": "\(number)", "stockCount": number, "code": UUID(), "maker": makers[number % 10]])
             }
             let insertion = try savingTrips()
             #expect(insertion <= 12)
@@ -180,7 +185,9 @@ struct ServerRoundTripTests {
     /// relationship, and the same for the objects deleted with them.
     @Test func manyDeletionsTakeFew() throws {
         try context.performAndWait {
-            for item in try context.all("Item") { item.setValue(context.insert("Maker", ["title": "of one"]), forKey: "maker") }
+            for item in try context.all("Item") {
+                item.setValue(context.insert("Maker", ["title": "of one"]), forKey: "maker")
+            }
             try context.save()
             context.reset()
         }
@@ -190,6 +197,7 @@ struct ServerRoundTripTests {
             try context.save()
         }
         #expect(trips <= 8)
-        #expect(try warehouse.texts("SELECT count(*) FROM item_tags UNION ALL SELECT count(*) FROM item") == ["0", "0"])
+        #expect(
+            try warehouse.texts("SELECT count(*) FROM item_tags UNION ALL SELECT count(*) FROM item") == ["0", "0"])
     }
 }

@@ -45,7 +45,8 @@ struct WaitingRequestTests {
         // Reads no row that the save has left in memory.
         let readers = NSPersistentStoreCoordinator(managedObjectModel: warehouse.coordinator.managedObjectModel)
         let store = try readers.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: warehouse.url, options: [NSPersistentStoreTimeoutOption: 3600])
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: warehouse.url,
+            options: [NSPersistentStoreTimeoutOption: 3600])
         let id = try #require(readers.managedObjectID(forURIRepresentation: known.uriRepresentation()))
         let blocker = try WireConnection.open()
         defer { blocker.close() }

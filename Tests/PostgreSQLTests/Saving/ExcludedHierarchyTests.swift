@@ -40,7 +40,8 @@ struct ExcludedHierarchyTests {
             let kit = try #require(tables.value("SELECT number FROM ocd_entity WHERE name = 'Kit'"))
             _ = try tables.result("ALTER TABLE item ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
             for (index, policy) in policies.enumerated() {
-                _ = try tables.result("CREATE POLICY p\(index) ON item \(policy.replacingOccurrences(of: "KIT", with: kit))")
+                _ = try tables.result(
+                    "CREATE POLICY p\(index) ON item \(policy.replacingOccurrences(of: "KIT", with: kit))")
             }
         }
 
@@ -53,7 +54,9 @@ struct ExcludedHierarchyTests {
             return coordinator.newContext()
         }
 
-        var rows: [String?] { tables.column("SELECT name || ' ' || stock_count || ' ' || version FROM item ORDER BY id") }
+        var rows: [String?] {
+            tables.column("SELECT name || ' ' || stock_count || ' ' || version FROM item ORDER BY id")
+        }
     }
 
     private func names(_ entity: String, _ context: NSManagedObjectContext) throws -> [String?] {
@@ -84,7 +87,8 @@ struct ExcludedHierarchyTests {
         let context = try guarded.open()
         let count = try context.performAndWait {
             if deletes {
-                let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
+                let request = NSBatchDeleteRequest(
+                    fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: "Item"))
                 request.resultType = .resultTypeCount
                 return (try context.execute(request) as? NSBatchDeleteResult)?.result as? Int
             }
@@ -100,9 +104,12 @@ struct ExcludedHierarchyTests {
     }
 
     /// Everybody sees the kits, and may not change them.
-    @Test(arguments: ["error", "object", "overwrite"]) func whatAPolicyKeepsFromBeingChangedFailsTheWholeSave(policy: String) throws {
+    @Test(arguments: ["error", "object", "overwrite"]) func whatAPolicyKeepsFromBeingChangedFailsTheWholeSave(
+        policy: String
+    ) throws {
         let guarded = try Guarded([
-            "FOR SELECT USING (true)", "FOR INSERT WITH CHECK (true)", "FOR DELETE USING (true)", "FOR UPDATE USING (entity <> KIT)",
+            "FOR SELECT USING (true)", "FOR INSERT WITH CHECK (true)", "FOR DELETE USING (true)",
+            "FOR UPDATE USING (entity <> KIT)",
         ])
         let before = guarded.rows
         let context = try guarded.open()
@@ -120,7 +127,9 @@ struct ExcludedHierarchyTests {
         // The others can be saved without them.
         try context.performAndWait {
             context.reset()
-            for item in try context.all("Item") where item.entity.name == "Item" { item.setValue(5, forKey: "stockCount") }
+            for item in try context.all("Item") where item.entity.name == "Item" {
+                item.setValue(5, forKey: "stockCount")
+            }
             try context.save()
         }
         #expect(guarded.rows.compactMap { $0 }.sorted() == ["item 0 5 2", "item 1 5 2", "kit 0 0 1", "kit 1 0 1"])
@@ -128,14 +137,17 @@ struct ExcludedHierarchyTests {
 
     @Test func whatAPolicyKeepsFromBeingDeletedFailsTheWholeSave() throws {
         let guarded = try Guarded([
-            "FOR SELECT USING (true)", "FOR INSERT WITH CHECK (true)", "FOR UPDATE USING (true)", "FOR DELETE USING (entity <> KIT)",
+            "FOR SELECT USING (true)", "FOR INSERT WITH CHECK (true)", "FOR UPDATE USING (true)",
+            "FOR DELETE USING (entity <> KIT)",
         ])
         let before = guarded.rows
         let context = try guarded.open()
         try context.performAndWait {
             for item in try context.all("Item") { context.delete(item) }
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.localizedDescription.contains("Of 4 rows of 'Item' to be deleted in the table 'item'"), "\(error)")
+            #expect(
+                error.localizedDescription.contains("Of 4 rows of 'Item' to be deleted in the table 'item'"), "\(error)"
+            )
             #expect(error.localizedDescription.contains("deleted 2"), "\(error)")
         }
         #expect(guarded.rows == before)
@@ -181,7 +193,8 @@ struct ExcludedHierarchyTests {
     }
 
     private static let state = """
-        SELECT i.name || ' ' || coalesce(m.title, '-') || ' ' || (SELECT count(*) FROM item_tags t WHERE t.item_id = i.id) \
+        SELECT i.name || ' ' || coalesce(m.title, '-') || ' ' || (SELECT count(*) FROM item_tags t WHERE t.item_id = \
+        i.id) \
         FROM item i LEFT JOIN maker m ON m.id = i.maker_id ORDER BY 1
         """
 
@@ -191,7 +204,8 @@ struct ExcludedHierarchyTests {
         let warehouse = try Warehouse(Self.model(rule))
         try fill(warehouse)
         let kit = try warehouse.texts("SELECT number FROM ocd_entity WHERE name = 'Kit'")[0] ?? ""
-        try warehouse.run(Self.trigger(rule.kind, when: column == "entity" ? "OLD.entity = \(kit)" : "OLD.name = 'Item 2'"))
+        try warehouse.run(
+            Self.trigger(rule.kind, when: column == "entity" ? "OLD.entity = \(kit)" : "OLD.name = 'Item 2'"))
         let before = try warehouse.texts(Self.state)
         #expect(before.count == 5)
         let context = try warehouse.otherProgram()

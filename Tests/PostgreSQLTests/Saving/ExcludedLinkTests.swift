@@ -9,7 +9,9 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct ExcludedLinkTests {
     /// A trigger that leaves out all that a program writes into a table, and one that looks on.
-    private static func trigger(_ kind: String, _ table: String, leavesOut: Bool = true, _ columns: String = "") -> String {
+    private static func trigger(_ kind: String, _ table: String, leavesOut: Bool = true, _ columns: String = "")
+        -> String
+    {
         let result = leavesOut ? "NULL" : "coalesce(NEW, OLD)"
         return """
             CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN \(result); END $$; \
@@ -41,13 +43,15 @@ struct ExcludedLinkTests {
     private func fill(_ context: NSManagedObjectContext) throws {
         try context.performAndWait {
             let tags = ["a", "b", "c"].map { context.insert("Tag", ["label": $0]) }
-            context.insert("Item", ["name": "tagged"]).setValue(NSOrderedSet(array: Array(tags.prefix(2))), forKey: "tags")
+            context.insert("Item", ["name": "tagged"]).setValue(
+                NSOrderedSet(array: Array(tags.prefix(2))), forKey: "tags")
             try context.save()
         }
     }
 
     private static let pairs =
-        "SELECT item_id || ' ' || tag_id || ' ' || t FROM (SELECT item_id, tag_id, item_tags::text t FROM item_tags) q ORDER BY 1"
+        "SELECT item_id || ' ' || tag_id || ' ' || t FROM (SELECT item_id, tag_id, item_tags::text t FROM item_tags) "
+        + "q ORDER BY 1"
 
     @Test(arguments: Change.allCases) func pairsAndPositionsAreLookedAt(change: Change) throws {
         let warehouse = try Warehouse()
@@ -77,7 +81,9 @@ struct ExcludedLinkTests {
         let (watched, plain) = (try Warehouse(), try Warehouse())
         for warehouse in [watched, plain] {
             try fill(warehouse.context)
-            if warehouse === watched { try warehouse.run(Self.trigger("INSERT OR UPDATE OR DELETE", "item_tags", leavesOut: false)) }
+            if warehouse === watched {
+                try warehouse.run(Self.trigger("INSERT OR UPDATE OR DELETE", "item_tags", leavesOut: false))
+            }
             let context = try warehouse.otherProgram()
             try context.performAndWait {
                 change.make(context, try context.all("Item")[0], try context.all("Tag", by: "label"))
@@ -90,8 +96,10 @@ struct ExcludedLinkTests {
     // MARK: Keys without an inverse
 
     private static func boxes(ordered: Bool) -> NSManagedObjectModel {
-        let box = NSEntityDescription("Box", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
-        let thing = NSEntityDescription("Thing", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        let box = NSEntityDescription(
+            "Box", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
+        let thing = NSEntityDescription(
+            "Thing", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
         let things = NSRelationshipDescription()
         (things.name, things.destinationEntity, things.maxCount, things.isOrdered) = ("things", thing, 0, ordered)
         box.properties += [things]
@@ -148,7 +156,8 @@ struct ExcludedLinkTests {
             #expect(error.localizedDescription.contains("1 row of the relationship 'tags' of 'Product'"), "\(error)")
             #expect(error.localizedDescription.contains("In the table 'products_tags'"), "\(error)")
         }
-        #expect(try shop.texts("SELECT product_id || ' ' || tag_id FROM products_tags ORDER BY 1") == ["1 1", "1 2", "2 1"])
+        #expect(
+            try shop.texts("SELECT product_id || ' ' || tag_id FROM products_tags ORDER BY 1") == ["1 1", "1 2", "2 1"])
     }
 
     /// Pairs that others have written and removed in the meantime are as the save wants them, which
@@ -164,7 +173,8 @@ struct ExcludedLinkTests {
             try shop.run("DELETE FROM products_tags WHERE product_id = 2; INSERT INTO products_tags VALUES (2, 2)")
             try context.save()
         }
-        #expect(try shop.texts("SELECT product_id || ' ' || tag_id FROM products_tags ORDER BY 1") == ["1 1", "1 2", "2 2"])
+        #expect(
+            try shop.texts("SELECT product_id || ' ' || tag_id FROM products_tags ORDER BY 1") == ["1 1", "1 2", "2 2"])
     }
 
     /// An update that is left out is not taken for done because another statement of the save has
@@ -174,8 +184,10 @@ struct ExcludedLinkTests {
         for name in ["Box", "Thing"] { model.entitiesByName[name]?.userInfo = ["ocd.table": name.lowercased()] }
         model.entitiesByName["Box"]?.relationshipsByName["things"]?.userInfo = ["ocd.column": "box"]
         let sql = """
-            CREATE TABLE box (id bigserial PRIMARY KEY, label text); CREATE TABLE thing (id bigserial PRIMARY KEY, name text, box bigint); \
-            INSERT INTO box (label) VALUES ('full'); INSERT INTO thing (name) VALUES ('a'); \(Self.trigger("UPDATE", "thing", "OF name"))
+            CREATE TABLE box (id bigserial PRIMARY KEY, label text); CREATE TABLE thing (id bigserial PRIMARY KEY, \
+            name text, box bigint); \
+            INSERT INTO box (label) VALUES ('full'); INSERT INTO thing (name) VALUES ('a'); \
+            \(Self.trigger("UPDATE", "thing", "OF name"))
             """
         let firm = try ExternalShop(sql: sql, model: model)
         let context = firm.context
@@ -207,11 +219,14 @@ struct ExcludedLinkTests {
 
     // MARK: Rows that are written elsewhere
 
-    private static let view = "; ALTER TABLE tags RENAME TO all_tags; CREATE VIEW tags AS SELECT id, label, xmin AS written FROM all_tags"
+    private static let view =
+        "; ALTER TABLE tags RENAME TO all_tags; CREATE VIEW tags AS SELECT id, label, xmin AS written FROM all_tags"
 
     private func shopWithView(_ triggers: String) throws -> ExternalShop {
         try ExternalShop(sql: ExternalShop.sql + Self.view + triggers) {
-            $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"]
+            $0.entitiesByName["Tag"]?.userInfo = [
+                "ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq",
+            ]
         }
     }
 

@@ -20,15 +20,21 @@ struct ExcludedPairTests {
     init() throws {
         warehouse = try Warehouse()
         try warehouse.context.performAndWait {
-            for number in 0..<4 { _ = warehouse.context.insert("Item", ["name": "\(number)", "code": Self.code(number)]) }
+            for number in 0..<4 {
+                _ = warehouse.context.insert("Item", ["name": "\(number)", "code": Self.code(number)])
+            }
             try warehouse.context.save()
         }
         try warehouse.run(Self.trigger)
     }
 
-    private static func code(_ number: Int) -> UUID { UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number))) }
+    private static func code(_ number: Int) -> UUID {
+        UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, UInt8(number)))
+    }
 
-    private func names(_ warehouse: Warehouse) throws -> [String?] { try warehouse.texts("SELECT name FROM item ORDER BY name") }
+    private func names(_ warehouse: Warehouse) throws -> [String?] {
+        try warehouse.texts("SELECT name FROM item ORDER BY name")
+    }
 
     /// Both stores or none, whichever is written last.
     @Test(arguments: [0, 1], [NSPostgreSQLStoreType, NSSQLiteStoreType, NSInMemoryStoreType])
@@ -39,7 +45,8 @@ struct ExcludedPairTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         var stores: [NSPersistentStore] = []
         for (kind, url) in place == 0
-            ? [(NSPostgreSQLStoreType, warehouse.url), (type, url)] : [(type, url), (NSPostgreSQLStoreType, warehouse.url)]
+            ? [(NSPostgreSQLStoreType, warehouse.url), (type, url)]
+            : [(type, url), (NSPostgreSQLStoreType, warehouse.url)]
         {
             stores.append(
                 try coordinator.addPersistentStore(
@@ -67,7 +74,9 @@ struct ExcludedPairTests {
             _ = context.insert("Item", ["name": "kept out"])
             _ = context.insert("Item", ["name": "again", "code": Self.code(1)])
             var error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.code == NSManagedObjectConstraintMergeError || error.localizedDescription.contains("to be inserted"), "\(error)")
+            #expect(
+                error.code == NSManagedObjectConstraintMergeError
+                    || error.localizedDescription.contains("to be inserted"), "\(error)")
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             error = try #require(throws: NSError.self) { try context.save() }
             #expect(error.localizedDescription.contains("rows of 'Item' to be inserted"), "\(error)")
@@ -87,7 +96,8 @@ struct ExcludedPairTests {
         try context.performAndWait {
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             let objects = (0..<count).map { number in
-                ["name": number == 1 ? "kept out" : "upsert \(number)", "code": Self.code(number), "stockCount": 7] as [String: Any]
+                ["name": number == 1 ? "kept out" : "upsert \(number)", "code": Self.code(number), "stockCount": 7]
+                    as [String: Any]
             }
             let error = try #require(throws: NSError.self) {
                 try context.execute(NSBatchInsertRequest(entityName: "Item", objects: objects))
@@ -118,7 +128,8 @@ struct ExcludedPairTests {
         let pooler = try Pooler(server)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         _ = try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema), options: nil)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: pooler.url(schema: warehouse.schema),
+            options: nil)
         let context = coordinator.newContext()
         try context.performAndWait {
             for item in try context.all("Item", nil, by: "name") { item.setValue(5, forKey: "stockCount") }
@@ -136,7 +147,8 @@ struct ExcludedPairTests {
         let proxy = try PostgreSQLProxy(WireConnection.server())
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         try coordinator.addPersistentStore(
-            ofType: NSPostgreSQLStoreType, configurationName: nil, at: proxy.url(schema: warehouse.schema), options: nil)
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: proxy.url(schema: warehouse.schema), options: nil
+        )
         let context = coordinator.newContext()
         try context.performAndWait {
             let new = context.insert("Item", ["name": "new"])

@@ -47,13 +47,18 @@ struct ExcludedRowTests {
 
         func change(_ context: NSManagedObjectContext) throws {
             switch self {
-            case .insertion: for number in 0..<3 { _ = context.insert("Item", ["name": number == 1 ? "kept out" : "\(number)"]) }
-            case .copy: for number in 0..<80 { _ = context.insert("Item", ["name": number == 1 ? "kept out" : "\(number)"]) }
+            case .insertion:
+                for number in 0..<3 { _ = context.insert("Item", ["name": number == 1 ? "kept out" : "\(number)"]) }
+            case .copy:
+                for number in 0..<80 { _ = context.insert("Item", ["name": number == 1 ? "kept out" : "\(number)"]) }
             case .update:
-                for item in try context.all("Item", "name IN {'kept out', 'first'}") { item.setValue(7, forKey: "stockCount") }
+                for item in try context.all("Item", "name IN {'kept out', 'first'}") {
+                    item.setValue(7, forKey: "stockCount")
+                }
             case .manyUpdates:
                 for item in try context.all("Item", nil).prefix(1200) { item.setValue(7, forKey: "stockCount") }
-            case .deletion: for item in try context.all("Item", "name IN {'kept out', 'first'}") { context.delete(item) }
+            case .deletion:
+                for item in try context.all("Item", "name IN {'kept out', 'first'}") { context.delete(item) }
             }
         }
     }
@@ -62,7 +67,8 @@ struct ExcludedRowTests {
         """
         CREATE FUNCTION keep_out() RETURNS trigger LANGUAGE plpgsql AS $$ DECLARE r record; BEGIN \
         IF TG_OP = 'INSERT' THEN r := NEW; ELSE r := OLD; END IF; \
-        IF r.\(column) = 'kept out' THEN RETURN NULL; ELSIF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END IF; END $$; \
+        IF r.\(column) = 'kept out' THEN RETURN NULL; ELSIF TG_OP = 'DELETE' THEN RETURN OLD; ELSE RETURN NEW; END \
+        IF; END $$; \
         CREATE TRIGGER keep_out BEFORE \(kind) ON \(table) FOR EACH ROW EXECUTE FUNCTION keep_out()
         """
     }
@@ -109,7 +115,9 @@ struct ExcludedRowTests {
         try context.performAndWait {
             for item in try context.all("Item") { item.setValue(5, forKey: "stockCount") }
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.localizedDescription.contains("Of 2 rows of 'Item' to be changed in the table 'item'"), "\(error)")
+            #expect(
+                error.localizedDescription.contains("Of 2 rows of 'Item' to be changed in the table 'item'"), "\(error)"
+            )
             #expect(error.localizedDescription.contains("All else was saved"), "\(error)")
             #expect(error.localizedRecoverySuggestion?.contains("Reset the context") == true, "\(error)")
             #expect(try warehouse.texts("SELECT name || stock_count FROM item ORDER BY id") == ["kept out0", "first5"])
@@ -149,7 +157,8 @@ struct ExcludedRowTests {
         try context.performAndWait {
             switch kind {
             case "INSERT": for label in ["more", "kept out"] { _ = context.insert("Tag", ["label": label]) }
-            case "UPDATE": for tag in try context.all("Tag") { tag.setValue("\(tag.text("label") ?? "")!", forKey: "label") }
+            case "UPDATE":
+                for tag in try context.all("Tag") { tag.setValue("\(tag.text("label") ?? "")!", forKey: "label") }
             default: for tag in try context.all("Tag") { context.delete(tag) }
             }
             let error = try #require(throws: NSError.self) { try context.save() }
@@ -165,14 +174,17 @@ struct ExcludedRowTests {
         try shop.fill()
         try shop.run(
             """
-            DELETE FROM products_tags; ALTER TABLE tags ENABLE ROW LEVEL SECURITY; CREATE POLICY all_rows ON tags FOR SELECT USING (true); \
-            CREATE POLICY all_updates ON tags FOR UPDATE USING (true); CREATE POLICY new_ones ON tags FOR DELETE USING (label = 'new')
+            DELETE FROM products_tags; ALTER TABLE tags ENABLE ROW LEVEL SECURITY; CREATE POLICY all_rows ON tags FOR \
+            SELECT USING (true); \
+            CREATE POLICY all_updates ON tags FOR UPDATE USING (true); CREATE POLICY new_ones ON tags FOR DELETE \
+            USING (label = 'new')
             """)
         let context = shop.context
         try context.performAndWait {
             for tag in try context.all("Tag") { context.delete(tag) }
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect(error.localizedDescription.contains("Of 2 rows of 'Tag' to be deleted in the table 'tags'"), "\(error)")
+            #expect(
+                error.localizedDescription.contains("Of 2 rows of 'Tag' to be deleted in the table 'tags'"), "\(error)")
         }
         #expect(try shop.texts("SELECT label FROM tags ORDER BY id") == ["new", "old"])
     }
@@ -183,7 +195,8 @@ struct ExcludedRowTests {
         let shop = try ExternalShop()
         try shop.run(
             """
-            CREATE TABLE recent_tags () INHERITS (tags); CREATE FUNCTION turn() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN \
+            CREATE TABLE recent_tags () INHERITS (tags); CREATE FUNCTION turn() RETURNS trigger LANGUAGE plpgsql \
+            SECURITY DEFINER AS $$ BEGIN \
             INSERT INTO recent_tags VALUES (NEW.*); RETURN NULL; END $$; \
             CREATE TRIGGER turn BEFORE INSERT ON tags FOR EACH ROW EXECUTE FUNCTION turn(); \
             ALTER FUNCTION turn() SET search_path TO \(shop.schema)

@@ -22,7 +22,8 @@ struct FailedStatementTests {
 
     /// The error of a statement: its user info, or that of the error which has led to it.
     private func expect(
-        _ error: NSError, _ sqlState: String, statementWith words: [String], sourceLocation: SourceLocation = #_sourceLocation
+        _ error: NSError, _ sqlState: String, statementWith words: [String],
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError ?? error
         #expect(error.userInfo["SQLSTATE"] as? String == sqlState, "\(error)", sourceLocation: sourceLocation)
@@ -30,7 +31,9 @@ struct FailedStatementTests {
         #expect(error.localizedDescription.contains(warehouse.schema), "\(error)", sourceLocation: sourceLocation)
         let statement = try #require(cause.userInfo["statement"] as? String, "\(error)", sourceLocation: sourceLocation)
         for word in words { #expect(statement.contains(word), "\(statement)", sourceLocation: sourceLocation) }
-        for value in [Self.name, "\(Self.count)"] { #expect(!statement.contains(value), "\(statement)", sourceLocation: sourceLocation) }
+        for value in [Self.name, "\(Self.count)"] {
+            #expect(!statement.contains(value), "\(statement)", sourceLocation: sourceLocation)
+        }
     }
 
     private func insertItems(_ count: Int) -> [NSManagedObject] {
@@ -65,7 +68,8 @@ struct FailedStatementTests {
     @Test(arguments: Kind.allCases) func aRefusedFetchShowsItsStatement(kind: Kind) throws {
         try warehouse.run("ALTER TABLE item RENAME COLUMN stock_count TO amount")
         let formats = [
-            "name == '\(Self.name)' AND stockCount > \(Self.count)", "name BEGINSWITH '\(Self.name)' OR stockCount IN {\(Self.count), 1}",
+            "name == '\(Self.name)' AND stockCount > \(Self.count)",
+            "name BEGINSWITH '\(Self.name)' OR stockCount IN {\(Self.count), 1}",
             "stockCount BETWEEN {\(Self.count), \(Self.count)} AND name LIKE '*\(Self.name)*'",
         ]
         try context.performAndWait {
@@ -134,10 +138,13 @@ struct FailedStatementTests {
             let update = NSBatchUpdateRequest(entityName: "Item")
             update.predicate = NSPredicate(format: "name BEGINSWITH %@", Self.name)
             update.propertiesToUpdate = ["stockCount": Self.count]
-            try expect(try #require(throws: NSError.self) { try context.execute(update) }, "23514", statementWith: ["UPDATE", "item"])
+            try expect(
+                try #require(throws: NSError.self) { try context.execute(update) }, "23514",
+                statementWith: ["UPDATE", "item"])
             let rows = [["name": Self.name, "stockCount": Self.count] as [String: Any]]
             let insertion = NSBatchInsertRequest(entityName: "Item", objects: rows)
-            try expect(try #require(throws: NSError.self) { try context.execute(insertion) }, "23514", statementWith: ["item"])
+            try expect(
+                try #require(throws: NSError.self) { try context.execute(insertion) }, "23514", statementWith: ["item"])
             #expect(try warehouse.texts("SELECT stock_count FROM item") == ["1"])
         }
     }
@@ -150,7 +157,8 @@ struct FailedStatementTests {
 
     @Test func aRefusedMigrationShowsItsStatement() throws {
         let (text, mark) = ("text", "mark")
-        let former = note(NSAttributeDescription(text, .stringAttributeType), NSAttributeDescription(mark, .integer32AttributeType))
+        let former = note(
+            NSAttributeDescription(text, .stringAttributeType), NSAttributeDescription(mark, .integer32AttributeType))
         let url = warehouse.url
         let tables = PostgreSQLTables(url)
         // The schema of the warehouse's own store is of no use here.
@@ -159,7 +167,9 @@ struct FailedStatementTests {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
             try coordinator.addPersistentStore(
                 ofType: NSPostgreSQLStoreType, configurationName: nil, at: url,
-                options: [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+                options: [
+                    NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+                ])
             return coordinator.newContext()
         }
         let first = try open(former)
@@ -169,7 +179,9 @@ struct FailedStatementTests {
         }
         #expect(tables.execute("CREATE VIEW marks AS SELECT mark FROM note"))
         let before = tables.content
-        let error = try #require(throws: NSError.self) { try open(note(NSAttributeDescription(text, .stringAttributeType))) }
+        let error = try #require(throws: NSError.self) {
+            try open(note(NSAttributeDescription(text, .stringAttributeType)))
+        }
         // Others depend on what it drops.
         try expect(error, "2BP01", statementWith: ["ALTER TABLE", "note", "mark"])
         #expect(error.code == NSMigrationError)
@@ -202,7 +214,8 @@ struct FailedStatementTests {
             case .missingDestination: try warehouse.run("DELETE FROM maker")
             case .missingRight:
                 try warehouse.run(
-                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE insufficient_privilege; END$$; "
+                    "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN RAISE "
+                        + "insufficient_privilege; END$$; "
                         + "CREATE TRIGGER refuse BEFORE UPDATE ON item FOR EACH STATEMENT EXECUTE FUNCTION refuse()")
             case .heldRows: try holder.run("BEGIN; UPDATE \(warehouse.schema).item SET small = 1")
             }

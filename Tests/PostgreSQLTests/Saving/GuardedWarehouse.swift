@@ -38,7 +38,8 @@ struct GuardedWarehouse {
     /// A context on a coordinator of its own, to be kept by who asks for it.
     func program(_ model: NSManagedObjectModel) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-        try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         let context = coordinator.newContext()
         return context
     }

@@ -18,7 +18,9 @@ struct KeyBlockTests {
     }
 
     private static func keys(_ objects: [NSManagedObject]) -> [Int64] {
-        objects.compactMap { $0.objectID.isTemporaryID ? nil : Int64($0.objectID.uriRepresentation().lastPathComponent.dropFirst()) }
+        objects.compactMap {
+            $0.objectID.isTemporaryID ? nil : Int64($0.objectID.uriRepresentation().lastPathComponent.dropFirst())
+        }
     }
 
     /// The last key of an entity's table that somebody has taken, as the server has it.
@@ -122,7 +124,8 @@ struct KeyBlockTests {
                     let count = [1, 3, 40, 700][(index + round) % 4]
                     // Every other time the objects are not saved.
                     let isSaved = round.isMultiple(of: 2)
-                    let keys = try isSaved ? Self.save(count, in: contexts[index]) : Self.handOut(count, in: contexts[index])
+                    let keys =
+                        try isSaved ? Self.save(count, in: contexts[index]) : Self.handOut(count, in: contexts[index])
                     #expect(keys.count == count)
                     handedOut.withLock { $0.append(keys) }
                     contexts[index].performAndWait { contexts[index].reset() }

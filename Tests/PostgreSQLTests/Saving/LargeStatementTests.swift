@@ -34,7 +34,9 @@ struct LargeStatementTests {
         context.reset()
         let tags = try context.all("Tag", by: "label")
         #expect(tags.count == count)
-        for (number, tag) in tags.enumerated() { #expect(tag.value(forKey: "picture") as? Data == data(number + shift), "\(number)") }
+        for (number, tag) in tags.enumerated() {
+            #expect(tag.value(forKey: "picture") as? Data == data(number + shift), "\(number)")
+        }
     }
 
     private func label(_ number: Int) -> String { String(format: "%03d", number) }
@@ -44,7 +46,9 @@ struct LargeStatementTests {
             for number in 0..<count { _ = context.insert("Tag", ["label": label(number), "picture": data(number)]) }
             try context.save()
             try expectTags(count)
-            for (number, tag) in try context.all("Tag", by: "label").enumerated() { tag.setValue(data(number + 1), forKey: "picture") }
+            for (number, tag) in try context.all("Tag", by: "label").enumerated() {
+                tag.setValue(data(number + 1), forKey: "picture")
+            }
             try context.save()
             try expectTags(count, 1)
         }
@@ -58,8 +62,12 @@ struct LargeStatementTests {
             for number in 0..<count { _ = context.insert("Item", ["name": "\(number)", "stockCount": number]) }
             try context.save()
             let items = try context.all("Item", by: "stockCount")
-            if isOvertaken { try warehouse.run("UPDATE item SET weight = 1, version = version + 1 WHERE stock_count = 1100") }
-            for (number, item) in items.enumerated() { item.setValue(String(repeating: "x", count: 100) + "\(number)", forKey: "name") }
+            if isOvertaken {
+                try warehouse.run("UPDATE item SET weight = 1, version = version + 1 WHERE stock_count = 1100")
+            }
+            for (number, item) in items.enumerated() {
+                item.setValue(String(repeating: "x", count: 100) + "\(number)", forKey: "name")
+            }
             if isOvertaken {
                 let error = try #require(throws: NSError.self) { try context.save() }
                 #expect(error.code == NSManagedObjectMergeError)

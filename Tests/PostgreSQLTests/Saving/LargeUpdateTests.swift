@@ -38,7 +38,10 @@ struct LargeUpdateTests {
             #expect(try warehouse.texts("SELECT count(*) FROM \(table) WHERE \(key) = 'mine'") == ["0"])
             context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
             try context.save()
-            #expect(try warehouse.texts("SELECT \(key) || count(*) FROM \(table) GROUP BY \(key) ORDER BY 1") == ["mine1199", "theirs1"])
+            #expect(
+                try warehouse.texts("SELECT \(key) || count(*) FROM \(table) GROUP BY \(key) ORDER BY 1") == [
+                    "mine1199", "theirs1",
+                ])
             #expect(try warehouse.texts("SELECT DISTINCT version FROM \(table)") == ["2"])
             #expect(objects[700].value(forKey: key) as? String == "theirs")
             // What was published is what is there: the next save finds its versions.
@@ -71,7 +74,8 @@ struct LargeUpdateTests {
             let context = writers[index]
             context.performAndWait { context.countItems(times: 4, by: index == 1 ? "name" : "objectID") }
         }
-        #expect(try warehouse.texts("SELECT stock_count || ' ' || count(*) FROM item GROUP BY stock_count") == ["12 1200"])
+        #expect(
+            try warehouse.texts("SELECT stock_count || ' ' || count(*) FROM item GROUP BY stock_count") == ["12 1200"])
         withExtendedLifetime(objects) {}
     }
 
@@ -89,7 +93,10 @@ struct LargeUpdateTests {
             try context.save()
             #expect(mine.objectID.uriRepresentation().lastPathComponent == "p3")
         }
-        #expect(try warehouse.texts("SELECT id || ' ' || title FROM maker ORDER BY id") == ["1 first", "2 theirs", "3 mine"])
+        #expect(
+            try warehouse.texts("SELECT id || ' ' || title FROM maker ORDER BY id") == [
+                "1 first", "2 theirs", "3 mine",
+            ])
     }
 
     /// Looked at by the commit alone.
@@ -118,8 +125,10 @@ struct LargeUpdateTests {
         place.name = "place"
         place.attributeType = .stringAttributeType
         place.derivationExpression = NSExpression(format: "bin.name")
-        let bin = NSEntityDescription("Bin", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), total])
-        let part = NSEntityDescription("Part", class: "NSManagedObject", [NSAttributeDescription("price", .integer64AttributeType), place])
+        let bin = NSEntityDescription(
+            "Bin", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType), total])
+        let part = NSEntityDescription(
+            "Part", class: "NSManagedObject", [NSAttributeDescription("price", .integer64AttributeType), place])
         relate(bin, "parts", toMany: true, part, inverse: "bin")
         let warehouse = try Warehouse(NSManagedObjectModel([bin, part]))
         let context = warehouse.context
@@ -133,12 +142,16 @@ struct LargeUpdateTests {
                 try context.save()
                 let sums = "SELECT DISTINCT name || ' ' || total || ' ' || version FROM bin"
                 #expect(try warehouse.texts(sums) == ["renamed \(round) \(2 * round) \(round)"])
-                #expect(try warehouse.texts("SELECT DISTINCT place || ' ' || version FROM part") == ["renamed \(round) \(round)"])
+                #expect(
+                    try warehouse.texts("SELECT DISTINCT place || ' ' || version FROM part") == [
+                        "renamed \(round) \(round)"
+                    ])
                 #expect(Set(bins.map { $0.value(forKey: "total") as? Int }) == [2 * round])
                 #expect(Set(parts.map { $0.value(forKey: "place") as? String }) == ["renamed \(round)"])
             }
             // One row of others, and nothing of the first attempt is left behind.
-            try warehouse.run("UPDATE part SET price = 100, version = version + 1 WHERE id = (SELECT min(id) FROM part)")
+            try warehouse.run(
+                "UPDATE part SET price = 100, version = version + 1 WHERE id = (SELECT min(id) FROM part)")
             for bin in bins { bin.setValue("last", forKey: "name") }
             for part in parts { part.setValue(9, forKey: "price") }
             let error = try #require(throws: NSError.self) { try context.save() }

@@ -75,7 +75,8 @@ struct LostAnswerTests {
             #expect(proxy.cuts == 1)
             #expect(error.localizedDescription.contains("cannot be asked whether it was"), "\(error)")
             #expect(error.localizedDescription.contains("Expired"), "\(error)")
-            let save = try #require(try warehouse.texts("SELECT save FROM ocd_transaction WHERE number = 2").first ?? nil)
+            let save = try #require(
+                try warehouse.texts("SELECT save FROM ocd_transaction WHERE number = 2").first ?? nil)
             #expect(error.localizedRecoverySuggestion?.contains(save) == true, "\(error)")
         }
     }
@@ -83,7 +84,9 @@ struct LostAnswerTests {
     // MARK: Copies
 
     /// Copies a store in memory through the proxy into a store that is there already.
-    private func copy(_ conduct: (inout PostgreSQLProxy.Conduct) -> Void) throws -> (copy: Result<Void, any Error>, count: String?) {
+    private func copy(_ conduct: (inout PostgreSQLProxy.Conduct) -> Void) throws -> (
+        copy: Result<Void, any Error>, count: String?
+    ) {
         let warehouse = try Warehouse(through: proxy)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let source = try coordinator.addPersistentStore(ofType: NSInMemoryStoreType, configurationName: nil, at: nil)
@@ -94,7 +97,8 @@ struct LostAnswerTests {
         }
         conduct(&proxy.conduct)
         let result = Result<Void, any Error> {
-            let copy = try coordinator.migratePersistentStore(source, to: warehouse.url, withType: NSPostgreSQLStoreType)
+            let copy = try coordinator.migratePersistentStore(
+                source, to: warehouse.url, withType: NSPostgreSQLStoreType)
             #expect(coordinator.persistentStores == [copy])
             let found = try context.performAndWait { try context.all("Item").count }
             #expect(found == 70)

@@ -16,8 +16,10 @@ struct OldTransactionTests {
         // Thousands of saves of long ago.
         try warehouse.run(
             "UPDATE ocd_transaction SET at = at - interval '3 years' WHERE number = 1; INSERT INTO ocd_transaction "
-                + "SELECT n, gen_random_uuid(), now() - interval '31 days' + n * interval '1 second' FROM generate_series(2, 5000) AS n; "
-                + "INSERT INTO ocd_transaction SELECT n, gen_random_uuid(), now() - interval '29 days' FROM generate_series(5001, 6996) AS n; "
+                + "SELECT n, gen_random_uuid(), now() - interval '31 days' + n * interval '1 second' FROM "
+                + "generate_series(2, 5000) AS n; "
+                + "INSERT INTO ocd_transaction SELECT n, gen_random_uuid(), now() - interval '29 days' FROM "
+                + "generate_series(5001, 6996) AS n; "
                 + "UPDATE ocd_store SET last_transaction = 6996")
     }
 
@@ -26,7 +28,9 @@ struct OldTransactionTests {
         try warehouse.context.save()
     }
 
-    private var numbers: [String?] { get throws { try warehouse.texts("SELECT min(number) || ' ' || count(*) FROM ocd_transaction") } }
+    private var numbers: [String?] {
+        get throws { try warehouse.texts("SELECT min(number) || ' ' || count(*) FROM ocd_transaction") }
+    }
 
     @Test(arguments: ["save", "batch"]) func oneOfAThousandSavesRemovesOldOnes(kind: String) throws {
         try warehouse.context.performAndWait {
@@ -51,9 +55,11 @@ struct OldTransactionTests {
         let role = "\(warehouse.schema)_saver"
         let schema = warehouse.schema
         try warehouse.run(
-            "CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role); GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA "
+            "CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role); GRANT SELECT, INSERT, UPDATE ON "
+                + "ALL TABLES IN SCHEMA "
                 + "\(schema) TO \(role)")
-        let url = try #require(URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
+        let url = try #require(
+            URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
         let context = coordinator.newContext()

@@ -30,7 +30,9 @@ struct RequiredRelationshipTests {
         tables = PostgreSQLTables(warehouse.url)
         let context = warehouse.context
         try context.performAndWait {
-            let (department, room) = (context.insert("Department", ["name": "sales"]), context.insert("Room", ["name": "1"]))
+            let (department, room) = (
+                context.insert("Department", ["name": "sales"]), context.insert("Room", ["name": "1"])
+            )
             let office = context.insert("Office", ["name": "top"])
             _ = context.insert("Employee", ["name": "Ann", "department": department, "room": room])
             _ = context.insert("Manager", ["name": "Bob", "department": department, "room": room, "office": office])
@@ -50,9 +52,12 @@ struct RequiredRelationshipTests {
         #expect(failure("DELETE FROM office")?.contains("employee_office_id_fkey") == true)
         #expect(failure("DELETE FROM room") == nil)
         #expect(
-            tables.column("SELECT name FROM employee WHERE department_id IS NOT NULL AND room_id IS NULL ORDER BY 1") == ["Ann", "Bob"])
+            tables.column("SELECT name FROM employee WHERE department_id IS NOT NULL AND room_id IS NULL ORDER BY 1")
+                == ["Ann", "Bob"])
         #expect(failure("UPDATE employee SET department_id = NULL")?.contains("department_id") == true)
-        #expect(failure("UPDATE employee SET office_id = NULL WHERE name = 'Bob'")?.contains("employee_office_id_check") == true)
+        #expect(
+            failure("UPDATE employee SET office_id = NULL WHERE name = 'Bob'")?.contains("employee_office_id_check")
+                == true)
     }
 
     @Test func aSaveMayDeleteADestinationWithWhatRequiresIt() throws {
@@ -65,7 +70,10 @@ struct RequiredRelationshipTests {
             try context.all("Manager").forEach(context.delete)
             try context.save()
         }
-        #expect(tables.rows("SELECT e.name, d.name FROM employee e JOIN department d ON d.id = department_id") == [["Ann", "new"]])
+        #expect(
+            tables.rows("SELECT e.name, d.name FROM employee e JOIN department d ON d.id = department_id") == [
+                ["Ann", "new"]
+            ])
     }
 
     /// Another program's object, of which this one knows nothing, keeps the department.
@@ -79,16 +87,21 @@ struct RequiredRelationshipTests {
             #expect(
                 failure(
                     "INSERT INTO employee (id, version, entity, name, department_id) "
-                        + "SELECT 1000, 1, number, 'Eve', (SELECT id FROM department) FROM ocd_entity WHERE name = 'Employee'") == nil)
+                        + "SELECT 1000, 1, number, 'Eve', (SELECT id FROM department) FROM ocd_entity WHERE name = "
+                        + "'Employee'"
+                ) == nil)
             let error = #expect(throws: NSError.self) { try context.save() }
-            #expect(error?.code == CocoaError.Code.managedObjectReferentialIntegrity.rawValue, "\(String(describing: error))")
+            #expect(
+                error?.code == CocoaError.Code.managedObjectReferentialIntegrity.rawValue,
+                "\(String(describing: error))")
         }
         #expect(tables.integer("SELECT count(*) FROM employee") == 3)
     }
 
     @Test func rowsThatRequireEachOtherAreSavedTogether() throws {
         let (king, queen) = (
-            NSEntityDescription("King", class: "NSManagedObject", []), NSEntityDescription("Queen", class: "NSManagedObject", [])
+            NSEntityDescription("King", class: "NSManagedObject", []),
+            NSEntityDescription("Queen", class: "NSManagedObject", [])
         )
         relate(king, "queen", optional: false, queen, inverse: "king")
         queen.relationshipsByName["king"]?.isOptional = false
@@ -102,7 +115,9 @@ struct RequiredRelationshipTests {
             king.setValue(queen, forKey: "queen")
             try context.save()
         }
-        #expect(try warehouse.texts("SELECT count(*) FROM king k JOIN queen q ON k.queen_id = q.id AND q.king_id = k.id") == ["2"])
+        #expect(
+            try warehouse.texts("SELECT count(*) FROM king k JOIN queen q ON k.queen_id = q.id AND q.king_id = k.id")
+                == ["2"])
     }
 
     // MARK: Migration

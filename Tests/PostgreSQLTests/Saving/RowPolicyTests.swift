@@ -12,7 +12,8 @@ struct RowPolicyTests {
     /// Items named "kept" are to be read and made only.
     private static let policies = [
         (table: "item", policy: "FOR SELECT USING (true)"), (table: "item", policy: "FOR INSERT WITH CHECK (true)"),
-        (table: "item", policy: "FOR UPDATE USING (name <> 'kept')"), (table: "item", policy: "FOR DELETE USING (name <> 'kept')"),
+        (table: "item", policy: "FOR UPDATE USING (name <> 'kept')"),
+        (table: "item", policy: "FOR DELETE USING (name <> 'kept')"),
     ]
     private let model: NSManagedObjectModel
     private let guarded: GuardedWarehouse
@@ -39,7 +40,8 @@ struct RowPolicyTests {
         guarded.tables.column(
             """
             SELECT i.name || ' ' || i.stock_count || ' ' || coalesce(m.title, '-') || ' ' \
-            || (SELECT count(*) FROM item_tags t WHERE t.item_id = i.id) FROM item i LEFT JOIN maker m ON m.id = i.maker_id ORDER BY 1
+            || (SELECT count(*) FROM item_tags t WHERE t.item_id = i.id) FROM item i LEFT JOIN maker m ON m.id = \
+            i.maker_id ORDER BY 1
             """)
     }
 
@@ -51,7 +53,9 @@ struct RowPolicyTests {
 
     /// A row that may not be changed is no conflict: the save fails at once with an error of its
     /// own, whatever the merge policy.
-    @Test(arguments: [NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback])
+    @Test(arguments: [
+        NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
+    ])
     func aChangeIsRefusedByName(policy: NSMergePolicy) throws {
         try context.performAndWait {
             context.mergePolicy = policy
@@ -103,7 +107,9 @@ struct RowPolicyTests {
     @Test(arguments: ["Item", "Maker"]) func aBatchDeletionIsReportedAsItIs(entity: String) throws {
         let request = NSBatchDeleteRequest(fetchRequest: NSFetchRequest<any NSFetchRequestResult>(entityName: entity))
         request.resultType = .resultTypeCount
-        let outcome = Result { try context.performAndWait { (try context.execute(request) as? NSBatchDeleteResult)?.result as? Int } }
+        let outcome = Result {
+            try context.performAndWait { (try context.execute(request) as? NSBatchDeleteResult)?.result as? Int }
+        }
         switch outcome {
         case .failure: #expect(state == Self.untouched)
         case .success(let count):
@@ -114,7 +120,8 @@ struct RowPolicyTests {
         #expect(guarded.tables.value("SELECT count(*) FROM maker") == "1")
         // No pair leads to a row that is gone.
         #expect(
-            guarded.tables.value("SELECT count(*) FROM item_tags t WHERE NOT EXISTS (SELECT FROM item i WHERE i.id = t.item_id)") == "0")
+            guarded.tables.value(
+                "SELECT count(*) FROM item_tags t WHERE NOT EXISTS (SELECT FROM item i WHERE i.id = t.item_id)") == "0")
     }
 
     @Test(arguments: [NSBatchUpdateRequestResultType.updatedObjectIDsResultType, .updatedObjectsCountResultType])
@@ -122,7 +129,9 @@ struct RowPolicyTests {
         let request = NSBatchUpdateRequest(entityName: "Item")
         request.propertiesToUpdate = ["stockCount": 7]
         request.resultType = resultType
-        let outcome = Result { try context.performAndWait { (try context.execute(request) as? NSBatchUpdateResult)?.result } }
+        let outcome = Result {
+            try context.performAndWait { (try context.execute(request) as? NSBatchUpdateResult)?.result }
+        }
         switch outcome {
         case .failure: #expect(state == Self.untouched)
         case .success(let result):

@@ -28,7 +28,9 @@ struct ScatteredKeyTests {
             var all: Set<Int64> = []
             for round in 0..<8 {
                 let maker = context.insert("Maker", ["title": "\(round)"])
-                let items = (0..<60).map { context.insert("Item", ["name": "\(round) \($0)", "stockCount": $0, "maker": maker]) }
+                let items = (0..<60).map {
+                    context.insert("Item", ["name": "\(round) \($0)", "stockCount": $0, "maker": maker])
+                }
                 try context.save()
                 let keys = keys(items).sorted()
                 try #require(keys.count == 60)
@@ -49,7 +51,9 @@ struct ScatteredKeyTests {
             let request = NSFetchRequest<NSManagedObject>(entityName: "Maker")
             request.relationshipKeyPathsForPrefetching = ["items"]
             let makers = try reader.fetch(request)
-            #expect(makers.map { ($0.value(forKey: "items") as? Set<NSManagedObject>)?.count } == Array(repeating: 60, count: 8))
+            #expect(
+                makers.map { ($0.value(forKey: "items") as? Set<NSManagedObject>)?.count }
+                    == Array(repeating: 60, count: 8))
             for item in try reader.all("Item", "stockCount < 30") { reader.delete(item) }
             try reader.save()
             let insertion = NSBatchInsertRequest(entityName: "Item", objects: (0..<20).map { ["name": "batch \($0)"] })
@@ -101,7 +105,9 @@ struct ScatteredKeyTests {
     }
 
     @Test func whatMeansNothingIsRefused() throws {
-        let error = try #require(throws: NSError.self) { try open(try WireConnection.server().newSchemaName(), "random") }
+        let error = try #require(throws: NSError.self) {
+            try open(try WireConnection.server().newSchemaName(), "random")
+        }
         #expect(error.localizedDescription.contains("ocd.keys=random"))
         #expect(error.localizedRecoverySuggestion?.contains("scattered") == true)
     }

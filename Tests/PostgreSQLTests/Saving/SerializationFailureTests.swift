@@ -33,7 +33,8 @@ struct SerializationFailureTests {
             """
             CREATE SEQUENCE attempts; \
             CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-            IF nextval('attempts') <= \(count) THEN RAISE EXCEPTION 'met' USING ERRCODE = '\(state)'; END IF; RETURN NULL; END $$; \
+            IF nextval('attempts') <= \(count) THEN RAISE EXCEPTION 'met' USING ERRCODE = '\(state)'; END IF; RETURN \
+            NULL; END $$; \
             CREATE \(atCommit ? "CONSTRAINT " : "")TRIGGER fail AFTER INSERT OR UPDATE OR DELETE ON item \
             \(atCommit ? "DEFERRABLE INITIALLY DEFERRED FOR EACH ROW" : "FOR EACH STATEMENT") EXECUTE FUNCTION fail()
             """)
@@ -49,7 +50,8 @@ struct SerializationFailureTests {
             case .copy:
                 for number in 0..<70 { _ = context.insert("Item", ["name": "new \(number)"]) }
                 try context.save()
-            case .batchInsertion: try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["name": "new"]]))
+            case .batchInsertion:
+                try context.execute(NSBatchInsertRequest(entityName: "Item", objects: [["name": "new"]]))
             case .batchUpdate:
                 let update = NSBatchUpdateRequest(entityName: "Item")
                 update.propertiesToUpdate = ["stockCount": 9]
@@ -64,7 +66,8 @@ struct SerializationFailureTests {
     }
 
     private func content() throws -> String? {
-        try warehouse.texts("SELECT count(*) || ' ' || count(DISTINCT name) || ' ' || coalesce(sum(stock_count), 0) FROM item")[0]
+        try warehouse.texts(
+            "SELECT count(*) || ' ' || count(DISTINCT name) || ' ' || coalesce(sum(stock_count), 0) FROM item")[0]
     }
 
     private func expected(_ writing: Writing) -> String {
@@ -76,7 +79,9 @@ struct SerializationFailureTests {
         }
     }
 
-    @Test(arguments: Writing.allCases, ["40001", "40P01"]) func whatIsEndedIsTriedAgain(_ writing: Writing, state: String) throws {
+    @Test(arguments: Writing.allCases, ["40001", "40P01"]) func whatIsEndedIsTriedAgain(
+        _ writing: Writing, state: String
+    ) throws {
         for atCommit in [false, true] {
             let test = try Self()
             try test.failFirst(3, state, atCommit: atCommit)
@@ -84,7 +89,8 @@ struct SerializationFailureTests {
             #expect(try test.content() == expected(writing), "at commit: \(atCommit)")
             // What is copied has a trigger's call for each row at the commit.
             let calls = atCommit && writing == .copy ? 73 : 4
-            #expect(try test.warehouse.texts("SELECT last_value FROM attempts") == ["\(calls)"], "at commit: \(atCommit)")
+            #expect(
+                try test.warehouse.texts("SELECT last_value FROM attempts") == ["\(calls)"], "at commit: \(atCommit)")
             // The numbers of transactions have no gaps: what was rolled back was no transaction.
             #expect(try test.warehouse.texts("SELECT number FROM ocd_transaction ORDER BY 1") == ["1", "2"])
         }
@@ -113,7 +119,9 @@ struct SerializationFailureTests {
         try failFirst(1, "40001", atCommit: isSecond)
         let context = warehouse.context
         context.performAndWait {
-            for target in [warehouse.store, store] { context.assign(context.insert("Item", ["name": "new"]), to: target) }
+            for target in [warehouse.store, store] {
+                context.assign(context.insert("Item", ["name": "new"]), to: target)
+            }
             var failures = 0
             while context.hasChanges, failures < 3 {
                 do { try context.save() } catch {

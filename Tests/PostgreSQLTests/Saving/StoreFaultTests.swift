@@ -16,7 +16,8 @@ struct StoreFaultTests {
         try connection.texts(
             """
             SELECT pg_terminate_backend(pid)::text FROM pg_stat_activity WHERE application_name = 'OpenCoreData' \
-            AND pid IN (SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relnamespace = '\(schema)'::regnamespace)
+            AND pid IN (SELECT l.pid FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relnamespace = \
+            '\(schema)'::regnamespace)
             """
         ).count { $0 == "true" }
     }
@@ -123,7 +124,9 @@ struct StoreFaultTests {
     }
 
     @Test func aStoreWithoutFreeConnectionsSaysSo() throws {
-        let warehouse = try Warehouse(options: [NSPersistentStoreConnectionPoolMaxSizeKey: 1, NSPersistentStoreTimeoutOption: 0.2])
+        let warehouse = try Warehouse(options: [
+            NSPersistentStoreConnectionPoolMaxSizeKey: 1, NSPersistentStoreTimeoutOption: 0.2,
+        ])
         let pool = try #require(warehouse.store as? PostgreSQLStore).backend().pool
         try pool.withConnection { _ in
             let error = try #require(throws: NSError.self) { try pool.withConnection { _ in } }

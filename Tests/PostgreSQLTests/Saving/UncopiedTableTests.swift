@@ -17,11 +17,13 @@ struct UncopiedTableTests {
         """
     private static let trigger = """
         ; CREATE FUNCTION take() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN \
-        INSERT INTO all_tags (id, label) OVERRIDING SYSTEM VALUE VALUES (NEW.id, NEW.label || '!'); RETURN NEW; END $$; \
+        INSERT INTO all_tags (id, label) OVERRIDING SYSTEM VALUE VALUES (NEW.id, NEW.label || '!'); RETURN NEW; END \
+        $$; \
         CREATE TRIGGER take INSTEAD OF INSERT ON tags FOR EACH ROW EXECUTE FUNCTION take()
         """
 
-    private func insertBatch(_ entity: String, _ key: String, _ count: Int, into context: NSManagedObjectContext) throws {
+    private func insertBatch(_ entity: String, _ key: String, _ count: Int, into context: NSManagedObjectContext) throws
+    {
         let request = NSBatchInsertRequest(entityName: entity, objects: (0..<count).map { [key: "batch \($0)"] })
         request.resultType = .count
         #expect((try context.execute(request) as? NSBatchInsertResult)?.result as? Int == count)
@@ -29,7 +31,9 @@ struct UncopiedTableTests {
 
     @Test(arguments: [false, true]) func manyRowsGoIntoAView(hasTrigger: Bool) throws {
         let shop = try ExternalShop(sql: ExternalShop.sql + Self.view + (hasTrigger ? Self.trigger : "")) {
-            $0.entitiesByName["Tag"]?.userInfo = ["ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq"]
+            $0.entitiesByName["Tag"]?.userInfo = [
+                "ocd.table": "tags", "ocd.version": "written", "ocd.sequence": "tags_id_seq",
+            ]
         }
         try shop.context.performAndWait {
             for number in 0..<Self.many { _ = shop.context.insert("Tag", ["label": "save \(number)"]) }
@@ -37,9 +41,14 @@ struct UncopiedTableTests {
             try insertBatch("Tag", "label", Self.many, into: shop.context)
         }
         let kinds = try shop.texts(
-            "SELECT split_part(label, ' ', 1) || count(DISTINCT label) FROM all_tags GROUP BY split_part(label, ' ', 1) ORDER BY 1")
+            "SELECT split_part(label, ' ', 1) || count(DISTINCT label) FROM all_tags GROUP BY split_part(label, ' ', "
+                + "1) ORDER BY 1"
+        )
         #expect(kinds == ["batch\(Self.many)", "save\(Self.many)"])
-        #expect(try shop.texts("SELECT count(*) FROM all_tags WHERE label LIKE '%!'") == [hasTrigger ? "\(2 * Self.many)" : "0"])
+        #expect(
+            try shop.texts("SELECT count(*) FROM all_tags WHERE label LIKE '%!'") == [
+                hasTrigger ? "\(2 * Self.many)" : "0"
+            ])
         #expect(try shop.texts("SELECT last_value FROM tags_id_seq") == ["\(2 * Self.many)"])
     }
 
@@ -50,7 +59,9 @@ struct UncopiedTableTests {
         let context = try guarded.program(Warehouse.model())
         try context.performAndWait {
             let maker = context.insert("Maker", ["title": "ACME"])
-            for number in 0..<Self.many { _ = context.insert("Item", ["name": "save \(number)", "maker": maker, "stockCount": number]) }
+            for number in 0..<Self.many {
+                _ = context.insert("Item", ["name": "save \(number)", "maker": maker, "stockCount": number])
+            }
             for number in 0..<60 { _ = context.insert("Kit", ["name": "kit \(number)"]) }
             try context.save()
             try insertBatch("Item", "name", 70, into: context)

@@ -34,7 +34,8 @@ struct AsynchronousOpeningTests {
 
     @Test func aStoreThatCannotBeAddedIsToldOf() async throws {
         let container = NSPersistentContainer(name: "Shop", managedObjectModel: Warehouse.model())
-        let error = await errorOfLoading(container, try #require(URL(string: "postgresql://app:hush@/app?host=/nowhere/at/all")))
+        let error = await errorOfLoading(
+            container, try #require(URL(string: "postgresql://app:hush@/app?host=/nowhere/at/all")))
         #expect(error?.contains("/nowhere/at/all") == true)
         #expect(error?.contains("hush") == false)
         #expect(container.persistentStoreCoordinator.persistentStores.isEmpty)

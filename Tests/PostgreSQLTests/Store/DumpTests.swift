@@ -19,7 +19,8 @@ import Testing
 
     private func open(_ url: URL) throws -> NSManagedObjectContext {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
-        _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: nil)
+        _ = try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: nil)
         let context = coordinator.newContext()
         return context
     }
@@ -32,7 +33,8 @@ import Testing
         let maker = context.insert("Maker", ["title": "Forge"])
         let tag = context.insert("Tag", ["label": "new"])
         for number in 0..<3 {
-            let item = context.insert(number == 0 ? "Kit" : "Item", ["name": "É\(number)", "maker": maker, "code": UUID()])
+            let item = context.insert(
+                number == 0 ? "Kit" : "Item", ["name": "É\(number)", "maker": maker, "code": UUID()])
             item.setValue(NSOrderedSet(array: [tag]), forKey: "tags")
         }
         try context.save()

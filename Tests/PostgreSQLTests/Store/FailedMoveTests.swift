@@ -18,7 +18,9 @@ struct FailedMoveTests {
 
     private func replaced(_ url: URL, _ name: String, by value: String) throws -> URL {
         var components = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
-        components.queryItems = components.queryItems?.map { $0.name == name ? URLQueryItem(name: name, value: value) : $0 }
+        components.queryItems = components.queryItems?.map {
+            $0.name == name ? URLQueryItem(name: name, value: value) : $0
+        }
         return try #require(components.url)
     }
 
@@ -28,9 +30,11 @@ struct FailedMoveTests {
         case .emptySchema: return try replaced(warehouse.url, "ocd.schema", by: WireConnection.server().newSchemaName())
         case .unreachableServer: return try replaced(warehouse.url, "host", by: "/nowhere/at/all")
         case .unknownDatabase:
-            return try #require(URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "/app?", with: "/nodatabase?")))
+            return try #require(
+                URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "/app?", with: "/nodatabase?")))
         case .otherModel:
-            let note = NSEntityDescription("Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+            let note = NSEntityDescription(
+                "Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
             return try Warehouse(NSManagedObjectModel([note])).url
         }
     }
@@ -121,7 +125,8 @@ struct FailedMoveTests {
         #expect(holder.execute("BEGIN; LOCK TABLE ocd_store IN ACCESS EXCLUSIVE MODE"))
         let (coordinator, store, place) = (warehouse.coordinator, warehouse.store, target.url)
         let move = OtherThread { coordinator.setURL(place, for: store) }
-        let waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(target.schema).ocd_store'::regclass"
+        let waiting =
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = '\(target.schema).ocd_store'::regclass"
         let observer = PostgreSQLTables(target.url)
         #expect(wait { observer.integer(waiting) != 0 || move.isOver })
         #expect(!move.isOver)
@@ -135,7 +140,8 @@ struct FailedMoveTests {
     // MARK: Metadata
 
     private func origin(_ type: String, at url: URL) throws -> String? {
-        try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)["origin"] as? String
+        try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: type, at: url, options: nil)["origin"]
+            as? String
     }
 
     private func setOrigin(_ origin: String, of store: NSPersistentStore, _ coordinator: NSPersistentStoreCoordinator) {
@@ -208,7 +214,8 @@ struct FailedMoveTests {
         return warehouse.url
     }
 
-    @Test(arguments: Target.allCases) func aStoreThatCannotBeCopiedHearsOthersAndSavesItsMetadata(target: Target) throws {
+    @Test(arguments: Target.allCases) func aStoreThatCannotBeCopiedHearsOthersAndSavesItsMetadata(target: Target) throws
+    {
         let warehouse = try Warehouse(options: Self.following)
         let (coordinator, store) = (warehouse.coordinator, warehouse.store)
         let item = try followedItem(warehouse.context)
@@ -216,7 +223,8 @@ struct FailedMoveTests {
         let place = try url(target)
         setOrigin("here", of: store, coordinator)
         #expect(throws: NSError.self) {
-            try coordinator.migratePersistentStore(store, to: place, options: Self.following, withType: NSPostgreSQLStoreType)
+            try coordinator.migratePersistentStore(
+                store, to: place, options: Self.following, withType: NSPostgreSQLStoreType)
         }
         #expect(coordinator.persistentStores == [store])
         #expect(try origin(NSPostgreSQLStoreType, at: warehouse.url) == nil)
@@ -253,7 +261,8 @@ struct FailedMoveTests {
     @Test(arguments: Target.allCases) func aPinnedStateOfAFileOutlastsACopyThatFails(target: Target) throws {
         let folder = try TemporaryFolder()
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
-        let file = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("a.sqlite"))
+        let file = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("a.sqlite"))
         let (writer, reader) = (coordinator.newContext(), coordinator.newContext())
         try writer.performAndWait {
             _ = writer.insert("Tag", ["label": "before"])

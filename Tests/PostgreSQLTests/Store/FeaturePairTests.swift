@@ -18,7 +18,8 @@ struct FeaturePairTests {
     @Test(arguments: [true, false]) func aLargeUpdateIsMadeInAllStoresOrNone(conflictIsInTheFirst: Bool) throws {
         let (first, second) = (try Warehouse(), try Warehouse())
         let coordinator = first.coordinator
-        let other = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: second.url)
+        let other = try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: second.url)
         let context = first.context
         try context.performAndWait {
             let makers = (0..<(2 * Self.many)).map { number in
@@ -29,7 +30,8 @@ struct FeaturePairTests {
             try context.save()
             let changed = conflictIsInTheFirst ? first : second
             let rest = conflictIsInTheFirst ? second : first
-            try changed.run("UPDATE maker SET title = 'theirs', version = version + 1 WHERE id = (SELECT max(id) FROM maker)")
+            try changed.run(
+                "UPDATE maker SET title = 'theirs', version = version + 1 WHERE id = (SELECT max(id) FROM maker)")
             for maker in makers { maker.setValue("mine", forKey: "title") }
             let error = try #require(throws: NSError.self) { try context.save() }
             #expect(error.code == CocoaError.Code.managedObjectMerge.rawValue)
@@ -39,7 +41,10 @@ struct FeaturePairTests {
             }
             context.mergePolicy = NSMergePolicy.mergeByPropertyStoreTrump
             try context.save()
-            #expect(try changed.texts("SELECT title || count(*) FROM maker GROUP BY title ORDER BY 1") == ["mine1199", "theirs1"])
+            #expect(
+                try changed.texts("SELECT title || count(*) FROM maker GROUP BY title ORDER BY 1") == [
+                    "mine1199", "theirs1",
+                ])
             #expect(try rest.texts("SELECT title || count(*) FROM maker GROUP BY title") == ["mine1200"])
             // What was published is what is there.
             for maker in makers { maker.setValue("again", forKey: "title") }
@@ -66,7 +71,10 @@ struct FeaturePairTests {
             try warehouse.run("UPDATE item SET name = 'theirs', version = version + 1 WHERE name = '700'")
             for item in items { item.setValue("mine", forKey: "name") }
             let error = try #require(throws: NSError.self) { try context.save() }
-            #expect((error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.map(\.sourceObject) == [items[700]])
+            #expect(
+                (error.userInfo[NSPersistentStoreSaveConflictsErrorKey] as? [NSMergeConflict])?.map(\.sourceObject) == [
+                    items[700]
+                ])
             #expect(try warehouse.texts("SELECT count(*) FROM item WHERE name = 'mine'") == ["0"])
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
             try context.save()
@@ -103,7 +111,8 @@ struct FeaturePairTests {
             try child.save()
         }
         try await parent.perform { try parent.save() }
-        #expect(try warehouse.texts("SELECT name FROM item ORDER BY name") == ["0", "1", "2", "of the child", "unsaved"])
+        #expect(
+            try warehouse.texts("SELECT name FROM item ORDER BY name") == ["0", "1", "2", "of the child", "unsaved"])
     }
 
     // MARK: Passwords
@@ -116,7 +125,8 @@ struct FeaturePairTests {
         init(_ more: [AnyHashable: Any]) throws {
             let server = try WireConnection.server()
             let schema = server.newSchemaName()
-            let text = server.url(schema: schema).absoluteString.replacingOccurrences(of: "user=app", with: "user=\(server.scramUser)")
+            let text = server.url(schema: schema).absoluteString.replacingOccurrences(
+                of: "user=app", with: "user=\(server.scramUser)")
             url = try #require(URL(string: text))
             let (asked, password) = (asked, server.password)
             let provider = NSPostgreSQLPasswordProvider {
@@ -131,7 +141,8 @@ struct FeaturePairTests {
 
         func open(_ model: NSManagedObjectModel) throws -> NSManagedObjectContext {
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
-            _ = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+            _ = try coordinator.addPersistentStore(
+                ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
             return coordinator.newContext()
         }
     }
@@ -140,7 +151,9 @@ struct FeaturePairTests {
         let guarded = try Guarded([NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         let context = try guarded.open(Warehouse.model())
         let other = try guarded.open(Warehouse.model())
-        let told = [context, other].map { NotificationLog(.NSPersistentStoreRemoteChange, from: $0.persistentStoreCoordinator ?? $0) }
+        let told = [context, other].map {
+            NotificationLog(.NSPersistentStoreRemoteChange, from: $0.persistentStoreCoordinator ?? $0)
+        }
         // Who begins to listen late may not be told of a save before.
         let areTold = try wait {
             for writer in [context, other] {
@@ -157,9 +170,12 @@ struct FeaturePairTests {
     }
 
     @Test func aMigrationIsMadeWithTheProvidersPassword() throws {
-        let guarded = try Guarded([NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true])
+        let guarded = try Guarded([
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ])
         let former = NSManagedObjectModel([
-            NSEntityDescription("Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+            NSEntityDescription(
+                "Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
         ])
         let context = try guarded.open(former)
         try context.performAndWait {
@@ -169,7 +185,10 @@ struct FeaturePairTests {
         let later = NSManagedObjectModel([
             NSEntityDescription(
                 "Note", class: "NSManagedObject",
-                [NSAttributeDescription("text", .stringAttributeType), NSAttributeDescription("mark", .integer16AttributeType)])
+                [
+                    NSAttributeDescription("text", .stringAttributeType),
+                    NSAttributeDescription("mark", .integer16AttributeType),
+                ])
         ])
         let migrated = try guarded.open(later)
         try migrated.performAndWait {
@@ -204,21 +223,28 @@ struct FeaturePairTests {
             ofType: NSSQLiteStoreType, configurationName: nil, at: folder.file("beside.sqlite"))
         let context = warehouse.context
         try context.performAndWait {
-            for store in [warehouse.store, file] { context.assign(context.insert("Tag", ["label": "before"]), to: store) }
+            for store in [warehouse.store, file] {
+                context.assign(context.insert("Tag", ["label": "before"]), to: store)
+            }
             try context.save()
             try server.control(.stop)
             let starter = OtherThread {
                 Thread.sleep(forTimeInterval: 0.5)
                 try server.control(.start)
             }
-            for store in [warehouse.store, file] { context.assign(context.insert("Tag", ["label": "meanwhile"]), to: store) }
+            for store in [warehouse.store, file] {
+                context.assign(context.insert("Tag", ["label": "meanwhile"]), to: store)
+            }
             try context.save()
             try starter.value()
             let found = try context.all("Tag").map { "\($0.value(forKey: "label") ?? "") \($0.objectID)" }
             #expect(found.count == 4, "\(found)")
         }
         #expect(try warehouse.texts("SELECT label FROM tag ORDER BY label") == ["before", "meanwhile"])
-        #expect(SQLiteFile(folder.file("beside.sqlite")).column("SELECT ZLABEL FROM ZTAG ORDER BY ZLABEL") == ["before", "meanwhile"])
+        #expect(
+            SQLiteFile(folder.file("beside.sqlite")).column("SELECT ZLABEL FROM ZTAG ORDER BY ZLABEL") == [
+                "before", "meanwhile",
+            ])
     }
 
     @Test func aSaveToAFileAndADatabaseThatStaysAwayIsMadeInNeither() throws {

@@ -23,7 +23,9 @@ struct FullTableSpaceTests {
         try context.performAndWait {
             var refused: NSError?
             while refused == nil, saved < 100_000 {
-                for number in 0..<500 { _ = context.insert("Item", ["name": "\(number)", "data": Data(repeating: 1, count: 100)]) }
+                for number in 0..<500 {
+                    _ = context.insert("Item", ["name": "\(number)", "data": Data(repeating: 1, count: 100)])
+                }
                 do {
                     try context.save()
                     saved += 500

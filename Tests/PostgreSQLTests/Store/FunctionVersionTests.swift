@@ -26,8 +26,10 @@ struct FunctionVersionTests {
 
     private func replaceFunctions(version: Int) throws {
         _ = try tables.result(
-            "CREATE OR REPLACE FUNCTION ocd_fold(t text, options integer) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT "
-                + "AS $$ BEGIN RETURN lower(t COLLATE \"und-x-icu\"); END $$; CREATE OR REPLACE FUNCTION ocd_functions() RETURNS integer LANGUAGE sql IMMUTABLE "
+            "CREATE OR REPLACE FUNCTION ocd_fold(t text, options integer) RETURNS text LANGUAGE plpgsql IMMUTABLE "
+                + "STRICT "
+                + "AS $$ BEGIN RETURN lower(t COLLATE \"und-x-icu\"); END $$; CREATE OR REPLACE FUNCTION "
+                + "ocd_functions() RETURNS integer LANGUAGE sql IMMUTABLE "
                 + "AS 'SELECT \(version)'; REINDEX INDEX book_by_title_cd; ANALYZE book")
     }
 
@@ -42,10 +44,13 @@ struct FunctionVersionTests {
 
     private var version: Int? { tables.integer("SELECT ocd_functions()") }
     private var isOld: Bool {
-        tables.value("SELECT prosrc FROM pg_proc WHERE oid = to_regproc('ocd_fold')")?.contains("RETURN lower(t COLLATE") == true
+        tables.value("SELECT prosrc FROM pg_proc WHERE oid = to_regproc('ocd_fold')")?.contains(
+            "RETURN lower(t COLLATE") == true
     }
 
-    private func sentences() -> [String] { Warnings.all.filter { $0.contains("functions") && $0.contains(warehouse.schema) } }
+    private func sentences() -> [String] {
+        Warnings.all.filter { $0.contains("functions") && $0.contains(warehouse.schema) }
+    }
 
     /// A role that uses the store without owning it.
     private func url(ofRole role: String) throws -> URL {
@@ -53,11 +58,13 @@ struct FunctionVersionTests {
         _ = try tables.result(
             "CREATE ROLE \(role) LOGIN; GRANT USAGE ON SCHEMA \(schema) TO \(role); "
                 + "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \(schema) TO \(role)")
-        return try #require(URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
+        return try #require(
+            URL(string: warehouse.url.absoluteString.replacingOccurrences(of: "user=app", with: "user=\(role)")))
     }
 
     private func open(_ url: URL) throws -> NSManagedObjectContext {
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TextLibrary.model(.init(search: nil, order: nil)))
+        let coordinator = NSPersistentStoreCoordinator(
+            managedObjectModel: TextLibrary.model(.init(search: nil, order: nil)))
         try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
         let context = coordinator.newContext()
         return context
@@ -119,7 +126,8 @@ struct FunctionVersionTests {
         let url = warehouse.url
         let others = (0..<6).map { _ in
             OtherThread {
-                let coordinator = NSPersistentStoreCoordinator(managedObjectModel: TextLibrary.model(.init(search: nil, order: nil)))
+                let coordinator = NSPersistentStoreCoordinator(
+                    managedObjectModel: TextLibrary.model(.init(search: nil, order: nil)))
                 try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url)
             }
         }
@@ -143,7 +151,8 @@ struct FunctionVersionTests {
     /// Stores replace their functions only for a new version: a changed text needs one. The number
     /// here is the new one's.
     @Test func aChangeOfTheFunctionsRaisesTheirVersion() {
-        let texts = (PostgreSQLFunctions.statements(hasICU: true) + PostgreSQLFunctions.collations).joined(separator: ";\n")
+        let texts = (PostgreSQLFunctions.statements(hasICU: true) + PostgreSQLFunctions.collations).joined(
+            separator: ";\n")
         let numbers = [3: "20owjy71su43c"]
         #expect(String(SnakeCaseNaming.hash(texts), radix: 36) == numbers[PostgreSQLFunctions.version])
     }

@@ -30,12 +30,16 @@ struct HandWrittenRowTests {
         }
         _ = try tables.result("INSERT INTO maker (title) VALUES ('last')")
         #expect(tables.integer("SELECT count(*) FROM maker") == 107)
-        #expect(tables.rows("SELECT title, version FROM maker WHERE title IN ('X', 'x2') ORDER BY 1") == [["X", "2"], ["x2", "1"]])
+        #expect(
+            tables.rows("SELECT title, version FROM maker WHERE title IN ('X', 'x2') ORDER BY 1") == [
+                ["X", "2"], ["x2", "1"],
+            ])
     }
 
     @Test func aRowOfARoleWithoutOtherRightsGetsAKey() throws {
         let role = "hand_\(warehouse.schema)"
-        _ = try tables.result("CREATE ROLE \(role); GRANT USAGE ON SCHEMA \(warehouse.schema) TO \(role); GRANT INSERT ON tag TO \(role)")
+        _ = try tables.result(
+            "CREATE ROLE \(role); GRANT USAGE ON SCHEMA \(warehouse.schema) TO \(role); GRANT INSERT ON tag TO \(role)")
         _ = try tables.result("SET ROLE \(role); INSERT INTO tag (label) VALUES ('by hand'); RESET ROLE")
         #expect(tables.value("SELECT version FROM tag WHERE label = 'by hand'") == "1")
         tables.execute("DROP OWNED BY \(role); DROP ROLE \(role)")

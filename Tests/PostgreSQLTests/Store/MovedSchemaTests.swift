@@ -8,7 +8,9 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) struct MovedSchemaTests {
     private func url(_ url: URL, schema: String, password: String? = nil) throws -> URL {
         var components = try #require(URLComponents(url: url, resolvingAgainstBaseURL: false))
-        components.queryItems = components.queryItems?.map { $0.name == "ocd.schema" ? URLQueryItem(name: $0.name, value: schema) : $0 }
+        components.queryItems = components.queryItems?.map {
+            $0.name == "ocd.schema" ? URLQueryItem(name: $0.name, value: schema) : $0
+        }
         if let password {
             components.queryItems?.append(URLQueryItem(name: "password", value: password))
         }

@@ -8,14 +8,20 @@ import Testing
 /// Options of a store in a database.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct PostgreSQLOptionTests {
-    @Test(arguments: [NSPersistentHistoryTrackingKey, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption])
+    @Test(arguments: [
+        NSPersistentHistoryTrackingKey, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption,
+    ])
     func anOptionWithoutEffectIsSaid(option: String) throws {
         _ = try Warehouse(options: [option: option == NSSQLitePragmasOption ? ["synchronous": "FULL"] as Any : true])
         #expect(Warnings.all.contains { $0.contains(option) && $0.contains("PostgreSQL") })
     }
 
-    @Test(arguments: [0, -1, 0.5, "many"] as [any Sendable]) func aSizeOfThePoolThatIsNoneIsRefused(size: any Sendable) throws {
-        let error = try #require(throws: NSError.self) { try Warehouse(options: [NSPersistentStoreConnectionPoolMaxSizeKey: size]) }
+    @Test(arguments: [0, -1, 0.5, "many"] as [any Sendable]) func aSizeOfThePoolThatIsNoneIsRefused(size: any Sendable)
+        throws
+    {
+        let error = try #require(throws: NSError.self) {
+            try Warehouse(options: [NSPersistentStoreConnectionPoolMaxSizeKey: size])
+        }
         #expect(error.localizedDescription.contains("NSPersistentStoreConnectionPoolMaxSizeKey"))
     }
 
@@ -34,7 +40,9 @@ struct PostgreSQLOptionTests {
             other.rollback()
             _ = other.insert("Item", ["name": "new"])
             #expect(throws: NSError.self) { try other.save() }
-            #expect(throws: NSError.self) { try other.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item"))) }
+            #expect(throws: NSError.self) {
+                try other.execute(NSBatchDeleteRequest(fetchRequest: NSFetchRequest(entityName: "Item")))
+            }
             let update = NSBatchUpdateRequest(entityName: "Item")
             update.propertiesToUpdate = ["name": "updated"]
             #expect(throws: NSError.self) { try other.execute(update) }
@@ -51,7 +59,8 @@ struct PostgreSQLOptionTests {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())
         let error = try #require(throws: NSError.self) {
             try coordinator.addPersistentStore(
-                ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: [NSReadOnlyPersistentStoreOption: true])
+                ofType: NSPostgreSQLStoreType, configurationName: nil, at: url,
+                options: [NSReadOnlyPersistentStoreOption: true])
         }
         #expect(error.localizedDescription.contains("There is no store"))
     }
@@ -92,12 +101,16 @@ struct PostgreSQLOptionTests {
 
     // MARK: Passwords
 
-    private func description(_ provider: NSObject, user: String) throws -> (NSPersistentStoreDescription, schema: String) {
+    private func description(_ provider: NSObject, user: String) throws -> (
+        NSPersistentStoreDescription, schema: String
+    ) {
         let server = try WireConnection.server()
         let schema = server.newSchemaName()
         let description = NSPersistentStoreDescription(
             url: try #require(
-                URL(string: server.url(schema: schema).absoluteString.replacingOccurrences(of: "user=app", with: "user=\(user)"))))
+                URL(
+                    string: server.url(schema: schema).absoluteString.replacingOccurrences(
+                        of: "user=app", with: "user=\(user)"))))
         description.type = NSPostgreSQLStoreType
         description.setOption(provider, forKey: NSPostgreSQLPasswordProviderKey)
         return (description, schema)
@@ -136,7 +149,8 @@ struct PostgreSQLOptionTests {
         #expect(error.localizedDescription.contains("Expired"))
         let (wrong, _) = try self.description("hunter2" as NSString, user: "app")
         let refusal = try #require(throws: NSError.self) {
-            try coordinator.addPersistentStore(ofType: wrong.type, configurationName: nil, at: wrong.url, options: wrong.options)
+            try coordinator.addPersistentStore(
+                ofType: wrong.type, configurationName: nil, at: wrong.url, options: wrong.options)
         }
         #expect(refusal.localizedDescription.contains("NSPostgreSQLPasswordProvider"))
         #expect(!"\(refusal)".contains("hunter2"))

@@ -19,16 +19,21 @@ struct RoleTests {
         tables = PostgreSQLTables(server.url(schema: schema))
         try grant(0)
         // What everybody may do unless somebody forbids it.
-        _ = try tables.result("ALTER DEFAULT PRIVILEGES FOR ROLE \(schema)_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC")
+        _ = try tables.result(
+            "ALTER DEFAULT PRIVILEGES FOR ROLE \(schema)_owner REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC")
     }
 
     /// Runs one of the article's lists of statements, for this schema's roles.
     private func grant(_ index: Int) throws {
-        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources/CoreData/CoreData.docc/PostgreSQL.md")
         let article = try String(contentsOf: file, encoding: .utf8)
-        let section = try #require(article.components(separatedBy: "### Roles\n").last?.components(separatedBy: "\n### ").first)
-        let lists = section.components(separatedBy: "```sql\n").dropFirst().compactMap { $0.components(separatedBy: "```").first }
+        let section = try #require(
+            article.components(separatedBy: "### Roles\n").last?.components(separatedBy: "\n### ").first)
+        let lists = section.components(separatedBy: "```sql\n").dropFirst().compactMap {
+            $0.components(separatedBy: "```").first
+        }
         try #require(lists.count == 2)
         _ = try tables.result(lists[index].replacingOccurrences(of: "shop", with: schema))
     }
@@ -37,7 +42,8 @@ struct RoleTests {
     private func open(
         as role: String, _ model: NSManagedObjectModel = Warehouse.model(), _ options: [AnyHashable: Any] = [:]
     ) throws -> NSManagedObjectContext {
-        let text = server.url(schema: schema).absoluteString.replacingOccurrences(of: "user=\(server.user)", with: "user=\(schema)_\(role)")
+        let text = server.url(schema: schema).absoluteString.replacingOccurrences(
+            of: "user=\(server.user)", with: "user=\(schema)_\(role)")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: URL(string: text),
@@ -53,8 +59,11 @@ struct RoleTests {
     private static func second() -> NSManagedObjectModel {
         let model = Warehouse.model()
         model.entitiesByName["Tag"]?.properties += [NSAttributeDescription("color", .stringAttributeType)]
-        let shelf = NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
-        if let tag = model.entitiesByName["Tag"] { relate(shelf, "tags", toMany: true, tag, inverse: "shelves", inverseToMany: true) }
+        let shelf = NSEntityDescription(
+            "Shelf", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+        if let tag = model.entitiesByName["Tag"] {
+            relate(shelf, "tags", toMany: true, tag, inverse: "shelves", inverseToMany: true)
+        }
         model.entities += [shelf]
         return model
     }
@@ -73,7 +82,8 @@ struct RoleTests {
             for number in 0..<70 { _ = context.insert("Kit", ["name": "kit \(number)"]) }
             item.setValue("Ärger", forKey: "name")
             try context.save()
-            let found = try context.all("Item", "name BEGINSWITH[cd] 'arg' AND maker.title ==[c] 'MÜLLER' AND ANY tags.label LIKE 'n*'")
+            let found = try context.all(
+                "Item", "name BEGINSWITH[cd] 'arg' AND maker.title ==[c] 'MÜLLER' AND ANY tags.label LIKE 'n*'")
             #expect(found == [item])
             // Two rows with one value: the conflict is found, and settled.
             context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump
@@ -104,13 +114,17 @@ struct RoleTests {
         _ = try open(as: "owner")
         try work(open(as: "app"))
         let tables = tables
-        #expect(tables.column("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = '\(schema)'") == ["\(schema)_owner"])
+        #expect(
+            tables.column("SELECT DISTINCT tableowner FROM pg_tables WHERE schemaname = '\(schema)'") == [
+                "\(schema)_owner"
+            ])
         #expect(tables.integer("SELECT count(*) FROM tag") == 0)
     }
 
     @Test func whoUsesAStoreFollowsOthers() throws {
         let owner = try open(as: "owner")
-        let user = try open(as: "app", Warehouse.model(), [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let user = try open(
+            as: "app", Warehouse.model(), [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         let told = DispatchSemaphore(value: 0)
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: user.persistentStoreCoordinator, queue: nil
@@ -129,7 +143,8 @@ struct RoleTests {
     @Test func whoMayNotReadTransactionsIsToldOfThem() throws {
         let owner = try open(as: "owner")
         _ = try tables.result("REVOKE SELECT ON ocd_transaction FROM \(schema)_app")
-        let user = try open(as: "app", Warehouse.model(), [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+        let user = try open(
+            as: "app", Warehouse.model(), [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
         let told = Counter()
         let token = NotificationCenter.default.addObserver(
             forName: .NSPersistentStoreRemoteChange, object: user.persistentStoreCoordinator, queue: nil
@@ -149,8 +164,11 @@ struct RoleTests {
     @Test func rightsAreGivenToAStoreThatIsThere() throws {
         // Made without them.
         _ = try tables.result(
-            "ALTER DEFAULT PRIVILEGES FOR ROLE \(schema)_owner IN SCHEMA \(schema) REVOKE ALL ON TABLES FROM \(schema)_app; "
-                + "ALTER DEFAULT PRIVILEGES FOR ROLE \(schema)_owner IN SCHEMA \(schema) REVOKE ALL ON FUNCTIONS FROM \(schema)_app")
+            "ALTER DEFAULT PRIVILEGES FOR ROLE \(schema)_owner IN SCHEMA \(schema) REVOKE ALL ON TABLES FROM "
+                + "\(schema)_app; "
+                + "ALTER DEFAULT PRIVILEGES FOR ROLE \(schema)_owner IN SCHEMA \(schema) REVOKE ALL ON FUNCTIONS "
+                + "FROM \(schema)_app"
+        )
         _ = try open(as: "owner")
         let error = try #require(throws: NSError.self) { try open(as: "app") }
         #expect(error.localizedDescription.contains("ocd_store"), "\(error)")

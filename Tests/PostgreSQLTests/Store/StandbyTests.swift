@@ -22,11 +22,15 @@ struct StandbyTests {
         let url = standby.url(schema: warehouse.schema)
         try coordinator.addPersistentStore(
             ofType: NSPostgreSQLStoreType, configurationName: nil, at: url,
-            options: [NSReadOnlyPersistentStoreOption: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true])
+            options: [
+                NSReadOnlyPersistentStoreOption: true, NSPersistentStoreRemoteChangeNotificationPostOptionKey: true,
+            ])
         let context = coordinator.newContext()
         context.automaticallyMergesChangesFromParent = true
         let told = Mutex(0)
-        let token = NotificationCenter.default.addObserver(forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil) { _ in
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSPersistentStoreRemoteChange, object: coordinator, queue: nil
+        ) { _ in
             told.withLock { $0 += 1 }
         }
         defer { NotificationCenter.default.removeObserver(token) }
@@ -36,7 +40,9 @@ struct StandbyTests {
                 item.setValue("\(round)", forKey: "name")
                 try warehouse.context.save()
             }
-            func hasFollowed() -> Bool { context.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" } }
+            func hasFollowed() -> Bool {
+                context.performAndWait { theirs.value(forKey: "name") as? String == "\(round)" }
+            }
             #expect(wait(upTo: 30) { hasFollowed() }, "round \(round)")
             // Observers hear of it after the context.
             #expect(wait(upTo: 30) { told.withLock { $0 } >= round })

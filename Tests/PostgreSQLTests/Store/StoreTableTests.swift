@@ -17,9 +17,12 @@ struct StoreTableTests {
             """)
         #expect(
             columns == [
-                "code uuid", "data bytea", "discount double precision", "entity smallint required", "id bigint required",
-                "is_sold boolean", "large bigint", "made_at timestamp with time zone", "maker_id bigint", "name text required",
-                "picture_url text", "ratio real", "small smallint", "stock_count integer required", "unit_price numeric",
+                "code uuid", "data bytea", "discount double precision", "entity smallint required",
+                "id bigint required",
+                "is_sold boolean", "large bigint", "made_at timestamp with time zone", "maker_id bigint",
+                "name text required",
+                "picture_url text", "ratio real", "small smallint", "stock_count integer required",
+                "unit_price numeric",
                 "version integer required", "weight double precision",
             ])
         #expect(
@@ -37,7 +40,8 @@ struct StoreTableTests {
             _ = warehouse.context.insert(
                 "Item",
                 [
-                    "name": "Bolt ÄÖ 🪛", "stockCount": -7, "small": 12, "large": Int64.max, "isSold": true, "weight": 0.1,
+                    "name": "Bolt ÄÖ 🪛", "stockCount": -7, "small": 12, "large": Int64.max, "isSold": true,
+                    "weight": 0.1,
                     "ratio": Float(0.5),
                     "unitPrice": NSDecimalNumber(string: "12345678901234567890.00123"),
                     "pictureURL": URL(string: "https://a.b/c?d#e") as Any,
@@ -66,7 +70,8 @@ struct StoreTableTests {
             """
             INSERT INTO maker (id, version, title) VALUES (70, 1, 'Own'); \
             INSERT INTO item (id, entity, version, name, stock_count, unit_price, made_at, maker_id, discount) \
-            SELECT n, (SELECT number FROM ocd_entity WHERE name = 'Kit'), 1, 'Kit ' || n, n, n / 4.0, '2001-01-01 00:00:00.5+00', 70, 0.25 \
+            SELECT n, (SELECT number FROM ocd_entity WHERE name = 'Kit'), 1, 'Kit ' || n, n, n / 4.0, '2001-01-01 \
+            00:00:00.5+00', 70, 0.25 \
             FROM generate_series(1000, 1004) n
             """)
         try warehouse.context.performAndWait {
@@ -121,19 +126,24 @@ struct StoreTableTests {
 
     @Test func unusualNamesAreKept() throws {
         let long = String(repeating: "veryLongName", count: 12)
-        let names = ["select", "version", "id", "entity", "größe", "a\"b", "x'y", long + "1", long + "2", "imageURL", "image_url"]
+        let names = [
+            "select", "version", "id", "entity", "größe", "a\"b", "x'y", long + "1", long + "2", "imageURL",
+            "image_url",
+        ]
         let thing = NSEntityDescription(
             "Ordnung" + long, class: "NSManagedObject", names.map { NSAttributeDescription($0, .stringAttributeType) })
         let warehouse = try Warehouse(NSManagedObjectModel([thing]))
         try warehouse.context.performAndWait {
-            let object = warehouse.context.insert("Ordnung" + long, Dictionary(uniqueKeysWithValues: names.map { ($0, "value of " + $0) }))
+            let object = warehouse.context.insert(
+                "Ordnung" + long, Dictionary(uniqueKeysWithValues: names.map { ($0, "value of " + $0) }))
             try warehouse.context.save()
             warehouse.context.refresh(object, mergeChanges: false)
             for name in names { #expect(object.value(forKey: name) as? String == "value of " + name) }
         }
         #expect(
             try warehouse.texts(
-                "SELECT count(DISTINCT column_name) FROM information_schema.columns WHERE table_schema = current_schema() AND table_name LIKE 'ordnung%'"
+                "SELECT count(DISTINCT column_name) FROM information_schema.columns WHERE table_schema = "
+                    + "current_schema() AND table_name LIKE 'ordnung%'"
             )
                 == ["13"])
     }
@@ -155,7 +165,11 @@ struct StoreTableTests {
         let server = try WireConnection.server()
         let secret = "s3cret%20word"
         let url = try #require(
-            URL(string: "postgresql://\(server.scramUser):\(secret)@/\(server.database)?host=\(server.socketFolder)&ocd.schema=secrets"))
+            URL(
+                string:
+                    "postgresql://\(server.scramUser):\(secret)@/\(server.database)"
+                    + "?host=\(server.socketFolder)&ocd.schema=secrets"
+            ))
         let description = NSPersistentStoreDescription(url: url)
         #expect(description.type == NSPostgreSQLStoreType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Warehouse.model())

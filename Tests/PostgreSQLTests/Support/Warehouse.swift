@@ -20,7 +20,8 @@ final class Warehouse {
     ///   - proxy: what the store reaches the server by, unless it does so directly.
     ///   - server: unless it is that of all tests.
     init(
-        _ model: NSManagedObjectModel = Warehouse.model(), options: [AnyHashable: Any]? = nil, through proxy: PostgreSQLProxy? = nil,
+        _ model: NSManagedObjectModel = Warehouse.model(), options: [AnyHashable: Any]? = nil,
+        through proxy: PostgreSQLProxy? = nil,
         on server: PostgreSQLServer? = nil
     ) throws {
         self.server = try server ?? WireConnection.server()
@@ -33,16 +34,19 @@ final class Warehouse {
             let maker = NSPersistentStoreCoordinator(managedObjectModel: model)
             try maker.remove(
                 maker.addPersistentStore(
-                    ofType: NSPostgreSQLStoreType, configurationName: nil, at: self.server.url(schema: schema), options: nil))
+                    ofType: NSPostgreSQLStoreType, configurationName: nil, at: self.server.url(schema: schema),
+                    options: nil))
         }
-        store = try coordinator.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        store = try coordinator.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         context = coordinator.newContext()
     }
 
     /// A context of another coordinator on the same schema, as another program has it.
     func otherProgram(options: [AnyHashable: Any]? = nil) throws -> NSManagedObjectContext {
         let other = NSPersistentStoreCoordinator(managedObjectModel: model)
-        _ = try other.addPersistentStore(ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
+        _ = try other.addPersistentStore(
+            ofType: NSPostgreSQLStoreType, configurationName: nil, at: url, options: options)
         let context = other.newContext()
         kept.append(context)
         return context
@@ -95,17 +99,23 @@ final class Warehouse {
             [
                 NSAttributeDescription("name", .stringAttributeType, optional: false, default: ""),
                 NSAttributeDescription("stockCount", .integer32AttributeType, optional: false, default: 0),
-                NSAttributeDescription("small", .integer16AttributeType), NSAttributeDescription("large", .integer64AttributeType),
-                NSAttributeDescription("isSold", .booleanAttributeType), NSAttributeDescription("weight", .doubleAttributeType),
+                NSAttributeDescription("small", .integer16AttributeType),
+                NSAttributeDescription("large", .integer64AttributeType),
+                NSAttributeDescription("isSold", .booleanAttributeType),
+                NSAttributeDescription("weight", .doubleAttributeType),
                 NSAttributeDescription("ratio", .floatAttributeType), price, picture, data,
-                NSAttributeDescription("madeAt", .dateAttributeType), NSAttributeDescription("code", .UUIDAttributeType),
+                NSAttributeDescription("madeAt", .dateAttributeType),
+                NSAttributeDescription("code", .UUIDAttributeType),
             ])
         item.uniquenessConstraints = [["code"]]
         let kit = NSEntityDescription(
-            "Kit", class: "NSManagedObject", [NSAttributeDescription("discount", .doubleAttributeType, optional: false, default: 0.5)])
+            "Kit", class: "NSManagedObject",
+            [NSAttributeDescription("discount", .doubleAttributeType, optional: false, default: 0.5)])
         item.subentities = [kit]
-        let maker = NSEntityDescription("Maker", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
-        let tag = NSEntityDescription("Tag", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
+        let maker = NSEntityDescription(
+            "Maker", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+        let tag = NSEntityDescription(
+            "Tag", class: "NSManagedObject", [NSAttributeDescription("label", .stringAttributeType)])
         relate(maker, "items", toMany: true, item, inverse: "maker")
         relate(item, "tags", toMany: true, ordered: true, tag, inverse: "items", inverseToMany: true)
         return NSManagedObjectModel([item, kit, maker, tag])

@@ -37,9 +37,11 @@ enum Argument {
         switch self {
         case .int8(let value): arguments.append(WireType.int8) { $0.append(value) }
         case .text(let value): arguments.append(WireType.text) { $0.append(utf8: value) }
-        case .bytes(let value): arguments.append(WireType.bytea) { writer in value.withUnsafeBufferPointer { writer.append($0) } }
+        case .bytes(let value):
+            arguments.append(WireType.bytea) { writer in value.withUnsafeBufferPointer { writer.append($0) } }
         case .null(let type): arguments.appendNull(type)
-        case .raw(let type, let value): arguments.append(type) { writer in value.withUnsafeBufferPointer { writer.append($0) } }
+        case .raw(let type, let value):
+            arguments.append(type) { writer in value.withUnsafeBufferPointer { writer.append($0) } }
         }
     }
 }

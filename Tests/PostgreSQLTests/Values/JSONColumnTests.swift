@@ -16,8 +16,11 @@ struct JSONColumnTests {
         tables = PostgreSQLTables(warehouse.url)
     }
 
-    private static func json(_ name: String, optional: Bool = true, default value: String? = nil) -> NSAttributeDescription {
-        let attribute = NSAttributeDescription(name, .binaryDataAttributeType, optional: optional, default: value.map { Data($0.utf8) })
+    private static func json(_ name: String, optional: Bool = true, default value: String? = nil)
+        -> NSAttributeDescription
+    {
+        let attribute = NSAttributeDescription(
+            name, .binaryDataAttributeType, optional: optional, default: value.map { Data($0.utf8) })
         attribute.holdsJSON = true
         return attribute
     }
@@ -73,11 +76,14 @@ struct JSONColumnTests {
     }
 
     @Test func onlyBytesOfJSONAreColumnsOfJSON() {
-        let types = "SELECT column_name || ' ' || data_type FROM information_schema.columns WHERE table_schema = '\(warehouse.schema)' "
+        let types =
+            "SELECT column_name || ' ' || data_type FROM information_schema.columns WHERE table_schema = "
+            + "'\(warehouse.schema)' "
         #expect(
-            tables.column(types + "AND table_name = 'note' AND column_name IN ('bytes', 'content', 'key') ORDER BY 1") == [
-                "bytes bytea", "content jsonb", "key jsonb",
-            ])
+            tables.column(types + "AND table_name = 'note' AND column_name IN ('bytes', 'content', 'key') ORDER BY 1")
+                == [
+                    "bytes bytea", "content jsonb", "key jsonb",
+                ])
     }
 
     // MARK: Values
@@ -93,14 +99,16 @@ struct JSONColumnTests {
     }
 
     @Test(arguments: [
-        ("x", "is no JSON"), ("", "is no JSON"), ("{\"a\":1", "is no JSON"), ("\u{0}", "is no JSON"), (#"["\u0000"]"#, "U+0000"),
+        ("x", "is no JSON"), ("", "is no JSON"), ("{\"a\":1", "is no JSON"), ("\u{0}", "is no JSON"),
+        (#"["\u0000"]"#, "U+0000"),
         ("1e200000", "more digits"),
     ]) func bytesThatAreNotJSONAreRefused(bytes: String, reason: String) throws {
         for count in [1, 2_000] {
             context.performAndWait {
                 for _ in 0..<count { _ = context.insert("Note", ["content": Data(bytes.utf8)]) }
                 let error = #expect(throws: NSError.self) { try context.save() }
-                #expect(error?.localizedDescription.contains("'content' of 'Note'") == true, "\(String(describing: error))")
+                #expect(
+                    error?.localizedDescription.contains("'content' of 'Note'") == true, "\(String(describing: error))")
                 #expect(error?.localizedDescription.contains(reason) == true)
                 context.rollback()
             }
@@ -119,7 +127,8 @@ struct JSONColumnTests {
         context.performAndWait {
             let insertion = NSBatchInsertRequest(entityName: "Note", objects: [["title": "b", "content": data("x")]])
             let refused = #expect(throws: NSError.self) { try context.execute(insertion) }
-            #expect(refused?.localizedDescription.contains("'content' of 'Note'") == true, "\(String(describing: refused))")
+            #expect(
+                refused?.localizedDescription.contains("'content' of 'Note'") == true, "\(String(describing: refused))")
             let update = NSBatchUpdateRequest(entityName: "Note")
             update.propertiesToUpdate = ["content": data("x")]
             let error = #expect(throws: NSError.self) { try context.execute(update) }
@@ -171,11 +180,16 @@ struct JSONColumnTests {
         let other = #"{ "c": 1.50, "bb": 1 }"#
         #expect(try titles(NSPredicate(format: "content == %@", data(other) as NSData)) == ["a"])
         #expect(try titles(NSPredicate(format: "content != %@", data(other) as NSData)) == ["b", "c", "d"])
-        #expect(try titles(NSPredicate(format: "content IN %@", [data("[1,2]"), data(#""text""#), data("7")])) == ["b", "d"])
+        #expect(
+            try titles(NSPredicate(format: "content IN %@", [data("[1,2]"), data(#""text""#), data("7")])) == [
+                "b", "d",
+            ])
         #expect(try titles(NSPredicate(format: "content IN %@", ["0", "1", "2", "3", "[1, 2]"].map(data))) == ["b"])
         #expect(try titles(NSPredicate(format: "content == nil")) == ["c"])
         #expect(try titles(NSPredicate(format: "content == key OR content == bytes")) == ["c"])
-        let error = #expect(throws: NSError.self) { try titles(NSPredicate(format: "content == %@", Data([0]) as NSData)) }
+        let error = #expect(throws: NSError.self) {
+            try titles(NSPredicate(format: "content == %@", Data([0]) as NSData))
+        }
         let sentence = "bytes that are no JSON cannot be compared with JSON"
         #expect(error?.localizedDescription.contains(sentence) == true, "\(String(describing: error))")
     }
@@ -204,12 +218,17 @@ struct JSONColumnTests {
         try context.performAndWait {
             let update = NSBatchUpdateRequest(entityName: "Note")
             update.predicate = NSPredicate(format: "content == %@", data("[1.0]") as NSData)
-            update.propertiesToUpdate = ["content": data(#"{"new": true}"#), "key": NSExpression(forKeyPath: "content")]
+            update.propertiesToUpdate = [
+                "content": data(#"{"new": true}"#), "key": NSExpression(forKeyPath: "content"),
+            ]
             update.resultType = .updatedObjectsCountResultType
             let result = try context.execute(update) as? NSBatchUpdateResult
             #expect(result?.result as? Int == 1)
         }
-        #expect(tables.rows("SELECT content->>'new', key::text, version FROM note WHERE title = 'a'") == [["true", "[1]", "2"]])
+        #expect(
+            tables.rows("SELECT content->>'new', key::text, version FROM note WHERE title = 'a'") == [
+                ["true", "[1]", "2"]
+            ])
     }
 
     @Test func uniqueValuesAreTheSameInOtherWords() throws {
@@ -264,7 +283,8 @@ struct JSONColumnTests {
         try insert(("a", "[1]"), ("b", nil))
         let model = Self.model()
         let note = try #require(model.entitiesByName["Note"])
-        let paper = NSEntityDescription("Paper", class: "NSManagedObject", [NSAttributeDescription("colour", .stringAttributeType)])
+        let paper = NSEntityDescription(
+            "Paper", class: "NSManagedObject", [NSAttributeDescription("colour", .stringAttributeType)])
         paper.subentities = [note]
         model.entities = [paper, note]
         let later = try migrated(model)
@@ -294,21 +314,28 @@ struct JSONColumnTests {
         let folder = try TemporaryFolder()
         let server = try WireConnection.server()
         let (file, schema) = (folder.file("notes.sqlite"), server.url(schema: server.newSchemaName()))
-        let inFile = try warehouse.coordinator.migratePersistentStore(warehouse.store, to: file, options: nil, withType: NSSQLiteStoreType)
-        #expect(SQLiteFile(file).column("SELECT CAST(ZCONTENT AS TEXT) FROM ZNOTE ORDER BY ZTITLE") == [#"{"a":2,"bb":1}"#, nil])
-        _ = try warehouse.coordinator.migratePersistentStore(inFile, to: schema, options: nil, withType: NSPostgreSQLStoreType)
+        let inFile = try warehouse.coordinator.migratePersistentStore(
+            warehouse.store, to: file, options: nil, withType: NSSQLiteStoreType)
+        #expect(
+            SQLiteFile(file).column("SELECT CAST(ZCONTENT AS TEXT) FROM ZNOTE ORDER BY ZTITLE") == [
+                #"{"a":2,"bb":1}"#, nil,
+            ])
+        _ = try warehouse.coordinator.migratePersistentStore(
+            inFile, to: schema, options: nil, withType: NSPostgreSQLStoreType)
         #expect(PostgreSQLTables(schema).column("SELECT content->>'bb' FROM note ORDER BY title") == ["1", nil])
         // From one server to another, without the program's model.
         let replaced = server.url(schema: server.newSchemaName())
         try warehouse.coordinator.replacePersistentStore(
-            at: replaced, destinationOptions: nil, withPersistentStoreFrom: schema, sourceOptions: nil, ofType: NSPostgreSQLStoreType)
+            at: replaced, destinationOptions: nil, withPersistentStoreFrom: schema, sourceOptions: nil,
+            ofType: NSPostgreSQLStoreType)
         #expect(PostgreSQLTables(replaced).column("SELECT content->>'bb' FROM note ORDER BY title") == ["1", nil])
     }
 
     // MARK: Tables of others
 
     private static let documents = """
-        CREATE TABLE documents (id bigserial PRIMARY KEY, body jsonb, old bytea, lock_version integer NOT NULL DEFAULT 0);
+        CREATE TABLE documents (id bigserial PRIMARY KEY, body jsonb, old bytea, lock_version integer NOT NULL \
+        DEFAULT 0);
         INSERT INTO documents (body, old) VALUES ('{"bb": 1.0, "a": "x"}', '{"b":1}')
         """
 
@@ -339,7 +366,9 @@ struct JSONColumnTests {
     }
 
     @Test func plainBytesAreNotKeptInColumnsOfJSON() throws {
-        let error = #expect(throws: NSError.self) { _ = try ExternalShop(sql: Self.documents, model: Self.documentModel(isJSON: false)) }
+        let error = #expect(throws: NSError.self) {
+            _ = try ExternalShop(sql: Self.documents, model: Self.documentModel(isJSON: false))
+        }
         #expect(error?.localizedDescription.contains("jsonb") == true, "\(String(describing: error))")
     }
 }

@@ -17,7 +17,9 @@ struct WideVersionTests {
         shop = try ExternalShop(sql: sql)
     }
 
-    private static let bases: [Int64] = [0, 1_764_104_320_123, .init(UInt32.max) - 1, .init(UInt32.max), -1, -(1 << 40), 1 << 62]
+    private static let bases: [Int64] = [
+        0, 1_764_104_320_123, .init(UInt32.max) - 1, .init(UInt32.max), -1, -(1 << 40), 1 << 62,
+    ]
 
     @Test(arguments: bases) func theWholeNumberIsRaised(base: Int64) throws {
         try shop.run("INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 3) AS n")
@@ -48,15 +50,17 @@ struct WideVersionTests {
 
     /// The rows are so many that their update checks the versions itself, without locks before it.
     @Test(arguments: bases) func manyAreChangedWithoutLocks(base: Int64) throws {
-        try shop.run("INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 1500) AS n")
+        try shop.run(
+            "INSERT INTO makers (name, lock_version) SELECT 'm' || n, \(base) FROM generate_series(1, 1500) AS n")
         try context.performAndWait {
             let makers = try context.all("Maker")
             for maker in makers { maker.setValue("first", forKey: "name") }
             try context.save()
             #expect(
-                try shop.texts("SELECT DISTINCT name || ' ' || lock_version || ' ' || count(*) OVER () FROM makers") == [
-                    "first \(base + 1) 1500"
-                ])
+                try shop.texts("SELECT DISTINCT name || ' ' || lock_version || ' ' || count(*) OVER () FROM makers")
+                    == [
+                        "first \(base + 1) 1500"
+                    ])
             try shop.run("UPDATE makers SET name = 'theirs', lock_version = lock_version + 1 WHERE id = 700")
             for maker in makers { maker.setValue("second", forKey: "name") }
             let error = try #require(throws: NSError.self) { try context.save() }
@@ -126,7 +130,9 @@ struct WideVersionTests {
             try context.save()
         }
         let found = try shop.texts(
-            "SELECT name || ' ' || trim(country) || ' ' || lock_version FROM makers WHERE country IS NOT NULL ORDER BY id")
+            "SELECT name || ' ' || trim(country) || ' ' || lock_version FROM makers WHERE country IS NOT NULL ORDER "
+                + "BY id"
+        )
         #expect(found.first == "m2 ours FR \((base ?? 0) + 2)")
         #expect(found.last??.hasPrefix("new IT ") == true)
     }

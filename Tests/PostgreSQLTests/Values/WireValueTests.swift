@@ -34,7 +34,8 @@ struct WireValueTests {
         Sample(type: WireType.timestamptz, bytes: [0, 0, 0, 0, 0, 0, 0, 1], text: "2000-01-01 00:00:00.000001+00"),
         // Three digits of 10,000, the first times 10,000 to the power of 1, positive, three decimal
         // places.
-        Sample(type: WireType.numeric, bytes: [0, 3, 0, 1, 0, 0, 0, 3, 0, 1, 0x09, 0x29, 0x1A, 0x7C], text: "12345.678"),
+        Sample(
+            type: WireType.numeric, bytes: [0, 3, 0, 1, 0, 0, 0, 3, 0, 1, 0x09, 0x29, 0x1A, 0x7C], text: "12345.678"),
         Sample(
             type: WireType.uuid, bytes: [0, 17, 34, 51, 68, 85, 102, 119, 136, 153, 170, 187, 204, 221, 238, 255],
             text: "00112233-4455-6677-8899-aabbccddeeff"),
@@ -86,7 +87,9 @@ struct WireValueTests {
         }
         let array = Argument.raw(WireType.array(of: sample.type), writer.bytes)
         var rows = 0
-        try connection.execute(WireStatement("SELECT $1, $1[1]::text, $1[2]::text, $1[3], array_length($1, 1)", [array])) { row in
+        try connection.execute(
+            WireStatement("SELECT $1, $1[1]::text, $1[2]::text, $1[3], array_length($1, 1)", [array])
+        ) { row in
             rows += 1
             #expect(row.bytes(0) == writer.bytes)
             #expect(row.types[0] == WireType.array(of: sample.type))
@@ -106,7 +109,8 @@ struct WireValueTests {
         let connection = try connection()
         for type in [type, WireType.array(of: type)] {
             var rows = 0
-            try connection.execute(WireStatement("SELECT $1, $1 IS NULL, pg_typeof($1)::oid::int8", [.null(type)])) { row in
+            try connection.execute(WireStatement("SELECT $1, $1 IS NULL, pg_typeof($1)::oid::int8", [.null(type)])) {
+                row in
                 rows += 1
                 #expect(row.bytes(0) == nil)
                 #expect(row.bytes(1) == [1])
@@ -147,7 +151,9 @@ struct WireValueTests {
             #expect(last == width)
         }
         var widths: [Int] = []
-        #expect(try connection.execute(WireStatement("SELECT FROM generate_series(1, 3)", [])) { widths.append($0.count) } == 3)
+        #expect(
+            try connection.execute(WireStatement("SELECT FROM generate_series(1, 3)", [])) { widths.append($0.count) }
+                == 3)
         #expect(widths == [0, 0, 0])
     }
 }

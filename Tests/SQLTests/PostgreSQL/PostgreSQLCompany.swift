@@ -25,7 +25,9 @@ struct PostgreSQLCompany {
 
     func slot(_ name: String, of entity: String) -> PropertySlot {
         let layout = self.entity(entity).layout
-        guard let slot = layout.slotByPath[name] ?? layout.slotByName[name] else { preconditionFailure("no property \(name)") }
+        guard let slot = layout.slotByPath[name] ?? layout.slotByName[name] else {
+            preconditionFailure("no property \(name)")
+        }
         return layout.slots[slot]
     }
 
@@ -44,7 +46,9 @@ struct PostgreSQLCompany {
         fill(&fetch)
         do {
             let generator = generator()
-            if fetch.shape == .dictionaries { return try DictionaryStatement(fetch, generator).text.statement(mapping.dialect).sql }
+            if fetch.shape == .dictionaries {
+                return try DictionaryStatement(fetch, generator).text.statement(mapping.dialect).sql
+            }
             return try generator.fetch(fetch, self.entity(entity)) {
                 SelectColumns(self.entity(entity), includesSubentities: fetch.includesSubentities, in: mapping)
             }.statement(mapping.dialect).sql

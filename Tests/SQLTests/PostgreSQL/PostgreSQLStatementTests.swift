@@ -20,7 +20,8 @@ import Testing
     func predicatesAreInItsWords(part: String) throws {
         let company = try PostgreSQLCompany()
         let questions = try #require(Question.all.first { $0.name == part }).questions
-        try Self.expect(questions.map { ("\($0.entity): \($0.format)", company.condition($0)) }, in: "predicates-" + part)
+        try Self.expect(
+            questions.map { ("\($0.entity): \($0.format)", company.condition($0)) }, in: "predicates-" + part)
     }
 
     @Test func ordersSayWhereNilStands() throws {
@@ -30,7 +31,9 @@ import Testing
                 key,
                 company.fetch("Employee") {
                     $0.shape = .references
-                    $0.sortDescriptors = [NSSortDescriptor(key: key, ascending: true), NSSortDescriptor(key: "SELF", ascending: false)]
+                    $0.sortDescriptors = [
+                        NSSortDescriptor(key: key, ascending: true), NSSortDescriptor(key: "SELF", ascending: false),
+                    ]
                 }
             )
         }
@@ -132,14 +135,18 @@ import Testing
                 add("insert a pair of \(entity).\(name)", save.insertPair(join))
                 add("delete a pair of \(entity).\(name)", save.deletePair(join))
                 add("delete the pairs of \(entity).\(name)", save.deletePairs(join, join.ownerColumn(isFirst: isFirst)))
-                if let positions = save.positions(join, isFirst: isFirst) { addPositions(positions, "\(entity).\(name)") }
+                if let positions = save.positions(join, isFirst: isFirst) {
+                    addPositions(positions, "\(entity).\(name)")
+                }
             case .inverse(let column, let destination, _)?:
                 if column.isHiddenKey {
                     add("take a member of \(entity).\(name) away", save.releaseDestination(column, of: destination))
                     add("take all members of \(entity).\(name) away", save.releaseDestinations(column, of: destination))
                     add("give a member to \(entity).\(name)", save.giveDestination(column, of: destination, to: owner))
                 }
-                if let positions = save.positions(column, of: destination) { addPositions(positions, "\(entity).\(name)") }
+                if let positions = save.positions(column, of: destination) {
+                    addPositions(positions, "\(entity).\(name)")
+                }
             case nil: break
             }
         }
@@ -195,7 +202,9 @@ import Testing
         let again = try company.generator().fetch(fetch, entity, columns: columns).statement(company.mapping.dialect)
         #expect(kept.sql == again.sql)
         let values = try #require(kept.arguments(for: fetch, generator))
-        func bound(_ arguments: [SQLArgument]) -> [String] { arguments.map { "\($0.value) as \(String(describing: $0.kind))" } }
+        func bound(_ arguments: [SQLArgument]) -> [String] {
+            arguments.map { "\($0.value) as \(String(describing: $0.kind))" }
+        }
         #expect(bound(values) == bound(again.arguments))
         fetch.predicate = NSPredicate(format: "name BEGINSWITH 'bc' AND age > 4.5 AND name ENDSWITH 'yz'")
         #expect(kept.arguments(for: fetch, generator) == nil, "a number of another type is bound otherwise")

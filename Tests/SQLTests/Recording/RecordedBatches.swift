@@ -16,14 +16,17 @@ extension RecordedRuns {
             }
         }
         let badge = UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16))
-        execute("departments", NSBatchInsertRequest(entityName: "Department", objects: [["name": "Tools"], ["name": "Toys"]]))
+        execute(
+            "departments",
+            NSBatchInsertRequest(entityName: "Department", objects: [["name": "Tools"], ["name": "Toys"]]))
         let employees: [[String: Any]] = [
             ["name": "A", "age": 30, "badge": badge], ["name": "B", "department": store.objectID("Department", 1)],
         ]
         execute("employees", NSBatchInsertRequest(entityName: "Employee", objects: employees))
         execute("employees, refused", NSBatchInsertRequest(entityName: "Employee", objects: employees))
         for (name, policy) in [
-            ("object", NSMergePolicy.mergeByPropertyObjectTrump), ("overwrite", .overwrite), ("store", .mergeByPropertyStoreTrump),
+            ("object", NSMergePolicy.mergeByPropertyObjectTrump), ("overwrite", .overwrite),
+            ("store", .mergeByPropertyStoreTrump),
         ] {
             let request = NSBatchInsertRequest(entityName: "Employee", objects: [["badge": badge, "age": 31]])
             request.resultType = .objectIDs
@@ -38,7 +41,8 @@ extension RecordedRuns {
         }
         update("all", nil, ["age": NSExpression(format: "age + 1"), "salary": NSDecimalNumber(string: "12.5")])
         update(
-            "by a predicate", "age > 30", ["address": ["city": "X"], "shoes": NSExpression(format: "age / 2.0"), "department": NSNull()])
+            "by a predicate", "age > 30",
+            ["address": ["city": "X"], "shoes": NSExpression(format: "age / 2.0"), "department": NSNull()])
         update("across a relationship", "department.name == 'Tools'", ["name": NSExpression(format: "department.name")])
         update("many others", "ANY tags.name == 'x'", ["age": NSExpression(format: "tags.@count")])
         func delete(_ title: String, _ entity: String, _ predicate: String?, limit: Int = 0) {
@@ -51,7 +55,9 @@ extension RecordedRuns {
         delete("without", "Task", "owner.name == 'B'")
         delete("by a column of its own", "Task", "name == 'B'")
         delete("some", "Task", nil, limit: 3)
-        execute("by IDs", NSBatchDeleteRequest(objectIDs: [store.objectID("Department", 1), store.objectID("Department", 2)]))
+        execute(
+            "by IDs",
+            NSBatchDeleteRequest(objectIDs: [store.objectID("Department", 1), store.objectID("Department", 2)]))
         return store.recorder.text
     }
 }

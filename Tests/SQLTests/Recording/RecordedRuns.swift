@@ -8,7 +8,8 @@ enum RecordedRuns {
         Question.all.map { part in ("predicates-" + part.name, { try predicates(part.questions) }) } + [
             ("schema", schema), ("odd-schema", oddSchema), ("fetches", fetches), ("dictionaries", dictionaries),
             ("relationships", relationships),
-            ("saves", saves), ("odd-saves", oddSaves), ("history", history), ("batches", batches), ("repeated-fetches", repeatedFetches),
+            ("saves", saves), ("odd-saves", oddSaves), ("history", history), ("batches", batches),
+            ("repeated-fetches", repeatedFetches),
             ("migration", migration),
             ("migration-of-relationships", migrationOfRelationships),
         ]
@@ -51,7 +52,8 @@ enum RecordedRuns {
             for (limit, offset, excluded) in [(5, 0, []), (0, 7, []), (5, 7, []), (0, 0, [3, 1, 2]), (4, 2, [9, 8])]
                 as [(Int, Int, Set<Int64>)]
             {
-                store.fetch("\(shape) with limit \(limit), offset \(offset), without \(excluded.sorted())", "Employee") {
+                store.fetch("\(shape) with limit \(limit), offset \(offset), without \(excluded.sorted())", "Employee")
+                {
                     $0.shape = shape
                     $0.limit = limit
                     $0.offset = offset
@@ -64,13 +66,17 @@ enum RecordedRuns {
         for key in Sorting.keys {
             store.fetch("sorted by \(key)", "Employee") {
                 $0.shape = .references
-                $0.sortDescriptors = [NSSortDescriptor(key: key, ascending: true), NSSortDescriptor(key: "SELF", ascending: false)]
+                $0.sortDescriptors = [
+                    NSSortDescriptor(key: key, ascending: true), NSSortDescriptor(key: "SELF", ascending: false),
+                ]
             }
         }
         for selector in Sorting.selectors {
             store.fetch("sorted with \(selector)", "Employee") {
                 $0.shape = .references
-                $0.sortDescriptors = ["name", "age"].map { NSSortDescriptor(key: $0, ascending: $0 == "age", selector: Selector(selector)) }
+                $0.sortDescriptors = ["name", "age"].map {
+                    NSSortDescriptor(key: $0, ascending: $0 == "age", selector: Selector(selector))
+                }
             }
         }
         return store.recorder.text
@@ -82,15 +88,23 @@ enum RecordedRuns {
         store.recorder.clear()
         let department = store.objectID("Department", 1)
         let pairs: [(String, [[Any]])] = [
-            ("name == %@", [["a"], ["b"], [NSNull()], [5]]), ("age == %@ AND rating > %@", [[1, 2.5], [2, 3], ["3", 4], ["x", 1]]),
-            ("name BEGINSWITH %@", [["a"], ["b"], [""], ["\u{10ffff}"], ["zz"]]), ("name ENDSWITH %@", [["a"], ["bcé"], [""], ["d"]]),
-            ("name CONTAINS %@", [["a"], [""], ["bc"]]), ("name LIKE[c] %@", [["a*"], ["b*"]]), ("badge == %@", [[Question.badge], ["x"]]),
-            ("hired < %@", [[Date(timeIntervalSinceReferenceDate: 1)], [Date(timeIntervalSinceReferenceDate: 2)], [3]]),
+            ("name == %@", [["a"], ["b"], [NSNull()], [5]]),
+            ("age == %@ AND rating > %@", [[1, 2.5], [2, 3], ["3", 4], ["x", 1]]),
+            ("name BEGINSWITH %@", [["a"], ["b"], [""], ["\u{10ffff}"], ["zz"]]),
+            ("name ENDSWITH %@", [["a"], ["bcé"], [""], ["d"]]),
+            ("name CONTAINS %@", [["a"], [""], ["bc"]]), ("name LIKE[c] %@", [["a*"], ["b*"]]),
+            ("badge == %@", [[Question.badge], ["x"]]),
+            (
+                "hired < %@",
+                [[Date(timeIntervalSinceReferenceDate: 1)], [Date(timeIntervalSinceReferenceDate: 2)], [3]]
+            ),
             ("department == %@", [[department], [store.objectID("Department", 2)], [store.objectID("Tag", 2)]]),
-            ("ANY tags.name == %@", [["a"], ["b"]]), ("active == %@", [[true], [false], [1]]), ("salary > %@", [[Decimal(1)], [2.5]]),
+            ("ANY tags.name == %@", [["a"], ["b"]]), ("active == %@", [[true], [false], [1]]),
+            ("salary > %@", [[Decimal(1)], [2.5]]),
             ("NOT (age == %@ OR name == %@)", [[1, "a"], [2, "b"]]), ("address.city == %@", [["a"], ["b"]]),
             ("photo == %@", [[Data([1])], [Data([2])]]), ("age == %@ OR age == %@", [[1, 1], [1, 2], [2, 1]]),
-            ("department.name BEGINSWITH %@ AND name != %@", [["a", "b"], ["c", "d"]]), ("age > shoes + %@", [[1], [2]]),
+            ("department.name BEGINSWITH %@ AND name != %@", [["a", "b"], ["c", "d"]]),
+            ("age > shoes + %@", [[1], [2]]),
             ("salary * 2 == %@", [[1], [2]]), ("entity.name == %@", [["Manager"], ["Employee"]]),
         ]
         for (format, arguments) in pairs {
@@ -102,7 +116,9 @@ enum RecordedRuns {
                 }
             }
         }
-        for (limit, offset, excluded) in [(1, 2, [4]), (3, 4, [5, 6]), (0, 4, []), (2, 0, [])] as [(Int, Int, Set<Int64>)] {
+        for (limit, offset, excluded) in [(1, 2, [4]), (3, 4, [5, 6]), (0, 4, []), (2, 0, [])]
+            as [(Int, Int, Set<Int64>)]
+        {
             store.fetch("limit \(limit), offset \(offset), without \(excluded.sorted())", "Employee") {
                 $0.predicate = NSPredicate(format: "name BEGINSWITH %@", "n\(limit)")
                 $0.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
@@ -158,24 +174,33 @@ enum RecordedRuns {
     private static func oddSaves() throws -> String {
         let store = try RecordedStore(Company.oddModel())
         store.recorder.clear()
-        for entity in ["First", "Second"] { store.recorder.note("\(try store.store.reserveKeys(3, for: store.layout(entity)))") }
+        for entity in ["First", "Second"] {
+            store.recorder.note("\(try store.store.reserveKeys(3, for: store.layout(entity)))")
+        }
         store.save("inserts") {
             $0.inserts = [
-                store.change("First", 1, ["text": .string("a"), "größe": .double(1.5)]), store.change("Second", 4, ["text": .integer(3)]),
+                store.change("First", 1, ["text": .string("a"), "größe": .double(1.5)]),
+                store.change("Second", 4, ["text": .integer(3)]),
                 store.change(
-                    "First", 2, ["last": .reference(store.reference("Second", 4)), "whole": .reference(store.reference("Second", 4))]),
+                    "First", 2,
+                    [
+                        "last": .reference(store.reference("Second", 4)),
+                        "whole": .reference(store.reference("Second", 4)),
+                    ]),
             ]
         }
         store.save("relationships") {
             $0.relationshipChanges = [
                 store.relationship("First", 1, "Others", added: [store.reference("Second", 4)]),
-                store.relationship("Second", 4, "all", added: [store.reference("First", 1), store.reference("First", 2)]),
+                store.relationship(
+                    "Second", 4, "all", added: [store.reference("First", 1), store.reference("First", 2)]),
                 store.relationship("First", 1, "all", added: [store.reference("Second", 4)]),
             ]
         }
         try store.save("deletes") {
             $0.deletes = [
-                store.change("Second", 4, base: try store.row("Second", 4)), store.change("First", 1, base: try store.row("First", 1)),
+                store.change("Second", 4, base: try store.row("Second", 4)),
+                store.change("First", 1, base: try store.row("First", 1)),
             ]
         }
         store.fetch("abstract", "Thïng") { $0.sortDescriptors = [NSSortDescriptor(key: "ordnung", ascending: true)] }
@@ -233,9 +258,12 @@ enum RecordedRuns {
 
     private static func migrationOfRelationships() throws -> String {
         func version(_ change: (NSEntityDescription, NSEntityDescription) -> Void) -> NSManagedObjectModel {
-            let owner = NSEntityDescription("Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-            let other = NSEntityDescription("Other", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
-            let more = NSEntityDescription("More", class: "NSManagedObject", [NSAttributeDescription("size", .integer16AttributeType)])
+            let owner = NSEntityDescription(
+                "Owner", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            let other = NSEntityDescription(
+                "Other", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+            let more = NSEntityDescription(
+                "More", class: "NSManagedObject", [NSAttributeDescription("size", .integer16AttributeType)])
             other.subentities = [more]
             relate(owner, "kept", toMany: true, other, inverse: "keeper")
             change(owner, other)
@@ -260,11 +288,13 @@ enum RecordedRuns {
             store.save("fill") {
                 $0.inserts = (1...2).map { store.change("Owner", Int64($0), ["one": .reference(others[$0])]) }
                 $0.inserts += [
-                    store.change("Other", 1, ["listBack": .reference(store.reference("Owner", 1))]), store.change("Other", 2),
+                    store.change("Other", 1, ["listBack": .reference(store.reference("Owner", 1))]),
+                    store.change("Other", 2),
                     store.change("More", 3, ["size": .integer(3)]),
                 ]
                 $0.relationshipChanges = [
-                    store.relationship("Owner", 1, "many", added: others), store.relationship("Owner", 1, "alone", added: [others[0]]),
+                    store.relationship("Owner", 1, "many", added: others),
+                    store.relationship("Owner", 1, "alone", added: [others[0]]),
                     store.relationship("Owner", 1, "pairs", added: [others[1]]),
                 ]
             }
@@ -281,7 +311,8 @@ private func require<Value>(_ value: Value?) throws -> Value {
 /// Relationships of each kind, from both sides.
 enum RelatedPaths {
     static let all = [
-        ("Employee", "department"), ("Employee", "boss"), ("Employee", "reports"), ("Employee", "tasks"), ("Employee", "tags"),
+        ("Employee", "department"), ("Employee", "boss"), ("Employee", "reports"), ("Employee", "tasks"),
+        ("Employee", "tags"),
         ("Employee", "projects"), ("Project", "members"), ("Employee", "friends"), ("Employee", "favourites"),
         ("Department", "employees"), ("Tag", "employees"), ("Task", "owner"), ("Manager", "tags"),
     ]

@@ -40,7 +40,9 @@ struct RecordedStore {
 
     func slot(_ name: String, of entity: String) -> PropertySlot {
         let layout = layout(entity)
-        guard let slot = layout.slotByPath[name] ?? layout.slotByName[name] else { preconditionFailure("no property \(name)") }
+        guard let slot = layout.slotByPath[name] ?? layout.slotByName[name] else {
+            preconditionFailure("no property \(name)")
+        }
         return layout.slots[slot]
     }
 
@@ -48,11 +50,15 @@ struct RecordedStore {
         NSManagedObjectID(key: key, layout: layout(entity), store: persistentStore)
     }
 
-    func reference(_ entity: String, _ key: Int64) -> RowReference { RowReference(key: key, layoutIndex: layout(entity).index) }
+    func reference(_ entity: String, _ key: Int64) -> RowReference {
+        RowReference(key: key, layoutIndex: layout(entity).index)
+    }
 
     // MARK: Changes
 
-    func change(_ entity: String, _ key: Int64, _ values: [String: StoredValue] = [:], base: Snapshot? = nil) -> RowChange {
+    func change(_ entity: String, _ key: Int64, _ values: [String: StoredValue] = [:], base: Snapshot? = nil)
+        -> RowChange
+    {
         let layout = layout(entity)
         var pending: RowValues?
         if !values.isEmpty || base == nil {
@@ -68,7 +74,8 @@ struct RecordedStore {
         order: [RowReference]? = nil
     ) -> RelationshipChange {
         RelationshipChange(
-            layout: layout(entity), slot: slot(name, of: entity).index, ownerKey: key, added: added, removed: removed, order: order)
+            layout: layout(entity), slot: slot(name, of: entity).index, ownerKey: key, added: added, removed: removed,
+            order: order)
     }
 
     /// The row as the store has it, read past the cache.

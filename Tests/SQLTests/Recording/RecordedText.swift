@@ -10,7 +10,8 @@ struct RecordedText {
 
     /// - Parameter folder: one of the tests' folder.
     init(_ name: String, in folder: String) {
-        file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent(folder)
+        file = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent(folder)
             .appendingPathComponent(name + ".sql")
     }
 
@@ -23,7 +24,9 @@ struct RecordedText {
         let recorded = try String(contentsOf: file, encoding: .utf8)
         if text == recorded { return }
         let (lines, wanted) = (text.split(separator: "\n"), recorded.split(separator: "\n"))
-        let first = zip(lines, wanted).enumerated().first { $0.element.0 != $0.element.1 }?.offset ?? min(lines.count, wanted.count)
+        let first =
+            zip(lines, wanted).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+            ?? min(lines.count, wanted.count)
         Issue.record(
             """
             \(file.lastPathComponent), line \(first + 1) of \(lines.count) (recorded: \(wanted.count)):

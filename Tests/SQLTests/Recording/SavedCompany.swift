@@ -11,10 +11,12 @@ enum SavedCompany {
         _ = try store.store.reserveKeys(2, for: store.layout("Manager"))
         store.save("inserts") {
             $0.inserts = [
-                store.change("Department", 1, ["name": .string("Sales")]), store.change("Tag", 1, ["name": .string("red")]),
+                store.change("Department", 1, ["name": .string("Sales")]),
+                store.change("Tag", 1, ["name": .string("red")]),
                 store.change("Tag", 2), store.change("Tag", 3), store.change("Task", 1, ["name": .string("Sweep")]),
                 store.change("Task", 2),
-                store.change("Task", 3), store.change("Project", 1), store.change("Project", 2), store.change("Project", 3),
+                store.change("Task", 3), store.change("Project", 1), store.change("Project", 2),
+                store.change("Project", 3),
             ]
             $0.contextName = "importer"
             $0.transactionAuthor = "tests"
@@ -24,17 +26,22 @@ enum SavedCompany {
                 store.change(
                     "Employee", 1,
                     [
-                        "name": .string("Anna"), "age": .integer(30), "shoes": .integer(38), "steps": .integer(1), "salary": .decimal(10.5),
-                        "hired": .double(1000.5), "rating": .double(0.5), "score": .double(2.25), "badge": .uuid(Question.badge),
+                        "name": .string("Anna"), "age": .integer(30), "shoes": .integer(38), "steps": .integer(1),
+                        "salary": .decimal(10.5),
+                        "hired": .double(1000.5), "rating": .double(0.5), "score": .double(2.25),
+                        "badge": .uuid(Question.badge),
                         "site": .string("https://example.com/b"), "active": .integer(1), "notes": .data(Data([1, 2])),
                         "photo": .data(Data([3, 4])), "likes": .data(Data([5])), "address.city": .string("Bern"),
-                        "address.place.latitude": .double(46.5), "department": .reference(store.reference("Department", 1)),
+                        "address.place.latitude": .double(46.5),
+                        "department": .reference(store.reference("Department", 1)),
                     ])
             ]
         }
         store.save("more inserts") {
             $0.inserts = (2...4).map { store.change("Employee", Int64($0), ["name": .string("n\($0)")]) }
-            $0.inserts += [store.change("Manager", 6, ["level": .integer(3), "boss": .reference(store.reference("Employee", 1))])]
+            $0.inserts += [
+                store.change("Manager", 6, ["level": .integer(3), "boss": .reference(store.reference("Employee", 1))])
+            ]
         }
         try updates(store)
         try relationships(store)
@@ -46,14 +53,19 @@ enum SavedCompany {
         try store.save("an update") {
             $0.updates = [
                 store.change(
-                    "Employee", 1, ["name": .null, "photo": .data(Data([6])), "department": .null, "address.city": .string("Basel")],
+                    "Employee", 1,
+                    ["name": .null, "photo": .data(Data([6])), "department": .null, "address.city": .string("Basel")],
                     base: try store.row("Employee", 1))
             ]
         }
         try store.save("an update of a reference to several entities") {
             $0.updates = [
-                store.change("Employee", 2, ["boss": .reference(store.reference("Manager", 6))], base: try store.row("Employee", 2)),
-                store.change("Employee", 3, ["boss": .reference(store.reference("Employee", 1))], base: try store.row("Employee", 3)),
+                store.change(
+                    "Employee", 2, ["boss": .reference(store.reference("Manager", 6))],
+                    base: try store.row("Employee", 2)),
+                store.change(
+                    "Employee", 3, ["boss": .reference(store.reference("Employee", 1))],
+                    base: try store.row("Employee", 3)),
             ]
         }
         try store.save("an update of a version alone") {
@@ -78,7 +90,9 @@ enum SavedCompany {
     }
 
     private static func relationships(_ store: RecordedStore) throws {
-        func references(_ entity: String, _ keys: Int64...) -> [RowReference] { keys.map { store.reference(entity, $0) } }
+        func references(_ entity: String, _ keys: Int64...) -> [RowReference] {
+            keys.map { store.reference(entity, $0) }
+        }
         store.save("many to many") {
             $0.relationshipChanges = [
                 store.relationship("Employee", 1, "tags", added: references("Tag", 1, 2)),
@@ -87,7 +101,8 @@ enum SavedCompany {
         }
         store.save("its own inverse") {
             $0.relationshipChanges = [
-                store.relationship("Employee", 1, "friends", added: references("Employee", 2, 3), removed: references("Employee", 4))
+                store.relationship(
+                    "Employee", 1, "friends", added: references("Employee", 2, 3), removed: references("Employee", 4))
             ]
         }
         store.save("ordered on both sides") {
@@ -98,12 +113,15 @@ enum SavedCompany {
         }
         store.save("ordered anew") {
             $0.relationshipChanges = [
-                store.relationship("Employee", 1, "projects", removed: references("Project", 2), order: references("Project", 3, 1))
+                store.relationship(
+                    "Employee", 1, "projects", removed: references("Project", 2), order: references("Project", 3, 1))
             ]
         }
         try store.save("ordered, one to many") {
             $0.updates = try (1...3).map { key in
-                store.change("Task", key, ["owner": .reference(store.reference("Employee", 1))], base: try store.row("Task", key))
+                store.change(
+                    "Task", key, ["owner": .reference(store.reference("Employee", 1))], base: try store.row("Task", key)
+                )
             }
             $0.relationshipChanges = [store.relationship("Employee", 1, "tasks", added: references("Task", 1, 2, 3))]
         }
@@ -119,7 +137,8 @@ enum SavedCompany {
         store.save("without an inverse, ordered anew") {
             $0.relationshipChanges = [
                 store.relationship(
-                    "Employee", 1, "favourites", added: references("Tag", 3), removed: references("Tag", 1), order: references("Tag", 3, 2))
+                    "Employee", 1, "favourites", added: references("Tag", 3), removed: references("Tag", 1),
+                    order: references("Tag", 3, 2))
             ]
         }
     }
@@ -129,17 +148,22 @@ enum SavedCompany {
         try store.save("a change by another") {
             $0.updates = [store.change("Employee", 3, ["age": .integer(1)], base: try store.row("Employee", 3))]
         }
-        store.save("an update of an old version") { $0.updates = [store.change("Employee", 3, ["age": .integer(2)], base: stale)] }
+        store.save("an update of an old version") {
+            $0.updates = [store.change("Employee", 3, ["age": .integer(2)], base: stale)]
+        }
         store.save("a check of an old version") { $0.versionChecks = [store.change("Employee", 3, base: stale)] }
         store.save("a deletion of an old version") { $0.deletes = [store.change("Employee", 3, base: stale)] }
-        store.save("a unique value that another has") { $0.inserts = [store.change("Employee", 5, ["badge": .uuid(Question.badge)])] }
+        store.save("a unique value that another has") {
+            $0.inserts = [store.change("Employee", 5, ["badge": .uuid(Question.badge)])]
+        }
         store.save("a key that another has") { $0.inserts = [store.change("Tag", 1)] }
     }
 
     private static func deletes(_ store: RecordedStore) throws {
         try store.save("deletions") {
             $0.deletes = [
-                store.change("Employee", 1, base: try store.row("Employee", 1)), store.change("Tag", 2, base: try store.row("Tag", 2)),
+                store.change("Employee", 1, base: try store.row("Employee", 1)),
+                store.change("Tag", 2, base: try store.row("Tag", 2)),
                 store.change("Department", 1),
             ]
         }
@@ -149,12 +173,14 @@ enum SavedCompany {
 /// Sort orders whose SQL is looked at.
 enum Sorting {
     static let keys = [
-        "name", "age", "salary", "hired", "active", "badge", "department.name", "boss.department.name", "tags.@count", "address.city",
+        "name", "age", "salary", "hired", "active", "badge", "department.name", "boss.department.name", "tags.@count",
+        "address.city",
         "likes", "address", "department", "entity.name", "photo", "nothing",
     ]
 
     static let selectors = [
-        "compare:", "caseInsensitiveCompare:", "localizedCompare:", "localizedCaseInsensitiveCompare:", "localizedStandardCompare:",
+        "compare:", "caseInsensitiveCompare:", "localizedCompare:", "localizedCaseInsensitiveCompare:",
+        "localizedStandardCompare:",
         "length:",
     ]
 }
@@ -188,7 +214,8 @@ struct DictionaryFetch {
         DictionaryFetch("all attributes") { .init(properties: []) },
         DictionaryFetch("some") {
             .init(properties: [
-                "name", "department", "boss", "address", "address.city", "objectID", "department.name", "photo", "tags.@count",
+                "name", "department", "boss", "address", "address.city", "objectID", "department.name", "photo",
+                "tags.@count",
             ])
         },
         DictionaryFetch("distinct", { .init(properties: ["name", "age"], isDistinct: true) }) {
@@ -201,10 +228,14 @@ struct DictionaryFetch {
         },
         DictionaryFetch("aggregates") {
             .init(properties: [
-                expression("n", "count:(name)", .integer64AttributeType), expression("all", "@count", .integer64AttributeType),
-                expression("oldest", "max:(age)", .integer64AttributeType), expression("sum", "@sum.age", .integer64AttributeType),
-                expression("mean", "average:(age)", .doubleAttributeType), expression("pay", "sum:(salary)", .decimalAttributeType),
-                expression("meanPay", "average:(salary)", .decimalAttributeType), expression("first", "min:(hired)", .dateAttributeType),
+                expression("n", "count:(name)", .integer64AttributeType),
+                expression("all", "@count", .integer64AttributeType),
+                expression("oldest", "max:(age)", .integer64AttributeType),
+                expression("sum", "@sum.age", .integer64AttributeType),
+                expression("mean", "average:(age)", .doubleAttributeType),
+                expression("pay", "sum:(salary)", .decimalAttributeType),
+                expression("meanPay", "average:(salary)", .decimalAttributeType),
+                expression("first", "min:(hired)", .dateAttributeType),
                 expression("tags", "sum:(tags.@count)", .integer64AttributeType),
                 expression("photos", "count:(photo)", .integer64AttributeType),
             ])
@@ -213,18 +244,25 @@ struct DictionaryFetch {
             "groups",
             {
                 .init(
-                    properties: ["department.name", "active", expression("n", "count:(name)", .integer64AttributeType), "tags.@count"],
+                    properties: [
+                        "department.name", "active", expression("n", "count:(name)", .integer64AttributeType),
+                        "tags.@count",
+                    ],
                     groupBy: ["department.name", "active"], having: NSPredicate(format: "n > 1 AND active == YES"))
             }
         ) {
             $0.predicate = NSPredicate(format: "age > 3")
-            $0.sortDescriptors = [NSSortDescriptor(key: "n", ascending: false), NSSortDescriptor(key: "department.name", ascending: true)]
+            $0.sortDescriptors = [
+                NSSortDescriptor(key: "n", ascending: false), NSSortDescriptor(key: "department.name", ascending: true),
+            ]
             $0.includesSubentities = false
         },
         DictionaryFetch("objects") {
             .init(properties: [
-                expression("me", "SELF", .objectIDAttributeType), expression("place", "department", .objectIDAttributeType),
-                expression("older", "age + 1", .integer64AttributeType), expression("upper", "uppercase:(name)", .stringAttributeType),
+                expression("me", "SELF", .objectIDAttributeType),
+                expression("place", "department", .objectIDAttributeType),
+                expression("older", "age + 1", .integer64AttributeType),
+                expression("upper", "uppercase:(name)", .stringAttributeType),
                 expression("entity", "entity.name", .stringAttributeType),
             ])
         },

@@ -29,7 +29,8 @@ final class StatementRecorder: Sendable {
                     guard let context, let text else { return 0 }
                     let sql = String(cString: text.assumingMemoryBound(to: CChar.self))
                     // Retained by the table of recorders.
-                    Unmanaged<StatementRecorder>.fromOpaque(context).takeUnretainedValue().note(sql, statement.map(OpaquePointer.init))
+                    Unmanaged<StatementRecorder>.fromOpaque(context).takeUnretainedValue().note(
+                        sql, statement.map(OpaquePointer.init))
                     return 0
                 }, Unmanaged.passUnretained(recorder).toOpaque())
             return SQLITE_OK
@@ -41,7 +42,9 @@ final class StatementRecorder: Sendable {
     /// Begins to write down what connections to a file run that are opened from now on.
     init(_ url: URL) {
         _ = Self.isHooked
-        let path = url.deletingLastPathComponent().resolvingSymlinksInPath().appendingPathComponent(url.lastPathComponent).path
+        let path = url.deletingLastPathComponent().resolvingSymlinksInPath().appendingPathComponent(
+            url.lastPathComponent
+        ).path
         Self.recorders.withLock { $0[path] = self }
     }
 
@@ -68,12 +71,15 @@ final class StatementRecorder: Sendable {
     /// Whether a statement is one of several that run in no particular order: rows that triggers
     /// have changed are read, and the history is changed at a migration, entity by entity.
     private static func hasNoPlace(_ sql: String) -> Bool {
-        sql.hasPrefix("SELECT") && sql.contains("Z_PK IN (SELECT value FROM json_each(?))") || sql.hasPrefix("UPDATE ACHANGE SET ZCOLUMNS")
+        sql.hasPrefix("SELECT") && sql.contains("Z_PK IN (SELECT value FROM json_each(?))")
+            || sql.hasPrefix("UPDATE ACHANGE SET ZCOLUMNS")
     }
 
     /// The statement with the keys of its list in ascending order.
     private static func sorted(_ line: String) -> String {
-        guard let start = line.range(of: "json_each('["), let end = line.range(of: "]')", range: start.upperBound..<line.endIndex) else {
+        guard let start = line.range(of: "json_each('["),
+            let end = line.range(of: "]')", range: start.upperBound..<line.endIndex)
+        else {
             return line
         }
         let keys = line[start.upperBound..<end.lowerBound].split(separator: ",").compactMap { Int64($0) }.sorted()

@@ -32,7 +32,9 @@ final class TheatreSeat: NSManagedObject {
     /// The names and numbers of all articles, as the main context sees them.
     @MainActor private func articles(_ stack: DataStack) async throws -> [String] {
         try await stack.read { context in
-            try context.fetch(Article.self, sortBy: [.ascending(\.name)]).map { "\($0.name) \($0.stockCount) \($0.unitPrice)" }
+            try context.fetch(Article.self, sortBy: [.ascending(\.name)]).map {
+                "\($0.name) \($0.stockCount) \($0.unitPrice)"
+            }
         }
     }
 
@@ -43,13 +45,15 @@ final class TheatreSeat: NSManagedObject {
         let count = try await stack.write { context in
             try context.insertAll(Article.self, rows) { row, draft in
                 Article(
-                    context: draft, name: row.name, unitPrice: row.price, stockCount: row.count, quality: .good, tags: ["new"],
+                    context: draft, name: row.name, unitPrice: row.price, stockCount: row.count, quality: .good,
+                    tags: ["new"],
                     vendor: draft.object(with: vendor) as? Vendor)
             }
         }
         #expect(count == 2_500)
         let found = try await stack.read { context in
-            let articles = try context.fetch(Article.self, where: #Predicate { $0.stockCount > 2_498 }, sortBy: [.ascending(\.stockCount)])
+            let articles = try context.fetch(
+                Article.self, where: #Predicate { $0.stockCount > 2_498 }, sortBy: [.ascending(\.stockCount)])
             return articles.map { "\($0.name) \($0.quality) \($0.tags) \($0.vendor?.name ?? "")" }
         }
         #expect(found == [#"Bolt 2499 good ["new"] ACME"#, #"Bolt 2500 good ["new"] ACME"#])
@@ -76,13 +80,17 @@ final class TheatreSeat: NSManagedObject {
         #expect(seats.map { "\($0.row)\($0.number) \($0.guest ?? "")" } == ["A1 Ida", "A2 Eva", "B1 Ben", "B2 Eli"])
         let error = await #expect(throws: CocoaError.self) {
             try await stack.write { context in
-                try context.upsert(TheatreSeat.self, by: [\.row], guests) { TheatreSeat(context: $1, row: $0.0, number: $0.1) }
+                try context.upsert(TheatreSeat.self, by: [\.row], guests) {
+                    TheatreSeat(context: $1, row: $0.0, number: $0.1)
+                }
             }
         }
         #expect(error?.code == .coreData)
     }
 
-    @MainActor @Test(arguments: StoreKind.allCases) func anUpsertCountsWhatIsNewAndWhatWasThere(kind: StoreKind) async throws {
+    @MainActor @Test(arguments: StoreKind.allCases) func anUpsertCountsWhatIsNewAndWhatWasThere(kind: StoreKind)
+        async throws
+    {
         let stack = stack(kind)
         try await stack.write { context in
             _ = Article(context: context, name: "Bolt", unitPrice: 1, stockCount: 7)
@@ -100,7 +108,8 @@ final class TheatreSeat: NSManagedObject {
         #expect(all.updated == 1)
         #expect(try await articles(stack) == ["Bolt 7 1", "Nut 0 3", "Screw 0 4"])
         let price = try await stack.write { context in
-            try context.upsert(Article.self, by: \.name, [Row(name: "Bolt", price: 9)], updating: [\.unitPrice]) { row, draft in
+            try context.upsert(Article.self, by: \.name, [Row(name: "Bolt", price: 9)], updating: [\.unitPrice]) {
+                row, draft in
                 Article(context: draft, name: row.name, unitPrice: row.price)
             }
         }
@@ -124,18 +133,24 @@ final class TheatreSeat: NSManagedObject {
     @MainActor @Test(arguments: StoreKind.allCases) func updatesSetAndAdd(kind: StoreKind) async throws {
         let stack = stack(kind)
         let vendor = try await stack.write { context in
-            for number in 1...4 { _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, stockCount: number, note: "n") }
+            for number in 1...4 {
+                _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, stockCount: number, note: "n")
+            }
             return Vendor(context: context, name: "ACME").objectID
         }
-        let view = try await stack.read { try #require(try $0.first(Article.self, where: #Predicate { $0.stockCount == 1 })).objectID }
+        let view = try await stack.read {
+            try #require(try $0.first(Article.self, where: #Predicate { $0.stockCount == 1 })).objectID
+        }
         let counts = try await stack.write { context in
             let acme = try context.object(with: vendor, as: Vendor.self)
             return [
-                try context.update(Article.self, where: #Predicate { $0.stockCount < 3 }, set: .increment(\.stockCount, by: 10)),
+                try context.update(
+                    Article.self, where: #Predicate { $0.stockCount < 3 }, set: .increment(\.stockCount, by: 10)),
                 try context.update(
                     Article.self, set: .set(\.quality, to: .good), .set(\.note, to: nil), .set(\.vendor, to: acme),
                     .increment(\.unitPrice, by: 2)),
-                try context.update(Article.self, where: #Predicate { $0.name == "Bolt 4" }, set: .set(\.tags, to: ["a", "b"])),
+                try context.update(
+                    Article.self, where: #Predicate { $0.name == "Bolt 4" }, set: .set(\.tags, to: ["a", "b"])),
             ]
         }
         #expect(counts == [2, 4, 1])
@@ -153,7 +168,9 @@ final class TheatreSeat: NSManagedObject {
         try await stack.write { context in
             let vendors = ["ACME", "Wile"].map { Vendor(context: context, name: $0) }
             for number in 1...4 {
-                _ = Article(context: context, name: "Bolt \(number)", unitPrice: 1, stockCount: number, vendor: vendors[number % 2])
+                _ = Article(
+                    context: context, name: "Bolt \(number)", unitPrice: 1, stockCount: number,
+                    vendor: vendors[number % 2])
             }
         }
         // The main context holds all of them.
@@ -164,10 +181,13 @@ final class TheatreSeat: NSManagedObject {
         }
         #expect(deleted == 2)
         #expect(try await articles(stack) == ["Bolt 3 3 1"])
-        #expect(try await stack.read { try $0.fetch(Vendor.self).map { "\($0.name) \($0.articles.count)" } } == ["Wile 1"])
+        #expect(
+            try await stack.read { try $0.fetch(Vendor.self).map { "\($0.name) \($0.articles.count)" } } == ["Wile 1"])
     }
 
-    @MainActor @Test(arguments: StoreKind.allCases) func viewsFollowWhatLeadsToTheirObjects(kind: StoreKind) async throws {
+    @MainActor @Test(arguments: StoreKind.allCases) func viewsFollowWhatLeadsToTheirObjects(kind: StoreKind)
+        async throws
+    {
         let stack = stack(kind)
         let id = try await stack.write { context in
             let vendor = Vendor(context: context, name: "ACME")
@@ -183,7 +203,9 @@ final class TheatreSeat: NSManagedObject {
             }
         }
         #expect(state() == #"["Bolt", "Nut", "Screw"] 3"#)
-        try await stack.write { try $0.update(Article.self, where: #Predicate { $0.name == "Nut" }, set: .set(\.vendor, to: nil)) }
+        try await stack.write {
+            try $0.update(Article.self, where: #Predicate { $0.name == "Nut" }, set: .set(\.vendor, to: nil))
+        }
         #expect(state() == #"["Bolt", "Screw"] 2"#)
         try await stack.write { try $0.deleteAll(Article.self, where: #Predicate { $0.name == "Bolt" }) }
         #expect(state() == #"["Screw"] 1"#)
@@ -207,7 +229,9 @@ final class TheatreSeat: NSManagedObject {
     }
 
     /// Sequences tell of what a batch has changed, not of all that is related to it.
-    @MainActor @Test(arguments: StoreKind.allCases) func sequencesTellOfWhatABatchHasChanged(kind: StoreKind) async throws {
+    @MainActor @Test(arguments: StoreKind.allCases) func sequencesTellOfWhatABatchHasChanged(kind: StoreKind)
+        async throws
+    {
         let stack = stack(kind)
         let ids = try await stack.write { context in
             try (1...3).map { number in
@@ -221,7 +245,8 @@ final class TheatreSeat: NSManagedObject {
         #expect(try await states.next()?.objectIDs.count == 3)
         try await stack.write { context in
             _ = try context.update(Article.self, where: #Predicate { $0.name == "Bolt 1" }, set: .set(\.note, to: "x"))
-            _ = try context.update(Article.self, where: #Predicate { $0.name == "Bolt 2" }, set: .set(\.vendor, to: nil))
+            _ = try context.update(
+                Article.self, where: #Predicate { $0.name == "Bolt 2" }, set: .set(\.vendor, to: nil))
         }
         #expect(try await states.next()?.updatedObjectIDs == [ids[1]])
     }

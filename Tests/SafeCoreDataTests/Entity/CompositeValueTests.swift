@@ -11,7 +11,8 @@ struct ParcelAddress: CompositeValue, Hashable, Sendable {
     var marks: [String]
 
     static let compositeElements: [CompositeElement] = [
-        CompositeElement("city", String.self), CompositeElement("zip", Int?.self), CompositeElement("fee", Decimal?.self),
+        CompositeElement("city", String.self), CompositeElement("zip", Int?.self),
+        CompositeElement("fee", Decimal?.self),
         CompositeElement("marks", [String].self),
     ]
 
@@ -53,7 +54,8 @@ final class Freight: NSManagedObject {
 
 @Suite struct CompositeValueTests {
     @Test func theModelHasCompositeAttributes() throws {
-        let attributes = try #require(NSManagedObjectModel(entities: Freight.self).entitiesByName["Freight"]?.attributesByName)
+        let attributes = try #require(
+            NSManagedObjectModel(entities: Freight.self).entitiesByName["Freight"]?.attributesByName)
         func elements(_ name: String) -> [String] {
             (attributes[name] as? NSCompositeAttributeDescription)?.elements.map {
                 "\($0.name) \($0.attributeType.rawValue)\($0.isOptional ? "?" : "")"
@@ -78,8 +80,10 @@ final class Freight: NSManagedObject {
         let address = ParcelAddress(city: "Vienna", zip: 1010, fee: Decimal(string: "1.25"), marks: ["a", "b"])
         _ = Freight(context: stack.context, name: "first", address: address, kind: .default)
         try stack.context.save()
-        let columns = "SELECT ZCITY, ZZIP, ZFEE, CAST(ZMARKS AS TEXT), ZSTATUS, ZFORMER, ZFRESH, ZDEFAULT, ZCITY1 FROM ZFREIGHT"
-        #expect(stack.file.rows(columns) == [["Vienna", "1010", "1.25", "[\"a\",\"b\"]", "open", nil, nil, "default", nil]])
+        let columns =
+            "SELECT ZCITY, ZZIP, ZFEE, CAST(ZMARKS AS TEXT), ZSTATUS, ZFORMER, ZFRESH, ZDEFAULT, ZCITY1 FROM ZFREIGHT"
+        #expect(
+            stack.file.rows(columns) == [["Vienna", "1010", "1.25", "[\"a\",\"b\"]", "open", nil, nil, "default", nil]])
         let read = try #require(try stack.newContext().fetch(Freight.fetchRequest()).first)
         #expect(read.address == address)
         #expect(read.other == nil)
@@ -92,16 +96,20 @@ final class Freight: NSManagedObject {
         read.kind = .used
         #expect(read.changedValues().keys.sorted() == ["address", "former", "kind", "status"])
         try read.managedObjectContext?.save()
-        #expect(stack.file.rows(columns) == [["Graz", "1010", "1.25", "[\"a\",\"b\"]", "closed", "open", nil, nil, nil]])
+        #expect(
+            stack.file.rows(columns) == [["Graz", "1010", "1.25", "[\"a\",\"b\"]", "closed", "open", nil, nil, nil]])
     }
 
     @Test func predicatesReachElements() throws {
         let folder = try TemporaryFolder()
         let stack = try TestStack(NSManagedObjectModel(entities: Freight.self), url: folder.file("store.sqlite"))
-        for city in ["Vienna", "Graz"] { _ = Freight(context: stack.context, name: city, address: .init(city: city), kind: .fresh) }
+        for city in ["Vienna", "Graz"] {
+            _ = Freight(context: stack.context, name: city, address: .init(city: city), kind: .fresh)
+        }
         try stack.context.save()
         let request = Freight.fetchRequest()
-        request.predicate = NSPredicate(format: "address.city == 'Graz' AND status.status == 'open' AND kind.fresh != nil")
+        request.predicate = NSPredicate(
+            format: "address.city == 'Graz' AND status.status == 'open' AND kind.fresh != nil")
         #expect(try stack.newContext().fetch(request).map(\.name) == ["Graz"])
     }
 
@@ -127,7 +135,8 @@ final class Freight: NSManagedObject {
     @Test func aSnapshotMakesANewObjectWithItsComposites() throws {
         let source = try EntityStack(Freight.self)
         let address = ParcelAddress(city: "Vienna", zip: 1, fee: nil, marks: ["x"])
-        let parcel = Freight(context: source.context, name: "first", address: address, other: address, former: .closed, kind: .used)
+        let parcel = Freight(
+            context: source.context, name: "first", address: address, other: address, former: .closed, kind: .used)
         try source.context.save()
         let copy = try EntityStack(Freight.self)
         let made = try copy.context.apply(parcel.snapshot())
@@ -190,7 +199,8 @@ final class Freight: NSManagedObject {
 
     @Test func aModelWithOtherElementsIsNotTheClasss() throws {
         let model = NSManagedObjectModel(entities: Freight.self)
-        let status = try #require(model.entitiesByName["Freight"]?.attributesByName["status"] as? NSCompositeAttributeDescription)
+        let status = try #require(
+            model.entitiesByName["Freight"]?.attributesByName["status"] as? NSCompositeAttributeDescription)
         status.elements[0].name = "other"
         let error = #expect(throws: EntityMismatch.self) { try model.validate(entities: Freight.self) }
         let text = error.map { "\($0)" } ?? ""

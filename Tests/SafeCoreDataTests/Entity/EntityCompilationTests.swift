@@ -96,7 +96,8 @@ struct EntityCompilationTests {
             private enum Step: Int, Codable { case a, b }
             private var step: Step
             private var phase: Phase?
-            static func make(in context: NSManagedObjectContext) -> HidingBase { HidingBase(context: context, step: .b) }
+            static func make(in context: NSManagedObjectContext) -> HidingBase { HidingBase(context: context, step: \
+        .b) }
         }
 
         private func makeHiding(in context: NSManagedObjectContext) {
@@ -150,7 +151,8 @@ struct EntityCompilationTests {
             @Attribute(.unique) var computed: String { "" } // error: @Attribute needs a stored property
             var others: Set<Mistakes>? // error: a to-many relationship is never nil, but empty: remove the '?'
             @Attribute(.sorted) var name: String // error: has no member 'sorted'
-            @Relationship(deleteRule: .cascade) var size: Int // error: @Relationship belongs on a property that leads to managed objects
+            @Relationship(deleteRule: .cascade) var size: Int // error: @Relationship belongs on a property that \
+        leads to managed objects
             @Attribute(.unique) var other: Mistakes? // error: @Attribute belongs on a property that holds a value
             @Attribute(.unique) var all: [Mistakes] // error: @Attribute belongs on a property that holds a value
         }
@@ -202,7 +204,8 @@ struct EntityCompilationTests {
         func makeShapes(in context: NSManagedObjectContext) {
             _ = Square(context: context, inheriting: .init(name: "A"), width: 1)
             _ = Full(context: context, inheriting: .init())
-            _ = Shape(context: context, name: "A", sides: 4) // error: Shape is abstract: make an object of one of its subclasses
+            _ = Shape(context: context, name: "A", sides: 4) // error: Shape is abstract: make an object of one of \
+        its subclasses
             _ = Shape(context: context, name: "A") // error: Shape is abstract
             _ = Shape(context: context) // error: Shape is abstract
             _ = Shape() // error: Shape is abstract
@@ -217,7 +220,8 @@ struct EntityCompilationTests {
             @Relationship(inverse: \\Right.left) var right: Right?
             @Relationship(inverse: \\Right.text) var wrongType: Right? // error: the inverse must be a relationship
             @Relationship(inverse: \\Left.right) var wrongClass: Right? // error: the inverse must be a relationship
-            @Relationship(inverse: \\Right.absent) var absent: Right? // error: has no member 'absent' // error: cannot be resolved
+            @Relationship(inverse: \\Right.absent) var absent: Right? // error: has no member 'absent' // error: \
+        cannot be resolved
         }
 
         @Entity final class Right: NSManagedObject {

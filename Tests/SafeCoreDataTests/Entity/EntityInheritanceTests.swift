@@ -31,14 +31,18 @@ struct EntityInheritanceTests {
         #expect(entities["PaperNovel"]?.superentity?.name == "PaperBook")
         #expect(entities["PaperBook"]?.superentity?.name == "PaperMedium")
         #expect(entities["PaperMedium"]?.isAbstract == true)
-        #expect(entities["PaperNovel"]?.properties.map(\.name).sorted() == ["added", "author", "genre", "pages", "summary", "title"])
+        #expect(
+            entities["PaperNovel"]?.properties.map(\.name).sorted() == [
+                "added", "author", "genre", "pages", "summary", "title",
+            ])
     }
 
     @Test func aSubclassTakesTheInheritedValuesInOneArgument() throws {
         let stack = try EntityStack(PaperNovel.self)
         let inherited = PaperBook.InitialValues(inheriting: .init(title: "Emma", summary: "A novel"), author: "Austen")
         let novel = PaperNovel(context: stack.context, inheriting: inherited, genre: "comedy")
-        let book = PaperBook(context: stack.context, inheriting: .init(title: "Elements", added: 7), author: "Euclid", pages: 300)
+        let book = PaperBook(
+            context: stack.context, inheriting: .init(title: "Elements", added: 7), author: "Euclid", pages: 300)
         try stack.context.save()
         #expect(book.added == 7)
         let fetched = try stack.freshContext().all(PaperMedium.self).sorted { $0.title < $1.title }

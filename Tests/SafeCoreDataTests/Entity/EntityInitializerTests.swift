@@ -64,10 +64,12 @@ struct EntityInitializerTests {
         _ = HeavyConsignment(context: stack.context, inheriting: .init(name: "D", sent: later), weight: 3)
         try stack.context.save()
         #expect(
-            stack.file.rows("SELECT ZNAME, ZSENT, ZSTATE, ZNOTE, ZSTATEWHENINSERTED FROM ZCONSIGNMENT ORDER BY ZNAME") == [
-                ["A", "9", "new", "noted", "new"], ["B", "20", "old", "told", "new"], ["C", "9", "new", "noted", "new"],
-                ["D", "20", "new", "noted", "new"],
-            ])
+            stack.file.rows("SELECT ZNAME, ZSENT, ZSTATE, ZNOTE, ZSTATEWHENINSERTED FROM ZCONSIGNMENT ORDER BY ZNAME")
+                == [
+                    ["A", "9", "new", "noted", "new"], ["B", "20", "old", "told", "new"],
+                    ["C", "9", "new", "noted", "new"],
+                    ["D", "20", "new", "noted", "new"],
+                ])
     }
 
     @Test func whatTheInitializerDoesNotTakeHasItsInitialValue() throws {
@@ -77,8 +79,12 @@ struct EntityInitializerTests {
         #expect(letter.seenWhenInserted > 0)
         #expect(registered.seenWhenInserted > letter.seenWhenInserted)
         try stack.context.save()
-        #expect(stack.file.rows("SELECT ZNAME, ZWRITTEN FROM ZSEALEDLETTER ORDER BY ZNAME") == [["A", "5"], ["B", "5"]])
-        #expect(stack.file.rows("SELECT COUNT(ZSERIAL), COUNT(DISTINCT ZSERIAL), COUNT(ZCODE) FROM ZSEALEDLETTER") == [["2", "2", "1"]])
+        #expect(
+            stack.file.rows("SELECT ZNAME, ZWRITTEN FROM ZSEALEDLETTER ORDER BY ZNAME") == [["A", "5"], ["B", "5"]])
+        #expect(
+            stack.file.rows("SELECT COUNT(ZSERIAL), COUNT(DISTINCT ZSERIAL), COUNT(ZCODE) FROM ZSEALEDLETTER") == [
+                ["2", "2", "1"]
+            ])
     }
 
     @Test func aClassMayHaveAnInitializerOfItsOwn() throws {

@@ -7,7 +7,9 @@ struct EntityModelTests {
         #expect(model.entityVersionHashesByName == drawn.entityVersionHashesByName)
         // A drawn model also lists the index of an attribute that a fetch index has alone, as
         // compiled models do.
-        for entity in drawn.entities { entity.indexes.removeAll { entity.attributesByName[$0.name]?.isIndexed == true } }
+        for entity in drawn.entities {
+            entity.indexes.removeAll { entity.attributesByName[$0.name]?.isIndexed == true }
+        }
         let (found, expected) = (ModelDescription(model).lines, ModelDescription(drawn).lines)
         #expect(found.filter { !expected.contains($0) } == [])
         #expect(expected.filter { !found.contains($0) } == [])
@@ -28,9 +30,11 @@ struct EntityModelTests {
                     <attribute name="unit" optional="YES" attributeType="String"/>
                     <attribute name="dimensions" optional="YES" attributeType="Binary"/>
                     <attribute name="tags" attributeType="Binary"/>
-                    <relationship name="vendor" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Supplier"
+                    <relationship name="vendor" optional="YES" maxCount="1" deletionRule="Nullify" \
+                destinationEntity="Supplier"
                         inverseName="articles" inverseEntity="Supplier"/>
-                    <relationship name="shelf" optional="YES" maxCount="1" deletionRule="Nullify" destinationEntity="Shelf"
+                    <relationship name="shelf" optional="YES" maxCount="1" deletionRule="Nullify" \
+                destinationEntity="Shelf"
                         inverseName="articles" inverseEntity="Shelf"/>
                     <fetchIndex name="byStockCountIndex">
                         <fetchIndexElement property="stockCount" type="Binary" order="ascending"/>
@@ -39,14 +43,17 @@ struct EntityModelTests {
                         <fetchIndexElement property="name" type="Binary" order="ascending"/>
                         <fetchIndexElement property="unitPrice" type="Binary" order="ascending"/>
                     </fetchIndex>
-                    <uniquenessConstraints><uniquenessConstraint><constraint value="name"/></uniquenessConstraint></uniquenessConstraints>
+                    <uniquenessConstraints><uniquenessConstraint><constraint \
+                value="name"/></uniquenessConstraint></uniquenessConstraints>
                 </entity>
                 <entity name="Supplier" representedClassName="SafeCoreDataTests.Vendor">
                     <attribute name="name" attributeType="String"/>
-                    <attribute name="articleCount" attributeType="Integer 64" derived="YES" derivationExpression="articles.@count"/>
+                    <attribute name="articleCount" attributeType="Integer 64" derived="YES" \
+                derivationExpression="articles.@count"/>
                     <attribute name="isSelected" transient="YES" attributeType="Boolean" defaultValueString="NO"/>
                     <attribute name="cache" optional="YES" transient="YES"/>
-                    <relationship name="articles" optional="YES" toMany="YES" deletionRule="Cascade" destinationEntity="Article"
+                    <relationship name="articles" optional="YES" toMany="YES" deletionRule="Cascade" \
+                destinationEntity="Article"
                         inverseName="vendor" inverseEntity="Article"/>
                 </entity>
                 <entity name="Shelf" representedClassName="SafeCoreDataTests.Shelf">
@@ -87,8 +94,10 @@ struct EntityModelTests {
                     versionHashModifier="2">
                     <attribute name="code" attributeType="String" elementID="oldCode" versionHashModifier="b"
                         regularExpressionString="[a-z]+"/>
-                    <attribute name="region" attributeType="String" defaultValueString="EU" spotlightIndexingEnabled="YES"/>
-                    <attribute name="photo" optional="YES" attributeType="Binary" allowsExternalBinaryDataStorage="YES"/>
+                    <attribute name="region" attributeType="String" defaultValueString="EU" \
+                spotlightIndexingEnabled="YES"/>
+                    <attribute name="photo" optional="YES" attributeType="Binary" \
+                allowsExternalBinaryDataStorage="YES"/>
                     <attribute name="tag" optional="YES" attributeType="UUID" preserveAfterDeletion="YES"/>
                     <attribute name="secret" optional="YES" attributeType="String" allowsCloudEncryption="YES"/>
                     <attribute name="color" optional="YES" attributeType="Transformable"
@@ -100,7 +109,8 @@ struct EntityModelTests {
                     <relationship name="parts" toMany="YES" minCount="1" maxCount="3" deletionRule="Deny"
                         destinationEntity="Part" inverseName="whole" inverseEntity="Part"/>
                     <uniquenessConstraints>
-                        <uniquenessConstraint><constraint value="code"/><constraint value="region"/></uniquenessConstraint>
+                        <uniquenessConstraint><constraint value="code"/><constraint \
+                value="region"/></uniquenessConstraint>
                         <uniquenessConstraint><constraint value="tag"/></uniquenessConstraint>
                     </uniquenessConstraints>
                 </entity>

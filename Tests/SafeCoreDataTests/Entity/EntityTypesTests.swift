@@ -59,11 +59,14 @@ final class Everything: NSManagedObject {
 
     static func sample(in context: NSManagedObjectContext) -> Everything {
         Everything(
-            context: context, i8: -8, i16: -16, i32: -32, i64: .min, int: 5, u8: 255, u16: 65535, u32: .max, u64: .max, uint: 7,
+            context: context, i8: -8, i16: -16, i32: -32, i64: .min, int: 5, u8: 255, u16: 65535, u32: .max, u64: .max,
+            uint: 7,
             double: 0.1, float: 0.25, bool: true, string: "text", date: Date(timeIntervalSinceReferenceDate: 1.5),
             uuid: UUID(uuid: (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16)),
-            url: URL(fileURLWithPath: "/a/b"), data: Data([1, 2]), decimal: 12.5, number: NSDecimalNumber(string: "3.25"),
-            level: .high, weight: .heavy, token: Token(rawValue: UUID()), shape: .circle(radius: 2), shapes: [.square(side: 1)],
+            url: URL(fileURLWithPath: "/a/b"), data: Data([1, 2]), decimal: 12.5,
+            number: NSDecimalNumber(string: "3.25"),
+            level: .high, weight: .heavy, token: Token(rawValue: UUID()), shape: .circle(radius: 2),
+            shapes: [.square(side: 1)],
             required: [], words: ["a", "b"], table: ["one": 1])
     }
 }

@@ -112,9 +112,12 @@ struct EntityValidationTests {
         #expect(throws: NSError.self) { try assertRoundTrips(Parcel.self, in: model) }
     }
 
-    @Test(arguments: [true, false]) func anOptionThatDoesNotFitItsAttributeIsAnErrorOfTheStack(isInMemory: Bool) async throws {
+    @Test(arguments: [true, false]) func anOptionThatDoesNotFitItsAttributeIsAnErrorOfTheStack(isInMemory: Bool)
+        async throws
+    {
         let folder = try TemporaryFolder()
-        let stack = DataStack(entities: Mislimited.self, store: isInMemory ? .inMemory : .file(folder.file("limits.sqlite")))
+        let stack = DataStack(
+            entities: Mislimited.self, store: isInMemory ? .inMemory : .file(folder.file("limits.sqlite")))
         let error = await #expect(throws: CocoaError.self) { try await stack.write { _ in } }
         let text = error?.localizedDescription ?? ""
         #expect(text.contains("Mislimited.name is not a number or a date: it has no range."))

@@ -43,7 +43,8 @@ final class Outage: Incident {
 
 extension Outage {
     convenience init(
-        _ text: String, _ state: TicketState, _ weight: IncidentWeight, cause: Incident? = nil, in context: NSManagedObjectContext
+        _ text: String, _ state: TicketState, _ weight: IncidentWeight, cause: Incident? = nil,
+        in context: NSManagedObjectContext
     ) {
         self.init(
             context: context,
@@ -69,9 +70,12 @@ extension Outage {
 
     @Test func inheritedPropertiesHaveNames() {
         let names: [PartialKeyPath<Outage>: String] = [
-            \.state: "state", \.formerState: "formerState", \.weight: "weight", \.nextWeight: "nextWeight", \.mark: "mark",
-            \.otherMark: "otherMark", \.extent: "extent", \.formerExtent: "formerExtent", \.tags: "tags", \.address: "address",
-            \.otherAddress: "otherAddress", \.status: "status", \.amount: "amount", \.otherAmount: "otherAmount", \.words: "words",
+            \.state: "state", \.formerState: "formerState", \.weight: "weight", \.nextWeight: "nextWeight",
+            \.mark: "mark",
+            \.otherMark: "otherMark", \.extent: "extent", \.formerExtent: "formerExtent", \.tags: "tags",
+            \.address: "address",
+            \.otherAddress: "otherAddress", \.status: "status", \.amount: "amount", \.otherAmount: "otherAmount",
+            \.words: "words",
             \.isSelected: "isSelected", \.cache: "cache", \.title: "title", \.cause?.state: "cause.state",
             \.cause?.formerState: "cause.formerState", \.cause?.weight: "cause.weight", \.cause?.extent: "cause.extent",
             \.cause?.mark: "cause.mark", \.cause?.isSelected: "cause.isSelected",
@@ -96,7 +100,8 @@ extension Outage {
         #expect(try other.fetch(Outage.self, where: #Predicate { $0.state == held }).map(\.text) == ["second"])
         #expect(try other.fetch(Outage.self, where: #Predicate { $0.weight == heavy }).map(\.text) == ["first"])
         #expect(try other.count(Outage.self, where: #Predicate { $0.mark == mark && $0.nextWeight == nil }) == 2)
-        #expect(try other.fetch(Outage.self, where: #Predicate { $0.state.rawValue == "open" }).map(\.text) == ["first"])
+        #expect(
+            try other.fetch(Outage.self, where: #Predicate { $0.state.rawValue == "open" }).map(\.text) == ["first"])
     }
 
     @Test func ordersFollowInheritedRawValues() throws {
@@ -107,8 +112,12 @@ extension Outage {
     }
 
     @Test func whatIsComputedIsRefusedWithAnError() throws {
-        #expect(throws: PredicateTranslationError.self) { try context.fetch(Incident.self, where: #Predicate { $0.isOpen }) }
-        #expect(throws: PredicateTranslationError.self) { try context.fetch(Outage.self, where: #Predicate { $0.isOpen }) }
+        #expect(throws: PredicateTranslationError.self) {
+            try context.fetch(Incident.self, where: #Predicate { $0.isOpen })
+        }
+        #expect(throws: PredicateTranslationError.self) {
+            try context.fetch(Outage.self, where: #Predicate { $0.isOpen })
+        }
         #expect(throws: QueryError.self) { try context.fetch(Incident.self, sortBy: [.ascending(\.extent.width)]) }
     }
 

@@ -13,7 +13,8 @@ struct ModelDescription {
             index.name + index.elements.map { " \($0.propertyName ?? "")\($0.isAscending)\($0.collationType)" }.joined()
         }
         let head = [
-            "entity \(entity.name ?? "")", "class \(entity.managedObjectClassName ?? "")", "abstract \(entity.isAbstract)",
+            "entity \(entity.name ?? "")", "class \(entity.managedObjectClassName ?? "")",
+            "abstract \(entity.isAbstract)",
             "superentity \(entity.superentity?.name ?? "none")",
             "subentities \(entity.subentities.compactMap(\.name).sorted())",
             "constraints \(entity.uniquenessConstraints)", "indexes \(indexes)",
@@ -23,11 +24,13 @@ struct ModelDescription {
     }
 
     private static func line(of property: NSPropertyDescription, in entity: NSEntityDescription) -> String {
+        let rules = zip(property.validationPredicates, property.validationWarnings)
         var parts = [
-            "\(entity.name ?? "").\(property.name)", "optional \(property.isOptional)", "transient \(property.isTransient)",
+            "\(entity.name ?? "").\(property.name)", "optional \(property.isOptional)",
+            "transient \(property.isTransient)",
             "indexed \(property.isIndexed)", "spotlight \(property.isIndexedBySpotlight)",
             "renaming \(property.renamingIdentifier ?? "")", "modifier \(property.versionHashModifier ?? "none")",
-            "rules \(zip(property.validationPredicates.map(\.predicateFormat), property.validationWarnings).map { "\($0) \($1)" })",
+            "rules \(rules.map { "\($0.predicateFormat) \($1)" })",
         ]
         switch property {
         case let attribute as NSAttributeDescription:

@@ -90,7 +90,9 @@ final class RoundPlank: Plank {
     @MainActor @Test func objectsThatAreThereGetTheInitialValuesOfEveryType() async throws {
         try await fill(["A", "B"])
         let stack = DataStack(entities: Plank.self, RoundPlank.self, store: .file(url))
-        let planks = try await stack.read { try $0.fetch(Plank.self, sortBy: [.ascending(\.name), .ascending(\.remark)]) }
+        let planks = try await stack.read {
+            try $0.fetch(Plank.self, sortBy: [.ascending(\.name), .ascending(\.remark)])
+        }
         #expect(planks.map(\.name) == ["A", "A", "B"])
         #expect(planks.map(\.remark) == ["NONE", "round", "NONE"])
         for plank in planks {

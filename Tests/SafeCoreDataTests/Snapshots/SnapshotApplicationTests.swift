@@ -49,7 +49,8 @@ struct SnapshotApplicationTests {
         try chores.context.save()
         let row = ["", "0", "0", "0.0", "0", "0", "", "0", "open", #"{"place":"indoors","width":0}"#]
         let columns = """
-            SELECT ZTITLE, ZISDONE, ZCOUNT, ZFACTOR, ZPRICE, ZMADE, CAST(ZBYTES AS TEXT), ZWEIGHT, ZSTATE, CAST(ZEXTENT AS TEXT) FROM ZCHORE
+            SELECT ZTITLE, ZISDONE, ZCOUNT, ZFACTOR, ZPRICE, ZMADE, CAST(ZBYTES AS TEXT), ZWEIGHT, ZSTATE, \
+            CAST(ZEXTENT AS TEXT) FROM ZCHORE
             """
         #expect(chores.file.rows(columns) == [row])
 
@@ -89,7 +90,8 @@ struct SnapshotApplicationTests {
     @Test func aGraphOfASubclassHasAllItsProperties() throws {
         let fleet = try EntityStack(Vessel.self, Steamer.self, Tug.self)
         let tug = Tug(context: fleet.context, inheriting: .init(inheriting: .init(name: "A"), power: 7), pull: 1.5)
-        let other = Tug(context: fleet.context, inheriting: .init(inheriting: .init(name: "B", tow: tug), power: 8), pull: 2.5)
+        let other = Tug(
+            context: fleet.context, inheriting: .init(inheriting: .init(name: "B", tow: tug), power: 8), pull: 2.5)
         tug.tow = other
         try fleet.context.save()
         let graph = tug.snapshotGraph(depth: 3)
@@ -100,7 +102,9 @@ struct SnapshotApplicationTests {
         try copy.context.apply(graph)
         try copy.context.save()
         #expect(
-            copy.file.rows("SELECT v.ZNAME, v.ZPOWER, v.ZPULL, t.ZNAME FROM ZVESSEL v JOIN ZVESSEL t ON t.Z_PK = v.ZTOW ORDER BY 1") == [
+            copy.file.rows(
+                "SELECT v.ZNAME, v.ZPOWER, v.ZPULL, t.ZNAME FROM ZVESSEL v JOIN ZVESSEL t ON t.Z_PK = v.ZTOW ORDER BY 1"
+            ) == [
                 ["A", "7", "1.5", "B"], ["B", "8", "2.5", "A"],
             ])
     }
@@ -124,12 +128,14 @@ struct SnapshotApplicationTests {
         let applied = try other.apply(snapshot)
         #expect(applied.changedValues().keys.sorted() == ["name", "quality", "tags"])
         try other.save()
-        #expect(stack.file.rows("SELECT ZNAME, ZQUALITY, CAST(ZTAGS AS TEXT) FROM ZARTICLE") == [["Screw", "2", #"["b"]"#]])
+        #expect(
+            stack.file.rows("SELECT ZNAME, ZQUALITY, CAST(ZTAGS AS TEXT) FROM ZARTICLE") == [["Screw", "2", #"["b"]"#]])
     }
 
     @Test func equalValuesChangeNothing() throws {
         let vendor = Vendor(context: context, name: "ACME")
-        let bolt = Article(context: context, name: "Bolt", unitPrice: 1, dimensions: Dimensions(width: 1, height: 1), vendor: vendor)
+        let bolt = Article(
+            context: context, name: "Bolt", unitPrice: 1, dimensions: Dimensions(width: 1, height: 1), vendor: vendor)
         _ = Shelf(context: context, label: "top", articles: [bolt])
         try context.save()
         let other = stack.freshContext()
@@ -180,7 +186,9 @@ struct SnapshotApplicationTests {
         try context.save()
         var bolt = Article.Snapshot()
         (bolt.name, bolt.unitPrice, bolt.vendor) = ("Bolt", 1, ObjectReference(shelf))
-        #expect(throws: SnapshotError.wrongClass(property: "vendor", reference: ObjectReference(shelf), expected: "Vendor")) {
+        #expect(
+            throws: SnapshotError.wrongClass(property: "vendor", reference: ObjectReference(shelf), expected: "Vendor")
+        ) {
             try context.apply(bolt)
         }
         #expect(throws: SnapshotError.self) { try context.apply(Vendor.Snapshot(ObjectReference(shelf))) }

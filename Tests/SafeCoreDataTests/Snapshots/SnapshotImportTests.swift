@@ -64,7 +64,10 @@ struct SnapshotImportTests {
         try other.context.apply(copy)
         try other.context.save()
         #expect(
-            other.file.rows("SELECT t.ZTITLE, t.ZPLACE, h.ZNAME FROM ZTRACK t LEFT JOIN ZCONCERTHALL h ON h.Z_PK = t.ZHALL ORDER BY 1")
+            other.file.rows(
+                "SELECT t.ZTITLE, t.ZPLACE, h.ZNAME FROM ZTRACK t LEFT JOIN ZCONCERTHALL h ON h.Z_PK = t.ZHALL "
+                    + "ORDER BY 1"
+            )
                 == [["A", nil, nil], ["B", "Berlin", "Town hall"]])
     }
 
@@ -74,7 +77,9 @@ struct SnapshotImportTests {
         let former = text.replacing(#/"class":"[^"]*",?/#, with: "")
         #expect(former != text)
         #expect(!former.contains(#""class""#))
-        #expect(try JSONDecoder().decode(SnapshotGraph<Record.Snapshot>.self, from: Data(former.replacing(",}", with: "}").utf8)) == graph)
+        #expect(
+            try JSONDecoder().decode(
+                SnapshotGraph<Record.Snapshot>.self, from: Data(former.replacing(",}", with: "}").utf8)) == graph)
     }
 
     @Test func anEntityWithoutAClassIsAnErrorThatNamesIt() throws {
@@ -86,11 +91,13 @@ struct SnapshotImportTests {
     }
 
     @Test func aClassThatIsNoEntityIsNotTakenForOne() throws {
-        let text = #"{"root": {"name": "Tour"}, "related": [{"entity": "ShopItem", "class": "ShopItem", "snapshot": {}}]}"#
+        let text =
+            #"{"root": {"name": "Tour"}, "related": [{"entity": "ShopItem", "class": "ShopItem", "snapshot": {}}]}"#
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(SnapshotGraph<Record.Snapshot>.self, from: Data(text.utf8))
         }
-        let other = #"{"root": {"name": "Tour"}, "related": [{"entity": "ConcertHall", "class": "Label", "snapshot": {}}]}"#
+        let other =
+            #"{"root": {"name": "Tour"}, "related": [{"entity": "ConcertHall", "class": "Label", "snapshot": {}}]}"#
         #expect(throws: DecodingError.self) {
             try JSONDecoder().decode(SnapshotGraph<Record.Snapshot>.self, from: Data(other.utf8))
         }
@@ -127,7 +134,10 @@ struct SnapshotImportTests {
         let context = stack.freshContext()
         try context.apply([snapshot], danglingReferences: .drop)
         try context.save()
-        #expect(stack.file.rows("SELECT r.ZNAME, l.ZNAME FROM ZRECORD r JOIN ZLABEL l ON l.Z_PK = r.ZLABEL") == [["Second tour", "Blue"]])
+        #expect(
+            stack.file.rows("SELECT r.ZNAME, l.ZNAME FROM ZRECORD r JOIN ZLABEL l ON l.Z_PK = r.ZLABEL") == [
+                ["Second tour", "Blue"]
+            ])
     }
 
     @Test func aReferenceToAnotherClassIsNotDropped() throws {

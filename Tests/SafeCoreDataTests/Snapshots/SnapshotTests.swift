@@ -53,7 +53,9 @@ struct SnapshotTests {
         try context.save()
         let text = article.snapshot(\.name, \.unitPrice, \.note, \.quality, \.shelf).description
         #expect(
-            text == "Article.Snapshot(\(ObjectReference(article)), name: \"Bolt\", unitPrice: 0.5, note: nil, quality: 2, "
+            text
+                == "Article.Snapshot(\(ObjectReference(article)), name: \"Bolt\", unitPrice: 0.5, note: nil, "
+                + "quality: 2, "
                 + "shelf: \(ObjectReference(shelf)))")
     }
 
@@ -138,13 +140,17 @@ struct SnapshotTests {
         #expect(!reference.isTemporary)
         #expect(ObjectReference(uri: URL(fileURLWithPath: "/a/b")) == nil)
         #expect(ObjectReference.new(Article.self) != ObjectReference.new(Article.self))
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode([ObjectReference].self, from: Data(#"["x"]"#.utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode([ObjectReference].self, from: Data(#"["x"]"#.utf8))
+        }
     }
 
     @Test func anUnknownRawValueIsNotDecoded() throws {
         let (_, bolt, _) = try stock()
         let text = String(decoding: try JSONEncoder().encode(bolt.snapshot(\.unit)), as: UTF8.self)
         let changed = text.replacingOccurrences(of: "piece", with: "barrel")
-        #expect(throws: DecodingError.self) { try JSONDecoder().decode(Article.Snapshot.self, from: Data(changed.utf8)) }
+        #expect(throws: DecodingError.self) {
+            try JSONDecoder().decode(Article.Snapshot.self, from: Data(changed.utf8))
+        }
     }
 }

@@ -53,8 +53,14 @@ struct SubclassSnapshotTests {
 
     @Test func aRequestWithATypeGivesItsProperties() throws {
         for context in contexts() {
-            #expect(try context.snapshots(PaperNovel.Snapshot.self, of: novels).map { "\($0.title) \($0.author)" } == ["Emma Austen"])
-            #expect(try Set(context.snapshots(PaperMedium.Snapshot.self, of: media).map(\.title)).isSuperset(of: ["Emma", "Elements"]))
+            #expect(
+                try context.snapshots(PaperNovel.Snapshot.self, of: novels).map { "\($0.title) \($0.author)" } == [
+                    "Emma Austen"
+                ])
+            #expect(
+                try Set(context.snapshots(PaperMedium.Snapshot.self, of: media).map(\.title)).isSuperset(of: [
+                    "Emma", "Elements",
+                ]))
         }
     }
 
@@ -111,17 +117,24 @@ struct SubclassSnapshotTests {
     @MainActor @Test(arguments: [true, false])
     func aReadGivesSnapshotsOfATypeAndOfKeyPaths(isInMemory: Bool) async throws {
         let folder = try TemporaryFolder()
-        let stack = DataStack(entities: PaperNovel.self, store: isInMemory ? .inMemory : .file(folder.file("media.sqlite")))
+        let stack = DataStack(
+            entities: PaperNovel.self, store: isInMemory ? .inMemory : .file(folder.file("media.sqlite")))
         try await stack.write { context in
-            _ = PaperNovel(context: context, inheriting: .init(inheriting: .init(title: "Emma"), author: "Austen"), genre: "comedy")
+            _ = PaperNovel(
+                context: context, inheriting: .init(inheriting: .init(title: "Emma"), author: "Austen"), genre: "comedy"
+            )
         }
         let novels = novels
         let media = media
-        #expect(try await stack.read { try $0.snapshots(PaperNovel.Snapshot.self, of: novels) }.map(\.author) == ["Austen"])
         #expect(
-            try await stack.read { try $0.snapshots(PaperNovel.Snapshot.self, of: novels, \.genre) }.map(\.propertyNames) == [["genre"]])
+            try await stack.read { try $0.snapshots(PaperNovel.Snapshot.self, of: novels) }.map(\.author) == ["Austen"])
+        #expect(
+            try await stack.read { try $0.snapshots(PaperNovel.Snapshot.self, of: novels, \.genre) }.map(
+                \.propertyNames) == [["genre"]])
         #expect(try await stack.read { try $0.snapshots(of: media, \.title) }.map(\.title) == ["Emma"])
-        #expect(try await stack.read { try $0.snapshotsOfOwnClasses(of: media) }.map { $0 is PaperNovel.Snapshot } == [true])
+        #expect(
+            try await stack.read { try $0.snapshotsOfOwnClasses(of: media) }.map { $0 is PaperNovel.Snapshot } == [true]
+        )
         await #expect(throws: SnapshotError.self) { try await stack.read { try $0.snapshots(of: media) } }
         await #expect(throws: SnapshotError.self) { try await stack.read { try $0.snapshots(of: novels) } }
     }
@@ -150,12 +163,16 @@ struct SubclassSnapshotTests {
         var graph = (novel as PaperMedium).snapshotGraph(depth: 0)
         #expect(graph[graph.root.objectID, as: PaperNovel.Snapshot.self]?.genre == "comedy")
         graph.root.title = "Emma, revised"
-        let decoded = try JSONDecoder().decode(SnapshotGraph<PaperMedium.Snapshot>.self, from: JSONEncoder().encode(graph))
+        let decoded = try JSONDecoder().decode(
+            SnapshotGraph<PaperMedium.Snapshot>.self, from: JSONEncoder().encode(graph))
         #expect(decoded == graph)
         let copy = try EntityStack(PaperNovel.self)
         #expect(try copy.context.apply(decoded) is PaperNovel)
         try copy.context.save()
-        #expect(copy.file.rows("SELECT ZTITLE, ZAUTHOR, ZGENRE FROM ZPAPERMEDIUM") == [["Emma, revised", "Austen", "comedy"]])
+        #expect(
+            copy.file.rows("SELECT ZTITLE, ZAUTHOR, ZGENRE FROM ZPAPERMEDIUM") == [
+                ["Emma, revised", "Austen", "comedy"]
+            ])
     }
 
     @Test func aGraphOfAViewKeepsAllProperties() throws {
@@ -191,6 +208,9 @@ struct SubclassSnapshotTests {
         known.title = "Persuasion"
         try other.apply(known)
         try other.save()
-        #expect(stack.file.rows("SELECT ZTITLE, ZGENRE FROM ZPAPERMEDIUM WHERE ZAUTHOR = 'Austen'") == [["Persuasion", "comedy"]])
+        #expect(
+            stack.file.rows("SELECT ZTITLE, ZGENRE FROM ZPAPERMEDIUM WHERE ZAUTHOR = 'Austen'") == [
+                ["Persuasion", "comedy"]
+            ])
     }
 }

@@ -136,7 +136,9 @@ import Testing
 
     @Test func aStackSharesADatabaseInMemoryByItsName() async throws {
         let location = StoreLocation.file(URL(fileURLWithPath: "/dev/null/\(UUID().uuidString)"))
-        let (first, second) = (DataStack(model: Shop.model(), store: location), DataStack(model: Shop.model(), store: location))
+        let (first, second) = (
+            DataStack(model: Shop.model(), store: location), DataStack(model: Shop.model(), store: location)
+        )
         try await first.insertItem("Bolt")
         #expect(try await second.itemNames() == ["Bolt"])
         try await first.destroy()
@@ -243,7 +245,8 @@ import Testing
         func location(_ schema: String) throws -> URL {
             #expect(tables.execute("CREATE SCHEMA \(schema) AUTHORIZATION \(server.scramUser)"))
             let text = server.url(schema: schema).absoluteString
-            return try #require(URL(string: text.replacingOccurrences(of: "user=\(server.user)", with: "user=\(server.scramUser)")))
+            return try #require(
+                URL(string: text.replacingOccurrences(of: "user=\(server.user)", with: "user=\(server.scramUser)")))
         }
         var options = DataStackOptions()
         options.password = { server.password }

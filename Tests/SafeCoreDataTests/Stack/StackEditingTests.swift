@@ -22,7 +22,9 @@ import Testing
         try await stack.write { Article(context: $0, name: name, unitPrice: 1, stockCount: count).objectID }
     }
 
-    private func article(_ columns: String) -> [String?] { file.rows("SELECT \(columns) FROM ZARTICLE ORDER BY Z_PK").first ?? [] }
+    private func article(_ columns: String) -> [String?] {
+        file.rows("SELECT \(columns) FROM ZARTICLE ORDER BY Z_PK").first ?? []
+    }
 
     // MARK: In a block
 
@@ -93,7 +95,10 @@ import Testing
             return vendor.objectID
         }
         #expect(!vendorID.isTemporaryID)
-        #expect(try await stack.write { try $0.object(with: vendorID, as: Vendor.self).articles.map(\.name).sorted() } == ["Bolt", "Nut"])
+        #expect(
+            try await stack.write { try $0.object(with: vendorID, as: Vendor.self).articles.map(\.name).sorted() } == [
+                "Bolt", "Nut",
+            ])
         #expect(
             file.rows("SELECT a.ZNAME, v.ZNAME FROM ZARTICLE a JOIN ZSUPPLIER v ON a.ZVENDOR = v.Z_PK ORDER BY 1")
                 == [["Bolt", "ACME"], ["Nut", "ACME"]])
@@ -124,7 +129,10 @@ import Testing
             return draft.articles.map(\.name)
         }
         #expect(found == ["3", "4", "2", "1"])
-        #expect(try await stack.write { try $0.object(with: shelfID, as: Shelf.self).articles.map(\.name) } == ["3", "4", "2", "1"])
+        #expect(
+            try await stack.write { try $0.object(with: shelfID, as: Shelf.self).articles.map(\.name) } == [
+                "3", "4", "2", "1",
+            ])
     }
 
     @Test func writesGoOnBesideAnEdit() async throws {
@@ -330,7 +338,8 @@ import Testing
     }
 
     @Test(arguments: StoreKind.allCases) func aNewObjectIsThereWhenItsDraftIsApplied(kind: StoreKind) async throws {
-        let stack = DataStack(entities: Article.self, Vendor.self, Shelf.self, store: kind.location(folder.file("new.sqlite")))
+        let stack = DataStack(
+            entities: Article.self, Vendor.self, Shelf.self, store: kind.location(folder.file("new.sqlite")))
         let draft = try await stack.draft { context in Article(context: context, name: "New", unitPrice: 1) }
         try await draft.perform { $0.name = "Bolt" }
         #expect(try await stack.read { try $0.count(Article.self) } == 0)

@@ -17,7 +17,9 @@ final class WeighedThing: NSManagedObject {
         stack = DataStack(entities: Outage.self, store: .file(folder.file("incidents.sqlite")))
     }
 
-    @MainActor @Test(arguments: [true, false]) func theirRequiredValuesAreEmptyOrTheFirstOfTheType(isReplaced: Bool) async throws {
+    @MainActor @Test(arguments: [true, false]) func theirRequiredValuesAreEmptyOrTheFirstOfTheType(isReplaced: Bool)
+        async throws
+    {
         try await stack.write { context in _ = Outage("first", .held, .heavy, in: context) }
         let view = try await stack.read { try $0.first(Outage.self) }
         let outage = try #require(view)
@@ -45,7 +47,10 @@ final class WeighedThing: NSManagedObject {
 
     @Test func anEnumerationWithoutAMacroIsItsFirstCase() throws {
         let model = NSManagedObjectModel()
-        model.entities = [NSEntityDescription("WeighedThing", [NSAttributeDescription("weight", .integer64AttributeType, optional: false)])]
+        model.entities = [
+            NSEntityDescription(
+                "WeighedThing", [NSAttributeDescription("weight", .integer64AttributeType, optional: false)])
+        ]
         let things = try EntityStack(model: model)
         let thing = WeighedThing(context: things.context)
         #expect(thing.weight == .light)

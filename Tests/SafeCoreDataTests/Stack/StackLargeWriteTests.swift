@@ -22,7 +22,9 @@ import Testing
 
     @MainActor @Test func viewsFollowAWriteOfManyObjects() async throws {
         try await insert(0..<Self.count)
-        let few = try await stack.read { try $0.fetch(Article.self, where: #Predicate { $0.stockCount < 3 }, sortBy: [.ascending(\.name)]) }
+        let few = try await stack.read {
+            try $0.fetch(Article.self, where: #Predicate { $0.stockCount < 3 }, sortBy: [.ascending(\.name)])
+        }
         let all = try await stack.read { try $0.fetch(Article.self, sortBy: [.ascending(\.stockCount)]) }
         #expect(all.map(\.stockCount) == Array(0..<Self.count))
         try await stack.write { context in

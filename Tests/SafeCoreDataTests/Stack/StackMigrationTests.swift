@@ -61,7 +61,8 @@ import Testing
         }
         #expect(products == ["Item 0 0 kg Shelf", "Item 1 1 kg Shelf", "Item 2 2 kg Shelf"])
         try await stack.close()
-        #expect(SQLiteFile(url).column("SELECT ZNAME FROM ZSTACKPRODUCT ORDER BY Z_PK") == ["Item 0", "Item 1", "Item 2"])
+        #expect(
+            SQLiteFile(url).column("SELECT ZNAME FROM ZSTACKPRODUCT ORDER BY Z_PK") == ["Item 0", "Item 1", "Item 2"])
     }
 
     @Test func theStatesShowHowFarTheMigrationIs() async throws {
@@ -122,8 +123,10 @@ import Testing
     @Test func everyCallerGetsTheErrorOfAMigrationThatFails() async throws {  // 283
         try await fill()
         let other = NSManagedObjectModel([
-            NSEntityDescription("StackItem", class: "NSManagedObject", [NSAttributeDescription("title", .dateAttributeType)]),
-            NSEntityDescription("StackShelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)]),
+            NSEntityDescription(
+                "StackItem", class: "NSManagedObject", [NSAttributeDescription("title", .dateAttributeType)]),
+            NSEntityDescription(
+                "StackShelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)]),
         ])
         let stack = DataStack(model: other, store: .file(url))
         for _ in 0..<3 {
@@ -136,7 +139,9 @@ import Testing
             return
         }
         let former = DataStack(entities: StackFormerItem.self, store: .file(url))
-        let count = try await former.read { try $0.count(for: NSFetchRequest<StackFormerItem>(entityName: "StackItem")) }
+        let count = try await former.read {
+            try $0.count(for: NSFetchRequest<StackFormerItem>(entityName: "StackItem"))
+        }
         #expect(count == 3)
     }
 

@@ -75,7 +75,9 @@ import Testing
     @MainActor @Test func codeThatCannotWaitIsToldThatTheStoreIsNotOpen() async throws {
         let gate = Gate()
         let stack = gate.stack()
-        func readNow() throws -> Int { try stack.readNow { try $0.count(for: NSFetchRequest<ShopItem>(entityName: "Item")) } }
+        func readNow() throws -> Int {
+            try stack.readNow { try $0.count(for: NSFetchRequest<ShopItem>(entityName: "Item")) }
+        }
         #expect(throws: DataStackError.notOpenYet) { try readNow() }
         gate.open()
         try await stack.opened()
@@ -136,7 +138,9 @@ import Testing
     @Test func everyCallerGetsTheErrorOfAStoreOfAnotherModel() async throws {
         let folder = try TemporaryFolder()
         let url = folder.file("shop.sqlite")
-        let other = NSManagedObjectModel([NSEntityDescription("Item", [NSAttributeDescription("name", .dateAttributeType)])])
+        let other = NSManagedObjectModel([
+            NSEntityDescription("Item", [NSAttributeDescription("name", .dateAttributeType)])
+        ])
         try await DataStack(model: other, store: .file(url)).opened()
         var options = DataStackOptions()
         options.migratesAutomatically = false

@@ -23,7 +23,8 @@ import Testing
 
     /// One of the programs in a document.
     private func program(_ number: Int, of document: String) throws -> String {
-        let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .deletingLastPathComponent()
             .appendingPathComponent(document)
         let text = try String(contentsOf: document, encoding: .utf8)

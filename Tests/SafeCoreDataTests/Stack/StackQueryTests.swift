@@ -21,12 +21,15 @@ import Testing
         var options = DataStackOptions()
         options.maximumConnections = maximumConnections
         return DataStack(
-            entities: Vendor.self, Article.self, Shelf.self, store: kind.location(folder.file("\(kind).sqlite")), options: options)
+            entities: Vendor.self, Article.self, Shelf.self, store: kind.location(folder.file("\(kind).sqlite")),
+            options: options)
     }
 
     private func insert(_ names: String..., into stack: DataStack) async throws {
         try await stack.write { context in
-            for (number, name) in names.enumerated() { _ = Article(context: context, name: name, unitPrice: 1, stockCount: number) }
+            for (number, name) in names.enumerated() {
+                _ = Article(context: context, name: name, unitPrice: 1, stockCount: number)
+            }
         }
     }
 
@@ -53,7 +56,9 @@ import Testing
         }
         #expect(count == 2)
         #expect(first?.name == "Bolt")
-        #expect(try await stack.write { try $0.first(Article.self, where: #Predicate { $0.name == "Bolt" })?.objectID } == id)
+        #expect(
+            try await stack.write { try $0.first(Article.self, where: #Predicate { $0.name == "Bolt" })?.objectID }
+                == id)
         let names = try await stack.query { try $0.snapshots(Article.self, sortBy: [.descending(\.name)]).map(\.name) }
         #expect(names == ["Nut", "Bolt"])
     }
@@ -91,7 +96,9 @@ import Testing
         #expect(counts == [1, 1, 1, 1])
     }
 
-    @Test(arguments: StoreKind.persistent) func noMoreQueriesRunAtOnceThanTheStoreHasReaders(kind: StoreKind) async throws {
+    @Test(arguments: StoreKind.persistent) func noMoreQueriesRunAtOnceThanTheStoreHasReaders(kind: StoreKind)
+        async throws
+    {
         let stack = stack(kind, maximumConnections: 4)
         try await insert("Bolt", into: stack)
         let running = RunningCount()
@@ -141,7 +148,10 @@ import Testing
         async let counts = stack.query { context in
             let first = try context.count(Article.self)
             guard hasRead.wait(), isWritten.wait() else { return [-1] }
-            return [first, try context.count(Article.self), try context.count(Article.self, where: #Predicate { $0.name == "Bolt" })]
+            return [
+                first, try context.count(Article.self),
+                try context.count(Article.self, where: #Predicate { $0.name == "Bolt" }),
+            ]
         }
         #expect(await hasRead.attend())
         try await stack.write { context in

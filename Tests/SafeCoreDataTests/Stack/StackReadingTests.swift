@@ -11,7 +11,9 @@ import Testing
 
     @MainActor @Test func aReadGivesViewsToTheMainActor() async throws {
         try await stack.insertItem("Bolt")
-        let views: [ReadOnly<ShopItem>] = try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }
+        let views: [ReadOnly<ShopItem>] = try await stack.read {
+            try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item"))
+        }
         #expect(views.map(\.name) == ["Bolt"])
     }
 
@@ -87,7 +89,9 @@ import Testing
         view.object.sold = 5
         #expect(throws: DataStackError.savedWhileReading) { try context.save() }
         await #expect(throws: DataStackError.self) { try await stack.read { _ in } }
-        let sold = try await stack.write { context in try context.fetch(NSFetchRequest<ShopItem>(entityName: "Item")).map(\.sold) }
+        let sold = try await stack.write { context in
+            try context.fetch(NSFetchRequest<ShopItem>(entityName: "Item")).map(\.sold)
+        }
         #expect(sold == [0])
     }
 

@@ -30,7 +30,8 @@ import Testing
         #expect(views[0].stockCount == 5)
         #expect(views[1].managedObjectContext == nil)
         #expect(views[2].name == "Screw")
-        #expect(try await stack.read { try $0.fetch(Article.self).map(\.name).sorted() } == ["Bolt", "Screw", "Washer"])
+        #expect(
+            try await stack.read { try $0.fetch(Article.self).map(\.name).sorted() } == ["Bolt", "Screw", "Washer"])
     }
 
     /// Another process, which knows the model only from the store.
@@ -38,7 +39,8 @@ import Testing
         let ids = try await insert("Bolt", "Nut", "Screw", into: stack)
         let views = try await stack.read { context in try ids.map { try context.object(with: $0, as: Article.self) } }
         #expect(views.map(\.stockCount) == [0, 0, 0])
-        let program = try ProgramRun(OtherProgram.url, ["change", url.path, "Article", "Bolt", "stockCount", "5", "Nut"])
+        let program = try ProgramRun(
+            OtherProgram.url, ["change", url.path, "Article", "Bolt", "stockCount", "5", "Nut"])
         #expect(program.status == 0, "\(program.output)")
         #expect(program.output.contains("saved"), "\(program.output)")
         #expect(views.map(\.stockCount) == [0, 0, 0])
@@ -47,7 +49,10 @@ import Testing
         #expect(views[1].managedObjectContext == nil)
         #expect(views[2].name == "Screw")
         try await stack.write { try $0.object(with: ids[0], as: Article.self).stockCount += 1 }
-        #expect(SQLiteFile(url).rows("SELECT ZNAME, ZSTOCKCOUNT FROM ZARTICLE ORDER BY ZNAME") == [["Bolt", "6"], ["Screw", "0"]])
+        #expect(
+            SQLiteFile(url).rows("SELECT ZNAME, ZSTOCKCOUNT FROM ZARTICLE ORDER BY ZNAME") == [
+                ["Bolt", "6"], ["Screw", "0"],
+            ])
     }
 
     @MainActor @Test func whatNobodyHoldsAnyMoreIsReadFromTheStore() async throws {
@@ -108,7 +113,8 @@ import Testing
 
     @Test func sequencesOfResultsFollow() async throws {
         let ids = try await insert("Bolt", "Nut", "Screw", into: stack)
-        var states = stack.results(Article.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]).makeAsyncIterator()
+        var states = stack.results(Article.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)])
+            .makeAsyncIterator()
         let first = try #require(try await states.next())
         #expect(first.values.map(\.name) == ["Bolt", "Nut", "Screw"])
         try await change("Bolt") { $1.stockCount = 9 }
@@ -117,7 +123,8 @@ import Testing
         let anchor = try await insert("Anchor", into: other)[0]
         try await stack.refresh()
         let second = try #require(try await states.next())
-        #expect(second.objectIDs.map { $0.uriRepresentation() } == [anchor.uriRepresentation(), ids[2].uriRepresentation()])
+        #expect(
+            second.objectIDs.map { $0.uriRepresentation() } == [anchor.uriRepresentation(), ids[2].uriRepresentation()])
         #expect(second.values.map(\.name) == ["Anchor", "Screw"])
         #expect(second.values[1].note == "long")
         #expect(first.objectIDs.applying(try #require(second.difference)) == second.objectIDs)
@@ -200,10 +207,15 @@ import Testing
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<20 {
                 group.addTask { try await stack.refresh() }
-                group.addTask { try await stack.write(retries: 1000) { try $0.object(with: ids[0], as: Article.self).stockCount += 1 } }
+                group.addTask {
+                    try await stack.write(retries: 1000) {
+                        try $0.object(with: ids[0], as: Article.self).stockCount += 1
+                    }
+                }
                 group.addTask {
                     try await other.write(retries: 1000) { context in
-                        let article = try #require(try context.first(Article.self, where: #Predicate { $0.name == "Bolt" }))
+                        let article = try #require(
+                            try context.first(Article.self, where: #Predicate { $0.name == "Bolt" }))
                         article.stockCount += 1
                     }
                 }

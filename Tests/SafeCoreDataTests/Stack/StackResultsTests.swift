@@ -4,7 +4,9 @@ import Testing
 
 extension DataStack {
     @discardableResult
-    fileprivate nonisolated(nonsending) func insertArticles(_ names: String..., count: Int = 0) async throws -> [NSManagedObjectID] {
+    fileprivate nonisolated(nonsending) func insertArticles(_ names: String..., count: Int = 0) async throws
+        -> [NSManagedObjectID]
+    {
         try await write { context in
             names.map { name in
                 let article = Article(context: context, name: name, unitPrice: 1)
@@ -27,7 +29,8 @@ extension DataStack {
 
     @Test func resultsAreSnapshotsAndFollowEachWrite() async throws {
         let objectIDs = try await stack.insertArticles("Nut", "Bolt", "Screw", count: 2)
-        var states = stack.results(Article.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]).makeAsyncIterator()
+        var states = stack.results(Article.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)])
+            .makeAsyncIterator()
         let first = try #require(try await states.next())
         #expect(first.values.map(\.name) == ["Bolt", "Nut", "Screw"])
         #expect(first.difference == nil)
@@ -111,11 +114,14 @@ extension DataStack {
     @Test func subclassesNeedTheirSnapshotType() async throws {
         let paper = DataStack(entities: PaperNovel.self)
         try await paper.write { context in
-            _ = PaperNovel(context: context, inheriting: .init(inheriting: .init(title: "Emma"), author: "Austen"), genre: "comedy")
+            _ = PaperNovel(
+                context: context, inheriting: .init(inheriting: .init(title: "Emma"), author: "Austen"), genre: "comedy"
+            )
         }
         var media = paper.results(PaperMedium.self).makeAsyncIterator()
         await #expect(throws: SnapshotError.self) { try await media.next() }
-        var novels = paper.results(PaperNovel.Snapshot.self, where: #Predicate { $0.genre == "comedy" }).makeAsyncIterator()
+        var novels = paper.results(PaperNovel.Snapshot.self, where: #Predicate { $0.genre == "comedy" })
+            .makeAsyncIterator()
         #expect(try await novels.next()?.values.map(\.title) == ["Emma"])
     }
 

@@ -46,7 +46,8 @@ private final class RunningTask: Sendable {
 
     /// Changes rows as another program would.
     private static func change(_ url: URL, _ assignments: String, where condition: String = "1") {
-        #expect(SQLiteFile(url).execute("UPDATE ZRETRIEDDOCUMENT SET \(assignments), Z_OPT = Z_OPT + 1 WHERE \(condition)"))
+        #expect(
+            SQLiteFile(url).execute("UPDATE ZRETRIEDDOCUMENT SET \(assignments), Z_OPT = Z_OPT + 1 WHERE \(condition)"))
     }
 
     @Test func aConflictRunsTheBlockAgainOnWhatOthersHaveWritten() async throws {
@@ -66,7 +67,9 @@ private final class RunningTask: Sendable {
 
     @MainActor @Test func whatAViewHoldsIsReadAnewByTheNextAttempt() async throws {
         let ids = try await insert("Plan", "Price")
-        let views = try await stack.read { context in try ids.map { try context.object(with: $0, as: RetriedDocument.self) } }
+        let views = try await stack.read { context in
+            try ids.map { try context.object(with: $0, as: RetriedDocument.self) }
+        }
         #expect(views.map(\.revision) == [0, 0])
         let attempts = Counter()
         let url = url
@@ -79,7 +82,10 @@ private final class RunningTask: Sendable {
         }
         #expect(attempts.value == 2)
         #expect(views[0].revision == 7)
-        #expect(file.rows("SELECT ZTITLE, ZREVISION FROM ZRETRIEDDOCUMENT ORDER BY Z_PK") == [["Plan!", "7"], ["Price", "7"]])
+        #expect(
+            file.rows("SELECT ZTITLE, ZREVISION FROM ZRETRIEDDOCUMENT ORDER BY Z_PK") == [
+                ["Plan!", "7"], ["Price", "7"],
+            ])
     }
 
     @Test func aConflictIsThrownAfterTheLastRetry() async throws {
@@ -180,7 +186,8 @@ private final class RunningTask: Sendable {
             return document.objectID
         }
         #expect(RetriedDocument.saves.all == ["Counted 3"])
-        let files = try FileManager.default.contentsOfDirectory(atPath: folder.file(".documents_SUPPORT/_EXTERNAL_DATA").path)
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: folder.file(".documents_SUPPORT/_EXTERNAL_DATA").path)
         #expect(files.count == 1)
         let found = try await stack.write { try $0.object(with: added, as: RetriedDocument.self).scan }
         #expect(found == scan)
@@ -221,7 +228,9 @@ private final class RunningTask: Sendable {
                 try await stack.write(retries: 5) { context in
                     let number = attempts.increase()
                     if changesRows {
-                        try context.insertAll(RetriedDocument.self, [number]) { RetriedDocument(context: $1, title: "\($0)") }
+                        try context.insertAll(RetriedDocument.self, [number]) {
+                            RetriedDocument(context: $1, title: "\($0)")
+                        }
                     } else {
                         _ = RetriedDocument(context: context, title: "\(number)")
                         try context.save()
@@ -239,9 +248,12 @@ private final class RunningTask: Sendable {
     // MARK: Several stores
 
     /// Adds a second store to a context's coordinator, with one document.
-    private static func addStore(_ url: URL, to context: WriteContext) throws -> (store: NSPersistentStore, document: NSManagedObjectID) {
+    private static func addStore(_ url: URL, to context: WriteContext) throws -> (
+        store: NSPersistentStore, document: NSManagedObjectID
+    ) {
         let coordinator = try #require(context.persistentStoreCoordinator)
-        let store = try coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
+        let store = try coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: nil)
         let document = RetriedDocument(context: context, title: "Copy")
         context.assign(document, to: store)
         try context.save()

@@ -61,7 +61,9 @@ struct StackServerFollowingTests: TwoStacks {
         let ids = try await stack.write { context in
             (0..<2).map { _ in NSEntityDescription.insertNewObject(forEntityName: "Item", into: context).objectID }
         }
-        let views = try await stack.read { context in try ids.map { try context.object(with: $0, as: NSManagedObject.self) } }
+        let views = try await stack.read { context in
+            try ids.map { try context.object(with: $0, as: NSManagedObject.self) }
+        }
         let before = views.map { $0.object.value(forKey: "stockCount") as? Int }
         #expect(before == [0, 0])
         // Each save raises one of them by 1 and the other by 2.
@@ -69,14 +71,17 @@ struct StackServerFollowingTests: TwoStacks {
         #expect(program.status == 0, "\(program.output)")
         #expect(program.output.hasPrefix("saved 3"), "\(program.output)")
         #expect(place.tables.integer("SELECT sum(stock_count) FROM item") == 9)
-        let follow = await comesTrue { views.reduce(0) { $0 + ($1.object.value(forKey: "stockCount") as? Int ?? 0) } == 9 }
+        let follow = await comesTrue {
+            views.reduce(0) { $0 + ($1.object.value(forKey: "stockCount") as? Int ?? 0) } == 9
+        }
         #expect(follow)
         try await stack.close()
     }
 
     @Test func resultsFollowAnotherStack() async throws {
         _ = try await insert("Bolt", "Nut", into: stack)
-        var states = stack.results(Article.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)]).makeAsyncIterator()
+        var states = stack.results(Article.self, where: #Predicate { $0.stockCount < 5 }, sortBy: [.ascending(\.name)])
+            .makeAsyncIterator()
         #expect(try await states.next()?.values.map(\.name) == ["Bolt", "Nut"])
         _ = try await insert("Anchor", into: other)
         try await change("Bolt") { $1.stockCount = 9 }

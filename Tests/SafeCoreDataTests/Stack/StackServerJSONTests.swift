@@ -90,7 +90,8 @@ struct StackServerJSONTests {
 
     private func types(of table: String) -> [String: String] {
         let rows = tables.rows(
-            "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = '\(tables.schema)' AND table_name = '\(table)'"
+            "SELECT column_name, data_type FROM information_schema.columns WHERE table_schema = '\(tables.schema)' "
+                + "AND table_name = '\(table)'"
         )
         return Dictionary(uniqueKeysWithValues: rows.map { ($0[0] ?? "", $0[1] ?? "") })
     }
@@ -98,7 +99,9 @@ struct StackServerJSONTests {
     @Test func columnsOfCodableValuesAreJSON() async throws {
         try await stack.opened()
         let types = types(of: "json_person")
-        for column in ["address", "tags", "codes", "notes", "delivery", "size", "factor"] { #expect(types[column] == "jsonb", "\(column)") }
+        for column in ["address", "tags", "codes", "notes", "delivery", "size", "factor"] {
+            #expect(types[column] == "jsonb", "\(column)")
+        }
         #expect(types["name"] == "text")
     }
 
@@ -110,12 +113,20 @@ struct StackServerJSONTests {
             _ = JSONPerson(context: context, name: "Bob")
         }
         #expect(
-            tables.rows("SELECT address->>'city', address->>'street', (address->>'zip')::int, tags->>1 FROM json_person ORDER BY id") == [
+            tables.rows(
+                "SELECT address->>'city', address->>'street', (address->>'zip')::int, tags->>1 FROM json_person "
+                    + "ORDER BY id"
+            ) == [
                 ["\"K\u{f6}ln\"\n😀", "Höhe 1/2", "50667", "b"], [nil, nil, nil, nil],
             ])
         #expect(
-            tables.column("SELECT name FROM json_person WHERE tags ? 'a' AND delivery @> '{\"parcel\": {\"to\": \"home\"}}'") == ["Ada"])
-        #expect(tables.integer("SELECT count(*) FROM json_person WHERE address IS NULL AND tags = '[]' AND notes = '{}'") == 1)
+            tables.column(
+                "SELECT name FROM json_person WHERE tags ? 'a' AND delivery @> '{\"parcel\": {\"to\": \"home\"}}'") == [
+                    "Ada"
+                ])
+        #expect(
+            tables.integer("SELECT count(*) FROM json_person WHERE address IS NULL AND tags = '[]' AND notes = '{}'")
+                == 1)
     }
 
     @Test func handWrittenRowsAreRead() async throws {
@@ -123,7 +134,8 @@ struct StackServerJSONTests {
         _ = try tables.result(
             """
             INSERT INTO json_person (name, address, tags, codes, notes, delivery, size) VALUES ('Eve', \
-            '{ "zip" : 1.0, "street": "\\u00e9", "city": "x", "unknown": [1] }', '["z"]', '[3, 1]', '{"longer": "1", "b": "2"}', '{"pickup": {}}', \
+            '{ "zip" : 1.0, "street": "\\u00e9", "city": "x", "unknown": [1] }', '["z"]', '[3, 1]', '{"longer": "1", \
+            "b": "2"}', '{"pickup": {}}', \
             '{"width": 1.50, "ratio": 0.1, "price": 12345678901234567890.12, "count": 18446744073709551615}')
             """)
         try await stack.read { context in
@@ -190,14 +202,19 @@ struct StackServerJSONTests {
             ada.factor = .init(values: [.nan])
             ada.size = nil
         }
-        #expect(tables.rows("SELECT factor::text, size::text FROM json_person WHERE name = 'Ada'") == [[#"{"values": ["nan"]}"#, nil]])
+        #expect(
+            tables.rows("SELECT factor::text, size::text FROM json_person WHERE name = 'Ada'") == [
+                [#"{"values": ["nan"]}"#, nil]
+            ])
         try await other.close()
     }
 
     @Test func batchesWriteJSON() async throws {
         let count = try await stack.write { context in
             try context.insertAll(JSONPerson.self, 0..<1_500) { number, draft in
-                JSONPerson(context: draft, name: "\(number)", address: JSONAddress(street: "s", city: "\(number)"), tags: ["t"])
+                JSONPerson(
+                    context: draft, name: "\(number)", address: JSONAddress(street: "s", city: "\(number)"), tags: ["t"]
+                )
             }
         }
         #expect(count == 1_500)
@@ -211,7 +228,9 @@ struct StackServerJSONTests {
         #expect(merged.updated == 1)
         #expect(tables.column("SELECT name FROM json_person WHERE tags = '[\"upsert\"]' ORDER BY 1") == ["1", "5000"])
         let updated = try await stack.write { context in
-            try context.update(JSONPerson.self, set: .set(\.tags, to: ["all"]), .set(\.address, to: JSONAddress(street: "", city: "é")))
+            try context.update(
+                JSONPerson.self, set: .set(\.tags, to: ["all"]), .set(\.address, to: JSONAddress(street: "", city: "é"))
+            )
         }
         #expect(updated == 1_501)
         #expect(tables.rows("SELECT DISTINCT tags->>0, address->>'city' FROM json_person") == [["all", "é"]])
@@ -231,7 +250,8 @@ struct StackServerJSONTests {
         }
         #expect(
             found == [
-                "\u{1}\\ e\u{301} \(JSONDelivery.parcel(weight: 0.1, to: "x")) [\"new\"]", "none \(JSONDelivery.pickup) [\"new\"]",
+                "\u{1}\\ e\u{301} \(JSONDelivery.parcel(weight: 0.1, to: "x")) [\"new\"]",
+                "none \(JSONDelivery.pickup) [\"new\"]",
             ])
         try await later.close()
         let types = types(of: "json_customer")
@@ -245,7 +265,8 @@ struct StackServerJSONTests {
         try await stack.close()
         // As an earlier version of this library has made it.
         for column in ["address", "tags", "codes", "notes", "delivery", "size", "factor"] {
-            _ = try tables.result("ALTER TABLE json_person ALTER COLUMN \(column) TYPE bytea USING convert_to(\(column)::text, 'UTF8')")
+            _ = try tables.result(
+                "ALTER TABLE json_person ALTER COLUMN \(column) TYPE bytea USING convert_to(\(column)::text, 'UTF8')")
         }
         let again = DataStack(entities: JSONPerson.self, store: .postgreSQL(url))
         try await again.write { context in
@@ -259,11 +280,17 @@ struct StackServerJSONTests {
             _ = try context.insertAll(JSONPerson.self, ["Eve"]) { JSONPerson(context: $1, name: $0, tags: ["e"]) }
             _ = try context.update(JSONPerson.self, where: #Predicate { $0.name == "Eve" }, set: .set(\.codes, to: [1]))
         }
-        #expect(tables.column("SELECT convert_from(tags, 'UTF8') FROM json_person ORDER BY name") == [#"["c"]"#, "[]", #"["e"]"#])
+        #expect(
+            tables.column("SELECT convert_from(tags, 'UTF8') FROM json_person ORDER BY name") == [
+                #"["c"]"#, "[]", #"["e"]"#,
+            ])
         try await again.close()
         // New columns are JSON, those that were there stay.
         let later = DataStack(entities: JSONCustomer.self, store: .postgreSQL(url))
-        #expect(try await later.read { try $0.fetch(JSONCustomer.self, sortBy: [.ascending(\.name)]).map(\.tags) } == [["c"], [], ["e"]])
+        #expect(
+            try await later.read { try $0.fetch(JSONCustomer.self, sortBy: [.ascending(\.name)]).map(\.tags) } == [
+                ["c"], [], ["e"],
+            ])
         #expect(try await later.read { try $0.fetch(JSONCustomer.self).map { "\($0.delivery)" } }.contains("pickup"))
         try await later.close()
         let types = types(of: "json_customer")
@@ -276,7 +303,9 @@ struct StackServerJSONTests {
             "ALTER TABLE json_customer ALTER COLUMN tags TYPE jsonb USING convert_from(tags, 'UTF8')::jsonb")
         let converted = DataStack(entities: JSONCustomer.self, store: .postgreSQL(url))
         #expect(
-            try await converted.read { try $0.fetch(JSONCustomer.self, sortBy: [.ascending(\.name)]).map(\.tags) } == [["c"], [], ["e"]])
+            try await converted.read { try $0.fetch(JSONCustomer.self, sortBy: [.ascending(\.name)]).map(\.tags) } == [
+                ["c"], [], ["e"],
+            ])
         try await converted.close()
     }
 

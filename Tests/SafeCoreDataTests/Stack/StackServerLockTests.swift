@@ -40,7 +40,8 @@ struct StackServerLockTests {
     }
 
     private func aStatementWaits() async -> Bool {
-        await withCheckedContinuation { continuation in shop.whenAStatementWaits { continuation.resume(returning: $0) } }
+        await withCheckedContinuation { continuation in shop.whenAStatementWaits { continuation.resume(returning: $0) }
+        }
     }
 
     // MARK: Cancelling

@@ -12,7 +12,9 @@ struct StackServerOpeningTests {
     @MainActor @Test func nobodyWaitsForAStackThatIsBeingOpened() async throws {
         let gate = Gate()
         let stack = gate.stack(.postgreSQL(shop.url))
-        func names() throws -> [String] { try stack.readNow { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")).map(\.name) } }
+        func names() throws -> [String] {
+            try stack.readNow { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")).map(\.name) }
+        }
         #expect(throws: DataStackError.notOpenYet) { try names() }
         guard case .opening = stack.state else {
             Issue.record("\(stack.state)")
@@ -62,12 +64,14 @@ struct StackServerOpeningTests {
         let url = try #require(
             URL(
                 string: isInURL
-                    ? "postgresql://\(server.scramUser):tell%20nobody@\(place)" : "postgresql://\(place)&user=\(server.scramUser)"))
+                    ? "postgresql://\(server.scramUser):tell%20nobody@\(place)"
+                    : "postgresql://\(place)&user=\(server.scramUser)"))
         var options = DataStackOptions()
         if !isInURL { options.password = { "tell nobody" } }
         let stack = DataStack(model: Shop.model(), store: .postgreSQL(url), options: options)
         let error = await #expect(throws: (any Error).self) { try await stack.opened() }
-        let shown = error.map { "\($0) \(String(reflecting: $0)) \($0.localizedDescription) \(($0 as NSError).userInfo)" } ?? ""
+        let shown =
+            error.map { "\($0) \(String(reflecting: $0)) \($0.localizedDescription) \(($0 as NSError).userInfo)" } ?? ""
         #expect(shown.contains("28P01"))
         #expect(!shown.contains("nobody"), "\(shown)")
         #expect(!"\(stack.state)".contains("nobody"))

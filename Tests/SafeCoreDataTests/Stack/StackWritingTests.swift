@@ -22,7 +22,8 @@ import Testing
     }
 
     @MainActor @Test func idsAndSnapshotsOfNewObjectsFindThemLater() async throws {
-        let stack = DataStack(entities: Article.self, Vendor.self, Shelf.self, store: .file(folder.file("stock.sqlite")))
+        let stack = DataStack(
+            entities: Article.self, Vendor.self, Shelf.self, store: .file(folder.file("stock.sqlite")))
         let made = try await stack.write { context in
             let vendor = Vendor(context: context, name: "ACME")
             let articles = ["Bolt", "Nut"].map { Article(context: context, name: $0, unitPrice: 1, vendor: vendor) }
@@ -35,9 +36,13 @@ import Testing
             return (ids: ids + [screw.objectID], lost: lost, vendor: vendor.snapshot(), article: articles[0].snapshot())
         }
         #expect(!made.ids.contains { $0.isTemporaryID })
-        let names = try await stack.read { context in try made.ids.map { try context.object(with: $0, as: Article.self).name } }
+        let names = try await stack.read { context in
+            try made.ids.map { try context.object(with: $0, as: Article.self).name }
+        }
         #expect(names == ["Bolt", "Nut", "Screw"])
-        await #expect(throws: (any Error).self) { try await stack.read { try $0.object(with: made.lost, as: Article.self).name } }
+        await #expect(throws: (any Error).self) {
+            try await stack.read { try $0.object(with: made.lost, as: Article.self).name }
+        }
         #expect(made.article.vendor == made.vendor.objectID)
         var changed = made.article
         changed.name = "Hex bolt"
@@ -70,7 +75,8 @@ import Testing
 
     @MainActor @Test func aWriteIsMergedIntoTheMainContextWhenItReturns() async throws {
         try await stack.insertItem("Bolt")
-        let view = try #require(try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }.first)
+        let view = try #require(
+            try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }.first)
         #expect(view.stockCount == 0)
         for count in Int16(1)...20 {
             try await stack.write(to: view) { _, item in item.stockCount = count }
@@ -80,7 +86,8 @@ import Testing
 
     @MainActor @Test func aDeletionIsMergedIntoTheMainContext() async throws {
         let id = try await stack.insertItem("Bolt")
-        let view = try #require(try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }.first)
+        let view = try #require(
+            try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }.first)
         try await stack.write { context in try context.delete(context.object(with: id, as: ShopItem.self)) }
         #expect(view.managedObjectContext == nil)
         #expect(try await stack.itemNames() == [])
@@ -252,7 +259,8 @@ import Testing
 
     @MainActor @Test func aViewWhoseObjectIsGoneCannotBeWritten() async throws {
         try await stack.insertItem("Bolt")
-        let view = try #require(try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }.first)
+        let view = try #require(
+            try await stack.read { try $0.fetch(NSFetchRequest<ShopItem>(entityName: "Item")) }.first)
         try await stack.write(to: view) { context, item in context.delete(item) }
         let error = await #expect(throws: (any Error).self) {
             try await stack.write(to: view) { _, item in item.name = "Nut" }

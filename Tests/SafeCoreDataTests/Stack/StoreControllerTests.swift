@@ -66,7 +66,9 @@ final class StoreController: Sendable {
                 }
             }
             controller.withContext { result in
-                if case .success(let context) = result { context.performAndWait { #expect(throws: Never.self) { try context.save() } } }
+                if case .success(let context) = result {
+                    context.performAndWait { #expect(throws: Never.self) { try context.save() } }
+                }
                 continuation.resume()
             }
         }

@@ -220,9 +220,13 @@ struct RoundTripTests {
     @Test func aPropertyForWhichNoValueCanBeMadeUpIsReported() throws {
         let differences = try roundTripDifferences(of: Subscriber.self)
         for name in ["address", "otherAddress", "postCode"] {
-            #expect(differences.filter { $0.hasPrefix("\(name): no value that it accepts could be made") }.count == 1, "\(differences)")
+            #expect(
+                differences.filter { $0.hasPrefix("\(name): no value that it accepts could be made") }.count == 1,
+                "\(differences)")
         }
-        #expect(differences.contains { $0.hasPrefix("brush: the type's CodingKeys leave out Brush.hair") }, "\(differences)")
+        #expect(
+            differences.contains { $0.hasPrefix("brush: the type's CodingKeys leave out Brush.hair") }, "\(differences)"
+        )
         #expect(throws: RoundTripFailure.self) { try assertRoundTrips(Subscriber.self) }
     }
 
@@ -318,7 +322,9 @@ struct RoundTripTests {
                 ])
         ]
         let differences = try roundTripDifferences(of: Forgetful.self, in: model)
-        #expect(differences.filter { $0.hasPrefix("name: text") && $0.contains("it is forgotten") }.count == 3, "\(differences)")
+        #expect(
+            differences.filter { $0.hasPrefix("name: text") && $0.contains("it is forgotten") }.count == 3,
+            "\(differences)")
         #expect(!differences.contains { $0.hasPrefix("size") })
         #expect(throws: RoundTripFailure.self) { try assertRoundTrips(Forgetful.self, in: model) }
     }

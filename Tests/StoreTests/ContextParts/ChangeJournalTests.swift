@@ -16,7 +16,9 @@ struct ChangeJournalTests {
         override func noteChanged(_ object: NSManagedObject) { changes.change(object) }
         override func noteUntracked(_ object: NSManagedObject, slot: Int) { journal.noteUntracked(object, slot: slot) }
         override func noteTracked(_ object: NSManagedObject, slot: Int) { journal.noteTracked(object, slot: slot) }
-        override func willChangeTransient(_ object: NSManagedObject, slot: Int) { journal.willChangeTransient(object, slot: slot) }
+        override func willChangeTransient(_ object: NSManagedObject, slot: Int) {
+            journal.willChangeTransient(object, slot: slot)
+        }
     }
 
     private let model: NSManagedObjectModel
@@ -91,7 +93,9 @@ struct ChangeJournalTests {
     }
 
     @Test func insertionsAndDeletionsAreChangesOfPresence() throws {
-        let (new, old, brief) = (try make("Author", LibraryAuthor.self), try stored(1, "Ann"), try make("Author", LibraryAuthor.self))
+        let (new, old, brief) = (
+            try make("Author", LibraryAuthor.self), try stored(1, "Ann"), try make("Author", LibraryAuthor.self)
+        )
         registry.changes.insert(new, in: registry)
         new.name = "Bob"
         registry.changes.delete(old)

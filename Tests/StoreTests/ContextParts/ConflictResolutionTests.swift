@@ -11,7 +11,9 @@ struct ConflictResolutionTests {
     ]
 
     /// Resolves one conflict as a save does that has met it.
-    private func resolve(_ conflicts: SaveConflicts, _ batch: ObjectBatch, _ stack: ScriptedStack, _ policy: NSMergePolicy) throws {
+    private func resolve(
+        _ conflicts: SaveConflicts, _ batch: ObjectBatch, _ stack: ScriptedStack, _ policy: NSMergePolicy
+    ) throws {
         stack.context.mergePolicy = policy
         stack.context.processPendingChanges()
         let found = StoreConflicts(store: stack.store, batch: batch, conflicts: conflicts)
@@ -31,7 +33,8 @@ struct ConflictResolutionTests {
     }
 
     @Test(arguments: [
-        (NSMergePolicy.mergeByPropertyObjectTrump, "Anna", 1972, true), (.mergeByPropertyStoreTrump, "Anne", 1972, false),
+        (NSMergePolicy.mergeByPropertyObjectTrump, "Anna", 1972, true),
+        (.mergeByPropertyStoreTrump, "Anne", 1972, false),
         (.overwrite, "Anna", 1971, true), (.rollback, "Anne", 1972, false),
     ]) func whoChangedARowWinsByPolicy(policy: NSMergePolicy, name: String, born: Int16, isPending: Bool) throws {
         let stack = try ScriptedStack()
@@ -71,7 +74,9 @@ struct ConflictResolutionTests {
         batch.updated = [author]
         stack.rows.rows = []
         try resolve(SaveConflicts(rows: [.init(change: .update, index: 0, current: nil)]), batch, stack, policy)
-        if policy.mergeType == .overwriteMergePolicyType || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType {
+        if policy.mergeType == .overwriteMergePolicyType
+            || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType
+        {
             #expect(author.isInserted)
             #expect((author.key, author.name, author.born) == (7, "Anna", 1971))
         } else {
@@ -90,7 +95,9 @@ struct ConflictResolutionTests {
         batch.deleted = [author]
         try resolve(SaveConflicts(rows: [.init(change: .delete, index: 0, current: current)]), batch, stack, policy)
         #expect(author.committedRow?.rowVersion == 5)
-        if policy.mergeType == .overwriteMergePolicyType || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType {
+        if policy.mergeType == .overwriteMergePolicyType
+            || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType
+        {
             #expect(author.isDeleted)
         } else {
             #expect(!author.isDeleted)
@@ -105,7 +112,9 @@ struct ConflictResolutionTests {
         let current = try stack.rows.row("Author", 7, version: 5, ["name": .string("Anne")])
         let batch = ObjectBatch()
         batch.checked = [author]
-        try resolve(SaveConflicts(rows: [.init(change: .check, index: 0, current: current)]), batch, stack, .mergeByPropertyObjectTrump)
+        try resolve(
+            SaveConflicts(rows: [.init(change: .check, index: 0, current: current)]), batch, stack,
+            .mergeByPropertyObjectTrump)
         #expect(author.name == "Anne")
         #expect(!author.hasChanges)
     }
@@ -126,7 +135,9 @@ struct ConflictResolutionTests {
         #expect(author.key == 101)
     }
 
-    @Test(arguments: policies) func aNewObjectWithTheUniqueValuesOfARowTakesItsPlaceOrGivesWay(policy: NSMergePolicy) throws {
+    @Test(arguments: policies) func aNewObjectWithTheUniqueValuesOfARowTakesItsPlaceOrGivesWay(policy: NSMergePolicy)
+        throws
+    {
         let stack = try ScriptedStack()
         let author = stack.context.author("Ann", born: 1971)
         try KeyAssignment(stack.coordinator, stack.context).assign(to: [author])
@@ -135,9 +146,12 @@ struct ConflictResolutionTests {
         let batch = ObjectBatch()
         batch.inserted = [author]
         let violation = SaveConflicts.ConstraintViolation(
-            constraint: ["name"], values: [.string("Ann")], layout: author.layout, existing: existing, inserts: [0], updates: [])
+            constraint: ["name"], values: [.string("Ann")], layout: author.layout, existing: existing, inserts: [0],
+            updates: [])
         try resolve(SaveConflicts(violations: [violation]), batch, stack, policy)
-        if policy.mergeType == .overwriteMergePolicyType || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType {
+        if policy.mergeType == .overwriteMergePolicyType
+            || policy.mergeType == .mergeByPropertyObjectTrumpMergePolicyType
+        {
             #expect(author.isUpdated)
             #expect(!author.isInserted)
             #expect((author.key, author.born, author.committedRow?.rowVersion) == (7, 1971, 3))

@@ -6,7 +6,9 @@ import Testing
 
 /// The requests of a fetch to stores, and its results, with rows that a test has written.
 struct FetchExecutorTests {
-    private func request(_ resultType: NSFetchRequestResultType = .managedObjectResultType) -> NSFetchRequest<NSFetchRequestResult> {
+    private func request(_ resultType: NSFetchRequestResultType = .managedObjectResultType) -> NSFetchRequest<
+        NSFetchRequestResult
+    > {
         let request = NSFetchRequest<NSFetchRequestResult>(entityName: "Author")
         request.sortDescriptors = [NSSortDescriptor(key: "name", ascending: true)]
         request.resultType = resultType

@@ -59,7 +59,8 @@ struct SaveAttemptTests {
     @Test func relationshipsAreReferencesAndRowsOfJoinTables() throws {
         let stack = try ScriptedStack()
         let author = try stack.author(7, "Ann")
-        let book = stack.context.book("Walden", by: author, tags: [stack.context.tag("wood"), stack.context.tag("life")])
+        let book = stack.context.book(
+            "Walden", by: author, tags: [stack.context.tag("wood"), stack.context.tag("life")])
         _ = try attempt(stack)
         let batch = try #require(stack.rows.saves.last)
         let change = try #require(batch.inserts.first { $0.layout.name == "Book" })

@@ -59,22 +59,29 @@ final class ScriptedRows: SnapshotStore, @unchecked Sendable {
         switch plan.shape {
         case .rows: return .rows(publish(found))
         case .references:
-            return .references(FetchedReferences(found.map { RowReference(key: $0.key, layoutIndex: $0.row.rowLayoutIndex) }))
+            return .references(
+                FetchedReferences(found.map { RowReference(key: $0.key, layoutIndex: $0.row.rowLayoutIndex) }))
         case .count: return .count(found.count)
         case .dictionaries: return .dictionaries([])
         }
     }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows { publish(rows.filter { keys.contains($0.key) }) }
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        publish(rows.filter { keys.contains($0.key) })
+    }
 
     private func publish(_ found: [Snapshot]) -> FetchedRows {
         for row in found { rowCaches[row.layout.rootIndex].insert([row.page]) }
         return FetchedRows(found)
     }
 
-    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows { FetchedRows() }
+    func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
+        FetchedRows()
+    }
 
-    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows { RelatedRows() }
+    func relatedRows(toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout) throws -> RelatedRows {
+        RelatedRows()
+    }
 
     func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
         defer { nextKey += Int64(count) }
@@ -98,7 +105,8 @@ final class ScriptedRows: SnapshotStore, @unchecked Sendable {
     private func written(_ change: RowChange) throws -> Snapshot {
         var values: [String: StoredValue] = [:]
         for slot in change.layout.slots.prefix(change.layout.storedCount) {
-            values[slot.name] = change.values?.has(slot.index) == true ? change.values?[slot.index] : change.base?.value(slot.index)
+            values[slot.name] =
+                change.values?.has(slot.index) == true ? change.values?[slot.index] : change.base?.value(slot.index)
         }
         return try row(change.layout.name, change.key, version: (change.base?.version ?? 0) + 1, values)
     }

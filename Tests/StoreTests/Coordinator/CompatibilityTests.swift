@@ -87,7 +87,8 @@ struct CompatibilityTests {
         let hashes = SampleStacks.company(salary: .doubleAttributeType).entityVersionHashesByName
         var files: [String?] = []
         let found = SourceModelSearch.model(
-            fitting: hashes, metadata: [NSStoreModelVersionHashesKey: hashes], destination: SampleStacks.company(), bundles: [bundle],
+            fitting: hashes, metadata: [NSStoreModelVersionHashesKey: hashes], destination: SampleStacks.company(),
+            bundles: [bundle],
             noting: { files.append($0.file) }, storedModel: { nil })
         #expect(found == nil)
         #expect(files.filter { $0?.hasSuffix("1.xcdatamodel/contents") == true }.count == 1)

@@ -9,10 +9,12 @@ private final class NotingCoordinator: NSPersistentStoreCoordinator, @unchecked 
     var calls: [String] = []
 
     override func addPersistentStore(
-        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?, options: [AnyHashable: Any]? = nil
+        ofType storeType: String, configurationName configuration: String?, at storeURL: URL?,
+        options: [AnyHashable: Any]? = nil
     ) throws -> NSPersistentStore {
         calls.append("add")
-        return try super.addPersistentStore(ofType: storeType, configurationName: configuration, at: storeURL, options: options)
+        return try super.addPersistentStore(
+            ofType: storeType, configurationName: configuration, at: storeURL, options: options)
     }
 
     override func remove(_ store: NSPersistentStore) throws {
@@ -30,7 +32,9 @@ private final class NotingCoordinator: NSPersistentStoreCoordinator, @unchecked 
         return super.managedObjectID(forURIRepresentation: url)
     }
 
-    override func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil) throws {
+    override func destroyPersistentStore(at url: URL, ofType storeType: String, options: [AnyHashable: Any]? = nil)
+        throws
+    {
         calls.append("destroy")
         try super.destroyPersistentStore(at: url, ofType: storeType, options: options)
     }

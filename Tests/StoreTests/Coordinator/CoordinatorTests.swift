@@ -68,13 +68,19 @@ struct CoordinatorTests {
             .NSPersistentStoreCoordinatorWillRemoveStore,
         ]
         let observers = names.map { name in
-            NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) { [coordinator] notification in
+            NotificationCenter.default.addObserver(forName: name, object: nil, queue: nil) {
+                [coordinator] notification in
                 let store = notification.object as? NSPersistentStore
-                guard notification.object as AnyObject? === coordinator || store?.persistentStoreCoordinator === coordinator
+                guard
+                    notification.object as AnyObject? === coordinator
+                        || store?.persistentStoreCoordinator === coordinator
                 else { return }
                 let added = notification.userInfo?[NSAddedPersistentStoresKey] as? [NSPersistentStore]
                 let removed = notification.userInfo?[NSRemovedPersistentStoresKey] as? [NSPersistentStore]
-                log.append("\(store == nil ? "coordinator" : "store") \(name.rawValue) \(added?.count ?? 0) \(removed?.count ?? 0)")
+                log.append(
+                    "\(store == nil ? "coordinator" : "store") \(name.rawValue) \(added?.count ?? 0) "
+                        + "\(removed?.count ?? 0)"
+                )
             }
         }
         defer { observers.forEach(NotificationCenter.default.removeObserver) }

@@ -6,7 +6,9 @@ import Testing
 struct DefaultConfigurationTests {
     @Test func theDefaultConfigurationHasAllEntities() {
         let model = SampleStacks.company()
-        #expect(model.entities(forConfigurationName: "PF_DEFAULT_CONFIGURATION_NAME")?.map(\.name) == model.entities.map(\.name))
+        #expect(
+            model.entities(forConfigurationName: "PF_DEFAULT_CONFIGURATION_NAME")?.map(\.name)
+                == model.entities.map(\.name))
         #expect(model.entities(forConfigurationName: nil)?.count == model.entities.count)
         #expect(model.entities(forConfigurationName: "nonsense") == nil)
         model.setEntities([model.entities[0]], forConfigurationName: "PF_DEFAULT_CONFIGURATION_NAME")

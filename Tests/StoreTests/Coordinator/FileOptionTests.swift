@@ -7,19 +7,24 @@ import Testing
 /// that have none.
 @Suite struct FileOptionTests {
     /// Whether a sentence was said that has all of some parts. Each is said once by a process.
-    private static func isSaid(_ parts: String...) -> Bool { Warnings.all.contains { text in parts.allSatisfy { text.contains($0) } } }
+    private static func isSaid(_ parts: String...) -> Bool {
+        Warnings.all.contains { text in parts.allSatisfy { text.contains($0) } }
+    }
 
     /// Core Data's options for files, which have no meaning here.
     private static var options: [AnyHashable: Any] {
         [
             NSPersistentStoreFileProtectionKey: FileProtectionType.complete, NSValidateXMLStoreOption: true,
             NSBinaryStoreSecureDecodingClasses: Set(["Tag"]), NSBinaryStoreInsecureDecodingCompatibilityOption: true,
-            NSPersistentStoreDeferredLightweightMigrationOptionKey: true, NSSQLitePragmasOption: ["synchronous": "FULL"],
+            NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
+            NSSQLitePragmasOption: ["synchronous": "FULL"],
             NSSQLiteAnalyzeOption: true, NSSQLiteManualVacuumOption: true, NSPersistentStoreForceDestroyOption: true,
         ]
     }
 
-    @Test(arguments: StoreKind.allCases, ["NSFileProtectionComplete", "NSFileProtectionCompleteUnlessOpen", "NSFileProtectionNone"])
+    @Test(
+        arguments: StoreKind.allCases,
+        ["NSFileProtectionComplete", "NSFileProtectionCompleteUnlessOpen", "NSFileProtectionNone"])
     func aStoreWorksThoughNothingProtectsItsFiles(kind: StoreKind, protection: String) throws {
         let library = try Library(kind, options: [NSPersistentStoreFileProtectionKey: protection])
         library.context.author("Ada")
@@ -40,7 +45,9 @@ import Testing
         try library.context.save()
         #expect(try library.newContext().names() == ["Ada", "Bob"])
         #expect(library.storedCount(of: "Author") == 2)
-        for option in [NSPersistentStoreFileProtectionKey, NSValidateXMLStoreOption, NSBinaryStoreSecureDecodingClasses] {
+        for option in [
+            NSPersistentStoreFileProtectionKey, NSValidateXMLStoreOption, NSBinaryStoreSecureDecodingClasses,
+        ] {
             #expect(Self.isSaid(option, "no effect"), "\(option)")
         }
         // And it is added with them again.
@@ -51,8 +58,11 @@ import Testing
     }
 
     /// Other stores ignore options for SQLite, whatever their values.
-    @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func pragmasThatMeanNothingDisturbNoOtherStore(kind: StoreKind) throws {
-        let library = try Library(kind, options: [NSSQLitePragmasOption: ["no such; DROP": [7]], NSSQLiteAnalyzeOption: "many"])
+    @Test(arguments: StoreKind.allCases.filter { $0 != .sqlite }) func pragmasThatMeanNothingDisturbNoOtherStore(
+        kind: StoreKind
+    ) throws {
+        let library = try Library(
+            kind, options: [NSSQLitePragmasOption: ["no such; DROP": [7]], NSSQLiteAnalyzeOption: "many"])
         library.context.author("Ada")
         try library.context.save()
         #expect(try library.newContext().names() == ["Ada"])
@@ -70,7 +80,8 @@ import Testing
 
     // MARK: Stores of the program's own
 
-    private func custom(_ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?) throws -> any RecordKeeping {
+    private func custom(_ type: NSPersistentStore.StoreType, _ options: [AnyHashable: Any]?) throws -> any RecordKeeping
+    {
         NSPersistentStoreCoordinator.registerStoreClass(RecordStore.self, type: RecordStore.storeType)
         NSPersistentStoreCoordinator.registerStoreClass(NodeStore.self, type: NodeStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
@@ -83,7 +94,9 @@ import Testing
         }
         let reader = coordinator.newContext()
         let names = try reader.performAndWait {
-            try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).map { $0.value(forKey: "name") as? String }
+            try reader.fetch(NSFetchRequest<NSManagedObject>(entityName: "Tag")).map {
+                $0.value(forKey: "name") as? String
+            }
         }
         #expect(names == ["new"])
         return try #require(added as? any RecordKeeping)

@@ -18,7 +18,8 @@ private final class StaffStore: NSIncrementalStore, @unchecked Sendable {
     override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: UUID().uuidString] }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context
+        else {
             return [Any]()
         }
         return [context.object(with: newObjectID(for: entity, referenceObject: "only"))]
@@ -37,7 +38,9 @@ private final class StaffStore: NSIncrementalStore, @unchecked Sendable {
         with context: NSManagedObjectContext?
     ) throws -> Any {
         lock.withLock { asked.append(relationship.name) }
-        guard !relationship.isToMany, let destination = relationship.destinationEntity else { return [NSManagedObjectID]() }
+        guard !relationship.isToMany, let destination = relationship.destinationEntity else {
+            return [NSManagedObjectID]()
+        }
         return newObjectID(for: destination, referenceObject: "only")
     }
 }

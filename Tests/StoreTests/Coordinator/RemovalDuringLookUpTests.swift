@@ -83,7 +83,9 @@ import Testing
                         context.refresh(author, mergeChanges: false)
                         if let name = author.name, name != "Ada" { wrong.increase() }
                         if ![0, 2].contains(author.books.count) { wrong.increase() }
-                        for book in author.books { if let title = book.title, !["One", "Two"].contains(title) { wrong.increase() } }
+                        for book in author.books {
+                            if let title = book.title, !["One", "Two"].contains(title) { wrong.increase() }
+                        }
                     }
                     if try context.count(for: NSFetchRequest<LibraryBook>(entityName: "Book")) > 2 { wrong.increase() }
                 } catch {
@@ -147,7 +149,9 @@ import Testing
             let wrong = Counter()
             repeating {
                 if let coordinator = found.coordinator {
-                    if let other = coordinator.managedObjectID(forURIRepresentation: uri), other != known { wrong.increase() }
+                    if let other = coordinator.managedObjectID(forURIRepresentation: uri), other != known {
+                        wrong.increase()
+                    }
                     let context = coordinator.newContext()
                     context.performAndWait {
                         do {

@@ -7,7 +7,10 @@ import Testing
 struct ShownURLTests {
     @Test(arguments: [
         ("postgresql://app:secret@db.example/shop", "postgresql://app@db.example/shop"),
-        ("postgresql://app:se%40cret@db.example:5432/shop?sslmode=require", "postgresql://app@db.example:5432/shop?sslmode=require"),
+        (
+            "postgresql://app:se%40cret@db.example:5432/shop?sslmode=require",
+            "postgresql://app@db.example:5432/shop?sslmode=require"
+        ),
         ("postgresql://app:1234#secret@db.example/shop", "postgresql://app@db.example/shop"),
         ("postgresql://app:12/34secret@db.example/shop", "postgresql://app@db.example/shop"),
         ("postgresql:app:secret@db.example/shop", "postgresql:app@db.example/shop"),
@@ -26,8 +29,10 @@ struct ShownURLTests {
 
     @Test(arguments: [
         "postgresql://db.example:5432/shop", "postgresql://app@[::1]:5432/shop?ocd.schema=a&ocd.keys=scattered",
-        "postgresql://one,two/shop?target_session_attrs=read-write", "postgresql:///shop?host=/tmp/a&user=app&application_name=b",
-        "postgresql://app@/shop?options=-c%20search_path%3Da", "other://host:80/place@first?size=3", "file:///tmp/a:b@c.sqlite",
+        "postgresql://one,two/shop?target_session_attrs=read-write",
+        "postgresql:///shop?host=/tmp/a&user=app&application_name=b",
+        "postgresql://app@/shop?options=-c%20search_path%3Da", "other://host:80/place@first?size=3",
+        "file:///tmp/a:b@c.sqlite",
     ]) func othersAreShownAsTheyAre(url: String) throws {
         #expect(try #require(URL(string: url)).withoutPassword.absoluteString == url)
     }

@@ -70,11 +70,13 @@ struct StoreOptionTests {
 
         init(_ coordinator: NSPersistentStoreCoordinator) {
             let names: [(Notification.Name, String)] = [
-                (.NSPersistentStoreCoordinatorStoresWillChange, "will"), (.NSPersistentStoreCoordinatorStoresDidChange, "did"),
+                (.NSPersistentStoreCoordinatorStoresWillChange, "will"),
+                (.NSPersistentStoreCoordinatorStoresDidChange, "did"),
             ]
             for (name, word) in names {
                 tokens.append(
-                    NotificationCenter.default.addObserver(forName: name, object: coordinator, queue: nil) { [weak self] in
+                    NotificationCenter.default.addObserver(forName: name, object: coordinator, queue: nil) {
+                        [weak self] in
                         for (key, value) in $0.userInfo ?? [:] {
                             let count = (value as? [NSPersistentStore])?.count ?? 0
                             let stores = ($0.object as? NSPersistentStoreCoordinator)?.persistentStores.count ?? -1
@@ -113,7 +115,8 @@ struct StoreOptionTests {
         }
         let lines = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self).split(separator: "\n")
         let reasons = [
-            NSPersistentStoreDeferredLightweightMigrationOptionKey: "never deferred", NSPersistentStoreFileProtectionKey: "not encrypted",
+            NSPersistentStoreDeferredLightweightMigrationOptionKey: "never deferred",
+            NSPersistentStoreFileProtectionKey: "not encrypted",
             NSValidateXMLStoreOption: "no XML stores", NSBinaryStoreSecureDecodingClasses: "no binary stores",
             NSBinaryStoreInsecureDecodingCompatibilityOption: "no binary stores",
         ]
@@ -131,11 +134,14 @@ struct StoreOptionTests {
             }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
-        for option in [NSPersistentStoreFileProtectionKey, NSValidateXMLStoreOption] { #expect(!text.contains(option), "\(text)") }
+        for option in [NSPersistentStoreFileProtectionKey, NSValidateXMLStoreOption] {
+            #expect(!text.contains(option), "\(text)")
+        }
     }
 
     /// Types of stores that are named and not made.
-    @Test(arguments: [NSXMLStoreType, NSBinaryStoreType]) func aStoreOfATypeThatIsNotMadeIsRefused(type: String) throws {
+    @Test(arguments: [NSXMLStoreType, NSBinaryStoreType]) func aStoreOfATypeThatIsNotMadeIsRefused(type: String) throws
+    {
         let folder = try TemporaryFolder()
         let url = folder.file("notes.store")
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["text"]))
@@ -153,7 +159,9 @@ struct StoreOptionTests {
             for _ in 0..<2 {
                 try NSPersistentStoreCoordinator(managedObjectModel: model).addPersistentStore(
                     ofType: NSInMemoryStoreType, configurationName: nil, at: nil,
-                    options: [NSValidateXMLStoreOption: true, NSPersistentStoreDeferredLightweightMigrationOptionKey: true])
+                    options: [
+                        NSValidateXMLStoreOption: true, NSPersistentStoreDeferredLightweightMigrationOptionKey: true,
+                    ])
             }
         }
         let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

@@ -21,11 +21,14 @@ final class StaffListStore: NSAtomicStore, @unchecked Sendable {
 
     override func load() throws {}
 
-    private func name(_ node: Any?) -> String { (node as? NSAtomicStoreCacheNode)?.value(forKey: "name") as? String ?? "nobody" }
+    private func name(_ node: Any?) -> String {
+        (node as? NSAtomicStoreCacheNode)?.value(forKey: "name") as? String ?? "nobody"
+    }
 
     override func save() throws {
         let lines = cacheNodes().map { node in
-            let staff = (node.value(forKey: "employees") as? NSSet)?.allObjects.map(name).sorted().joined(separator: ", ")
+            let staff = (node.value(forKey: "employees") as? NSSet)?.allObjects.map(name).sorted().joined(
+                separator: ", ")
             return name(node) + " > " + (staff ?? name(node.value(forKey: "department")))
         }
         lock.withLock { written = lines.sorted() }
@@ -46,7 +49,8 @@ struct AtomicStoreNodeTests {
         NSPersistentStoreCoordinator.registerStoreClass(StaffListStore.self, type: StaffListStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
         let url = URL(fileURLWithPath: "/staff/\(UUID().uuidString)")
-        store = try #require(try coordinator.addPersistentStore(type: StaffListStore.storeType, at: url) as? StaffListStore)
+        store = try #require(
+            try coordinator.addPersistentStore(type: StaffListStore.storeType, at: url) as? StaffListStore)
         context = SampleStacks.context(coordinator)
     }
 
@@ -86,7 +90,9 @@ private final class PlainListStore: NSAtomicStore, @unchecked Sendable {
         options: [AnyHashable: Any]?
     ) {
         super.init(persistentStoreCoordinator: root, configurationName: name, at: url, options: options)
-        if url.lastPathComponent == "known" { metadata = [NSStoreTypeKey: "PlainList", NSStoreUUIDKey: "known", "owner": "Ann"] }
+        if url.lastPathComponent == "known" {
+            metadata = [NSStoreTypeKey: "PlainList", NSStoreUUIDKey: "known", "owner": "Ann"]
+        }
     }
 
     override var type: String { Self.storeType.rawValue }
@@ -117,7 +123,8 @@ private final class PlainListStore: NSAtomicStore, @unchecked Sendable {
         let type = NSPersistentStore.StoreType(rawValue: "Nameless" + name)
         NSPersistentStoreCoordinator.registerStoreClass(NamelessListStore.self, type: type)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
-        let store = try coordinator.addPersistentStore(type: type, at: URL(fileURLWithPath: "/plain/\(UUID().uuidString)"))
+        let store = try coordinator.addPersistentStore(
+            type: type, at: URL(fileURLWithPath: "/plain/\(UUID().uuidString)"))
         #expect(store is NamelessListStore)
         #expect(store.type == type.rawValue)
         #expect(store.metadata[NSStoreTypeKey] as? String == type.rawValue)

@@ -33,12 +33,15 @@ private final class FullDiskStore: NSAtomicStore, @unchecked Sendable {
         return node
     }
 
-    private func name(_ node: Any?) -> String { (node as? NSAtomicStoreCacheNode)?.value(forKey: "name") as? String ?? "nobody" }
+    private func name(_ node: Any?) -> String {
+        (node as? NSAtomicStoreCacheNode)?.value(forKey: "name") as? String ?? "nobody"
+    }
 
     override func save() throws {
         if isFull { throw CocoaError(.fileWriteOutOfSpace) }
         lines = cacheNodes().map { node in
-            let staff = (node.value(forKey: "employees") as? NSSet)?.allObjects.map(name).sorted().joined(separator: ", ")
+            let staff = (node.value(forKey: "employees") as? NSSet)?.allObjects.map(name).sorted().joined(
+                separator: ", ")
             return name(node) + " > " + (staff ?? name(node.value(forKey: "department")))
         }.sorted()
     }
@@ -52,7 +55,8 @@ struct AtomicStoreRefusalTests {
         NSPersistentStoreCoordinator.registerStoreClass(FullDiskStore.self, type: FullDiskStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
         let url = URL(fileURLWithPath: "/disk/\(UUID().uuidString)")
-        let store = try #require(try coordinator.addPersistentStore(type: FullDiskStore.storeType, at: url) as? FullDiskStore)
+        let store = try #require(
+            try coordinator.addPersistentStore(type: FullDiskStore.storeType, at: url) as? FullDiskStore)
         store.usesPlainNodes = usesPlainNodes
         let context = SampleStacks.context(coordinator)
         try context.performAndWait { () throws in

@@ -36,16 +36,23 @@ struct CustomStoreParentTests {
         func fill(_ context: NSManagedObjectContext) throws {
             let sales = try SampleStacks.insert("Department", ["name": "Sales"], into: context)
             let ann = try SampleStacks.insert("Employee", ["name": "Ann", "department": sales], into: context)
-            try SampleStacks.insert("Manager", ["name": "Ben", "level": 2], into: context).setValue(sales, forKey: "department")
-            for tag in ["a", "b"] { ann.mutableSetValue(forKey: "tags").add(try SampleStacks.insert("Tag", ["name": tag], into: context)) }
+            try SampleStacks.insert("Manager", ["name": "Ben", "level": 2], into: context).setValue(
+                sales, forKey: "department")
+            for tag in ["a", "b"] {
+                ann.mutableSetValue(forKey: "tags").add(try SampleStacks.insert("Tag", ["name": tag], into: context))
+            }
             let tasks = ann.mutableOrderedSetValue(forKey: "tasks")
-            for title in ["t2", "t1", "t3"] { tasks.add(try SampleStacks.insert("Task", ["title": title], into: context)) }
+            for title in ["t2", "t1", "t3"] {
+                tasks.add(try SampleStacks.insert("Task", ["title": title], into: context))
+            }
         }
 
         /// Saves from the lowest level to the store.
         func saveUp() throws { for context in levels.reversed() { try context.save() } }
 
-        func find(_ name: String, _ entity: String = "Employee", in context: NSManagedObjectContext) throws -> NSManagedObject {
+        func find(_ name: String, _ entity: String = "Employee", in context: NSManagedObjectContext) throws
+            -> NSManagedObject
+        {
             let request = NSFetchRequest<NSManagedObject>(entityName: entity)
             request.predicate = NSPredicate(format: "name == %@", name)
             let found = try context.fetch(request)
@@ -55,16 +62,20 @@ struct CustomStoreParentTests {
 
         static func names(_ value: Any?, _ key: String = "name") -> [String] {
             switch value {
-            case let set as NSOrderedSet: set.array.map { ($0 as? NSManagedObject)?.value(forKey: key) as? String ?? "?" }
-            case let set as NSSet: set.allObjects.map { ($0 as? NSManagedObject)?.value(forKey: key) as? String ?? "?" }.sorted()
+            case let set as NSOrderedSet:
+                set.array.map { ($0 as? NSManagedObject)?.value(forKey: key) as? String ?? "?" }
+            case let set as NSSet:
+                set.allObjects.map { ($0 as? NSManagedObject)?.value(forKey: key) as? String ?? "?" }.sorted()
             default: []
             }
         }
     }
 
     private static let filled = [
-        "Department Sales employees Ann,Ben", "Employee Ann department Sales tags a,b tasks t2,t1,t3", "Manager Ben department Sales",
-        "Tag a employees Ann", "Tag b employees Ann", "Task t1 assignee Ann", "Task t2 assignee Ann", "Task t3 assignee Ann",
+        "Department Sales employees Ann,Ben", "Employee Ann department Sales tags a,b tasks t2,t1,t3",
+        "Manager Ben department Sales",
+        "Tag a employees Ann", "Tag b employees Ann", "Task t1 assignee Ann", "Task t2 assignee Ann",
+        "Task t3 assignee Ann",
     ]
 
     @Test(arguments: Kind.allCases) func aGrandchildReadsThroughItsParents(kind: Kind) throws {
@@ -75,7 +86,8 @@ struct CustomStoreParentTests {
         tree.root.reset()
         let grandchild = tree.grandchild
         #expect(try SampleStacks.names(grandchild, "Employee") == ["Ann", "Ben"])
-        #expect(try SampleStacks.names(grandchild, "Employee", "department.name == 'Sales' AND name > 'Anz'") == ["Ben"])
+        #expect(
+            try SampleStacks.names(grandchild, "Employee", "department.name == 'Sales' AND name > 'Anz'") == ["Ben"])
         #expect(try SampleStacks.names(grandchild, "Manager") == ["Ben"])
         #expect(try grandchild.count(for: NSFetchRequest<NSManagedObject>(entityName: "Task")) == 3)
         let ann = try tree.find("Ann", in: grandchild)
@@ -149,8 +161,10 @@ struct CustomStoreParentTests {
         try tree.saveUp()
         #expect(
             tree.store.lines == [
-                "Department Lab employees Ann", "Department Sales employees Ben", "Employee Ann department Lab tasks t3,t2,t1",
-                "Manager Ben department Sales tags b", "Tag a", "Tag b employees Ben", "Task t1 assignee Ann", "Task t2 assignee Ann",
+                "Department Lab employees Ann", "Department Sales employees Ben",
+                "Employee Ann department Lab tasks t3,t2,t1",
+                "Manager Ben department Sales tags b", "Tag a", "Tag b employees Ben", "Task t1 assignee Ann",
+                "Task t2 assignee Ann",
                 "Task t3 assignee Ann",
             ])
         ann.setValue(nil, forKey: "department")
@@ -182,7 +196,8 @@ struct CustomStoreParentTests {
         try tree.saveUp()
         #expect(
             tree.store.lines == [
-                "Department Sales employees Ben", "Manager Ben department Sales", "Tag a", "Tag b", "Task t1", "Task t2", "Task t3",
+                "Department Sales employees Ben", "Manager Ben department Sales", "Tag a", "Tag b", "Task t1",
+                "Task t2", "Task t3",
             ])
         for context in tree.levels { #expect(try SampleStacks.names(context, "Employee") == ["Ben"]) }
         withExtendedLifetime(tree) {}
@@ -245,9 +260,11 @@ struct CustomStoreParentTests {
         NSPersistentStoreCoordinator.registerStoreClass(NodeStore.self, type: NodeStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
         let people = try coordinator.addPersistentStore(
-            type: NodeStore.storeType, configuration: "People", at: URL(fileURLWithPath: "/custom/\(UUID().uuidString)"))
+            type: NodeStore.storeType, configuration: "People", at: URL(fileURLWithPath: "/custom/\(UUID().uuidString)")
+        )
         let work = try coordinator.addPersistentStore(
-            type: RecordStore.storeType, configuration: "Work", at: URL(fileURLWithPath: "/custom/\(UUID().uuidString)"))
+            type: RecordStore.storeType, configuration: "Work", at: URL(fileURLWithPath: "/custom/\(UUID().uuidString)")
+        )
         let root = SampleStacks.context(coordinator)
         let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         child.parent = root

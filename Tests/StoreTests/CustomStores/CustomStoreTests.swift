@@ -97,7 +97,8 @@ final class ServiceStore: NSIncrementalStore, @unchecked Sendable {
             return [Any]()
         }
         note("fetch")
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context
+        else {
             return [Any]()
         }
         let references = lock.withLock { records.keys.sorted() }
@@ -149,7 +150,8 @@ struct CustomStoreTests {
         let url = directory.file("tags.txt")
         try "tag-old=old".write(to: url, atomically: true, encoding: .utf8)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
-        let store = try #require(try coordinator.addPersistentStore(type: TagListStore.storeType, at: url) as? TagListStore)
+        let store = try #require(
+            try coordinator.addPersistentStore(type: TagListStore.storeType, at: url) as? TagListStore)
         #expect(store.takeCalls() == ["load"])
         let context = SampleStacks.context(coordinator)
         try context.performAndWait { () throws in
@@ -209,11 +211,14 @@ struct CustomStoreTests {
         #expect(store.log.dropFirst(2) == ["fetch", "values r-red", "relationship employees"])
     }
 
-    @Test("313: any text of a reference comes back from its URI", arguments: ["a%20b", "key with/slash", "100%", "ä?#&=;", "a/../b"])
+    @Test(
+        "313: any text of a reference comes back from its URI",
+        arguments: ["a%20b", "key with/slash", "100%", "ä?#&=;", "a/../b"])
     func referencesComeBackFromURIs(name: String) throws {
         NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
-        let added = try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+        let added = try coordinator.addPersistentStore(
+            type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
         let store = try #require(added as? ServiceStore)
         let context = SampleStacks.context(coordinator)
         try context.performAndWait {
@@ -231,12 +236,14 @@ struct CustomStoreTests {
         NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
         let store = try #require(
-            try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service")) as? ServiceStore)
+            try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+                as? ServiceStore)
         let context = SampleStacks.context(coordinator)
         try context.performAndWait { () throws in
             let tags = try ["a", "b", "c", "d", "e"].map { try SampleStacks.insert("Tag", ["name": $0], into: context) }
             try context.save()
-            #expect(tags.map { store.referenceObject(for: $0.objectID) as? String } == ["r-a", "r-b", "r-c", "r-d", "r-e"])
+            #expect(
+                tags.map { store.referenceObject(for: $0.objectID) as? String } == ["r-a", "r-b", "r-c", "r-d", "r-e"])
             #expect(store.log == ["ids 5", "save 5 0"])
         }
     }
@@ -245,7 +252,8 @@ struct CustomStoreTests {
         NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
         let store = try #require(
-            try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service")) as? ServiceStore)
+            try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+                as? ServiceStore)
         let first = SampleStacks.context(coordinator)
         try first.performAndWait { () throws in
             _ = try SampleStacks.insert("Employee", ["name": "Ada"], into: first)
@@ -294,11 +302,14 @@ struct CustomStoreTests {
     @Test func recordsAreNamedByNumbersOfAnyKind() throws {
         NSPersistentStoreCoordinator.registerStoreClass(ServiceStore.self, type: ServiceStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
-        let added = try coordinator.addPersistentStore(type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
+        let added = try coordinator.addPersistentStore(
+            type: ServiceStore.storeType, at: URL(fileURLWithPath: "/service"))
         let store = try #require(added as? ServiceStore)
         let entity = try #require(coordinator.managedObjectModel.entitiesByName["Tag"])
         func id(_ reference: Any) -> NSManagedObjectID { store.newObjectID(for: entity, referenceObject: reference) }
-        let references: [Any] = [1, 1.25, 1.75, NSDecimalNumber(string: "2.5"), NSDecimalNumber(string: "7"), Int64.max, "1"]
+        let references: [Any] = [
+            1, 1.25, 1.75, NSDecimalNumber(string: "2.5"), NSDecimalNumber(string: "7"), Int64.max, "1",
+        ]
         let ids = references.map(id)
         #expect(Set(ids).count == references.count)
         #expect(references.map(id) == ids)

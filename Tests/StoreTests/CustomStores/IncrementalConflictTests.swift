@@ -33,18 +33,24 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
     // Sendable: the records are guarded by locks.
     static let storeType = NSPersistentStore.StoreType(rawValue: "SharedRecords")
 
-    private var shared: SharedRecords { SharedRecords.all.withLock { $0[url?.path ?? ""] } ?? SharedRecords(countsVersions: true) }
+    private var shared: SharedRecords {
+        SharedRecords.all.withLock { $0[url?.path ?? ""] } ?? SharedRecords(countsVersions: true)
+    }
 
     override var type: String { Self.storeType.rawValue }
 
-    override func loadMetadata() throws { metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: url?.lastPathComponent ?? ""] }
+    override func loadMetadata() throws {
+        metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: url?.lastPathComponent ?? ""]
+    }
 
     private func reference(_ objectID: NSManagedObjectID) -> String { referenceObject(for: objectID) as? String ?? "" }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
         if let save = request as? NSSaveChangesRequest {
             for object in (save.insertedObjects ?? []).union(save.updatedObjects ?? []) {
-                let values = ["name", "note"].compactMap { key in (object.value(forKey: key) as? String).map { (key, $0) } }
+                let values = ["name", "note"].compactMap { key in
+                    (object.value(forKey: key) as? String).map { (key, $0) }
+                }
                 shared.write(reference(object.objectID), Dictionary(uniqueKeysWithValues: values))
             }
             for object in save.deletedObjects ?? [] {
@@ -53,7 +59,8 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
             }
             return [Any]()
         }
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context
+        else {
             return [Any]()
         }
         let references = shared.records.withLock { $0.keys.sorted() }
@@ -64,7 +71,9 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
         let reference = reference(objectID)
-        guard let record = shared.records.withLock({ $0[reference] }) else { throw CocoaError(.managedObjectReferentialIntegrity) }
+        guard let record = shared.records.withLock({ $0[reference] }) else {
+            throw CocoaError(.managedObjectReferentialIntegrity)
+        }
         return NSIncrementalStoreNode(objectID: objectID, withValues: record.values, version: record.version)
     }
 
@@ -91,7 +100,9 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
             "\(countsVersions ? "counted" : "constant") versions, \(isShared ? "one coordinator" : "two coordinators") "
         }
 
-        static let all = [true, false].flatMap { counts in [true, false].map { Place(countsVersions: counts, isShared: $0) } }
+        static let all = [true, false].flatMap { counts in
+            [true, false].map { Place(countsVersions: counts, isShared: $0) }
+        }
     }
 
     private struct Desk {
@@ -103,7 +114,8 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
             let url = URL(fileURLWithPath: "/records/\(UUID().uuidString)")
             SharedRecords.all.withLock { $0[url.path] = SharedRecords(countsVersions: place.countsVersions) }
             let entity = NSEntityDescription(
-                "Item", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("note", .stringAttributeType)])
+                "Item", class: "NSManagedObject",
+                [.init("name", .stringAttributeType), .init("note", .stringAttributeType)])
             let model = NSManagedObjectModel([entity])
             func context(_ coordinator: NSPersistentStoreCoordinator) -> NSManagedObjectContext {
                 let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
@@ -261,15 +273,18 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
         #expect(try desk.values() == ["d mine"])
     }
 
-    @Test("a conflict in a store of a program's own leaves a file alone") func aConflictLeavesOtherStoresAlone() throws {
+    @Test("a conflict in a store of a program's own leaves a file alone") func aConflictLeavesOtherStoresAlone() throws
+    {
         let folder = try TemporaryFolder()
         NSPersistentStoreCoordinator.registerStoreClass(SharedRecordStore.self, type: SharedRecordStore.storeType)
         let url = URL(fileURLWithPath: "/records/\(UUID().uuidString)")
         let shared = SharedRecords(countsVersions: true)
         SharedRecords.all.withLock { $0[url.path] = shared }
         let item = NSEntityDescription(
-            "Item", class: "NSManagedObject", [.init("name", .stringAttributeType), .init("note", .stringAttributeType)])
-        let page = NSEntityDescription("Page", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+            "Item", class: "NSManagedObject",
+            [.init("name", .stringAttributeType), .init("note", .stringAttributeType)])
+        let page = NSEntityDescription(
+            "Page", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
         let model = NSManagedObjectModel([item, page])
         model.setEntities([item], forConfigurationName: "Records")
         model.setEntities([page], forConfigurationName: "File")

@@ -24,7 +24,8 @@ private final class PlainStore: NSIncrementalStore, @unchecked Sendable {
             }
             return [Any]()
         }
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context
+        else {
             return [Any]()
         }
         let ids = lock.withLock { records.keys.sorted() }.map { newObjectID(for: entity, referenceObject: $0) }
@@ -37,7 +38,9 @@ private final class PlainStore: NSIncrementalStore, @unchecked Sendable {
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
         let reference = referenceObject(for: objectID) as? String ?? ""
-        guard let name = lock.withLock({ records[reference] }) else { throw CocoaError(.managedObjectReferentialIntegrity) }
+        guard let name = lock.withLock({ records[reference] }) else {
+            throw CocoaError(.managedObjectReferentialIntegrity)
+        }
         return NSIncrementalStoreNode(objectID: objectID, withValues: ["name": name], version: 1)
     }
 
@@ -64,7 +67,8 @@ struct PlainStoreTests {
         NSPersistentStoreCoordinator.registerStoreClass(PlainStore.self, type: PlainStore.storeType)
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())
         store = try #require(
-            try coordinator.addPersistentStore(ofType: PlainStore.storeType.rawValue, configurationName: nil, at: nil) as? PlainStore)
+            try coordinator.addPersistentStore(ofType: PlainStore.storeType.rawValue, configurationName: nil, at: nil)
+                as? PlainStore)
     }
 
     private func tags(_ context: NSManagedObjectContext) throws -> [NSManagedObject] {

@@ -31,7 +31,8 @@ final class RecordStore: NSIncrementalStore, RecordKeeping, @unchecked Sendable 
     var lines: [String] {
         lock.withLock {
             records.values.map { record in
-                let related = record.related.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map { key, objectIDs in
+                let related = record.related.filter { !$0.value.isEmpty }.sorted { $0.key < $1.key }.map {
+                    key, objectIDs in
                     let names = objectIDs.map { name(records[reference($0)]) }
                     return key + " " + (key == "tasks" ? names : names.sorted()).joined(separator: ",")
                 }
@@ -40,7 +41,9 @@ final class RecordStore: NSIncrementalStore, RecordKeeping, @unchecked Sendable 
         }
     }
 
-    private func name(_ record: Record?) -> String { (record?.values["name"] ?? record?.values["title"]) as? String ?? "?" }
+    private func name(_ record: Record?) -> String {
+        (record?.values["name"] ?? record?.values["title"]) as? String ?? "?"
+    }
     private func reference(_ objectID: NSManagedObjectID) -> String { referenceObject(for: objectID) as? String ?? "?" }
 
     override var type: String { Self.storeType.rawValue }
@@ -62,12 +65,15 @@ final class RecordStore: NSIncrementalStore, RecordKeeping, @unchecked Sendable 
             lock.withLock { self.save(save) }
             return [Any]()
         }
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context else {
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity, let context
+        else {
             return try super.execute(request, with: context)
         }
         let found = lock.withLock { records.map { ($0.key, $0.value.entity) } }
         let objectIDs = found.compactMap { reference, name -> NSManagedObjectID? in
-            guard let own = persistentStoreCoordinator?.managedObjectModel.entitiesByName[name], own.isKindOf(entity: entity) else {
+            guard let own = persistentStoreCoordinator?.managedObjectModel.entitiesByName[name],
+                own.isKindOf(entity: entity)
+            else {
                 return nil
             }
             return newObjectID(for: own, referenceObject: reference)
@@ -94,7 +100,9 @@ final class RecordStore: NSIncrementalStore, RecordKeeping, @unchecked Sendable 
             var record = records[reference(object.objectID)] ?? Record(entity: object.entity.name ?? "?", version: 0)
             record.version += 1
             for name in object.entity.attributesByName.keys { record.values[name] = object.value(forKey: name) }
-            for name in object.entity.relationshipsByName.keys { record.related[name] = object.objectIDs(forRelationshipNamed: name) }
+            for name in object.entity.relationshipsByName.keys {
+                record.related[name] = object.objectIDs(forRelationshipNamed: name)
+            }
             records[reference(object.objectID)] = record
         }
         for object in request.deletedObjects ?? [] { records[reference(object.objectID)] = nil }
@@ -103,7 +111,9 @@ final class RecordStore: NSIncrementalStore, RecordKeeping, @unchecked Sendable 
     override func newValuesForObject(
         with objectID: NSManagedObjectID, with context: NSManagedObjectContext
     ) throws -> NSIncrementalStoreNode {
-        guard let record = lock.withLock({ records[reference(objectID)] }) else { throw CocoaError(.managedObjectReferentialIntegrity) }
+        guard let record = lock.withLock({ records[reference(objectID)] }) else {
+            throw CocoaError(.managedObjectReferentialIntegrity)
+        }
         var values = record.values
         for (name, relationship) in objectID.entity.relationshipsByName where !relationship.isToMany {
             values[name] = record.related[name]?.first ?? NSNull()
@@ -154,7 +164,8 @@ final class NodeStore: NSAtomicStore, RecordKeeping, @unchecked Sendable {
                 case let other as NSAtomicStoreCacheNode: names = [name(other)]
                 default: names = []
                 }
-                return names.isEmpty ? nil : key + " " + (key == "tasks" ? names : names.sorted()).joined(separator: ",")
+                return names.isEmpty
+                    ? nil : key + " " + (key == "tasks" ? names : names.sorted()).joined(separator: ",")
             }
             return ([entity.name ?? "?", name(node)] + related).joined(separator: " ")
         }

@@ -38,14 +38,17 @@ final class Archive {
             made[name] = NSEntityDescription(
                 name, class: "NSManagedObject",
                 [
-                    NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("count", .integer32AttributeType),
+                    NSAttributeDescription("name", .stringAttributeType),
+                    NSAttributeDescription("count", .integer32AttributeType),
                     scan, cover,
                 ])
         }
         relate(made["Author"]!, "books", toMany: true, made["Book"]!, inverse: "author")
         relate(made["Book"]!, "chapters", toMany: true, ordered: true, made["Chapter"]!, inverse: "book")
         relate(made["Book"]!, "tags", toMany: true, made["Tag"]!, inverse: "books", inverseToMany: true)
-        relate(made["Shelf"]!, "items", toMany: true, ordered: true, made["Book"]!, inverse: "shelves", inverseToMany: true)
+        relate(
+            made["Shelf"]!, "items", toMany: true, ordered: true, made["Book"]!, inverse: "shelves", inverseToMany: true
+        )
         relate(made["Author"]!, "passport", made["Passport"]!, inverse: "owner")
         return NSManagedObjectModel(entities.compactMap { made[$0] })
     }
@@ -110,8 +113,10 @@ final class Archive {
         let columns = Self.entities.flatMap { entity in ["ZSCAN", "ZCOVER"].map { ("Z" + entity.uppercased(), $0) } }
         return Set(
             columns.flatMap { table, column in
-                raw.rows("SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) WHERE substr(\(column), 1, 1) = X'02'")
-                    .compactMap { $0[0] }
+                raw.rows(
+                    "SELECT CAST(substr(\(column), 2, 36) AS TEXT) FROM \(table) WHERE substr(\(column), 1, 1) = X'02'"
+                )
+                .compactMap { $0[0] }
             })
     }
 

@@ -59,14 +59,16 @@ struct BackgroundSweepTests {
         let bytes = "CAST(X'02' || '\(one)' || X'00' AS BLOB)"
         #expect(
             file.execute(
-                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001) INSERT INTO ZNOTE (Z_ENT, Z_OPT, ZTEXT, ZSCAN) "
+                "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20001) INSERT INTO ZNOTE "
+                    + "(Z_ENT, Z_OPT, ZTEXT, ZSCAN) "
                     + "SELECT (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Note'), 1, 'n', \(bytes) FROM n"))
         let last = try place(100)
         for file in last {
             let value = "CAST(X'02' || '\(file.lastPathComponent)' || X'00' AS BLOB)"
             #expect(
                 SQLiteFile(url).execute(
-                    "INSERT INTO ZNOTE (Z_ENT, Z_OPT, ZTEXT, ZSCAN) SELECT Z_ENT, 1, 'last', \(value) FROM Z_PRIMARYKEY WHERE Z_NAME = 'Note'"
+                    "INSERT INTO ZNOTE (Z_ENT, Z_OPT, ZTEXT, ZSCAN) SELECT Z_ENT, 1, 'last', \(value) FROM "
+                        + "Z_PRIMARYKEY WHERE Z_NAME = 'Note'"
                 ))
         }
         let leftOver = try place(50)

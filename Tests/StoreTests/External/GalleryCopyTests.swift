@@ -10,7 +10,8 @@ struct GalleryCopyTests {
         bytes.allowsExternalBinaryDataStorage = true
         let number = NSAttributeDescription("number", .integer64AttributeType)
         let photo = NSEntityDescription("Photo", class: "NSManagedObject", [number, bytes])
-        let album = NSEntityDescription("Album", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+        let album = NSEntityDescription(
+            "Album", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
         relate(album, "photos", toMany: true, ordered: true, photo, inverse: "album")
         relate(album, "favourites", toMany: true, photo, inverse: "fans", inverseToMany: true)
         return NSManagedObjectModel([photo, album])
@@ -22,7 +23,9 @@ struct GalleryCopyTests {
         return coordinator
     }
 
-    private static func bytes(_ number: Int, _ size: Int) -> Data { Data(repeating: UInt8(truncatingIfNeeded: number), count: size) }
+    private static func bytes(_ number: Int, _ size: Int) -> Data {
+        Data(repeating: UInt8(truncatingIfNeeded: number), count: size)
+    }
 
     private static func make(_ url: URL, photos count: Int, size: Int) throws {
         let coordinator = try open(url)
@@ -60,9 +63,13 @@ struct GalleryCopyTests {
         }
         let context = try Self.open(copy).newContext()
         let album = try #require(try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album")).first)
-        let photos = try #require(album.value(forKey: "photos") as? NSOrderedSet).array.compactMap { $0 as? NSManagedObject }
+        let photos = try #require(album.value(forKey: "photos") as? NSOrderedSet).array.compactMap {
+            $0 as? NSManagedObject
+        }
         #expect(photos.map { $0.value(forKey: "number") as? Int } == Array(0..<count))
         #expect((album.value(forKey: "favourites") as? NSSet)?.count == count)
-        for (number, photo) in photos.enumerated() { #expect(photo.value(forKey: "bytes") as? Data == Self.bytes(number, size)) }
+        for (number, photo) in photos.enumerated() {
+            #expect(photo.value(forKey: "bytes") as? Data == Self.bytes(number, size))
+        }
     }
 }

@@ -24,7 +24,8 @@ struct LeftOverFileTests {
 
     private func isThere(_ url: URL) -> Bool { (try? FileManager.default.attributesOfItem(atPath: url.path)) != nil }
 
-    private func openAndClose(_ options: [AnyHashable: Any] = [:], model: NSManagedObjectModel = Gallery.model()) throws {
+    private func openAndClose(_ options: [AnyHashable: Any] = [:], model: NSManagedObjectModel = Gallery.model()) throws
+    {
         let coordinator = try Gallery.open(url, model: model, options: options)
         for store in coordinator.persistentStores { try coordinator.remove(store) }
     }
@@ -63,7 +64,8 @@ struct LeftOverFileTests {
         try openAndClose()
         #expect(try Set(Gallery.files(of: url)) == both)
         #expect(try Gallery.problems(other).allSatisfy { $0.hasSuffix("is left over") }, "those of the first store")
-        try NSPersistentStoreCoordinator(managedObjectModel: Gallery.model()).destroyPersistentStore(at: other, type: .sqlite)
+        try NSPersistentStoreCoordinator(managedObjectModel: Gallery.model()).destroyPersistentStore(
+            at: other, type: .sqlite)
         #expect(try Set(Gallery.files(of: url)) == Set(Gallery.filesNamed(SQLiteFile(url))))
     }
 

@@ -17,7 +17,9 @@ struct RecreatedFileRowTests {
         request.predicate = NSPredicate(format: "name == %@", book)
         let context = coordinator.newContext()
         let found = try #require(try context.fetch(request).first)
-        return found.mutableOrderedSetValue(forKey: "chapters").compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
+        return found.mutableOrderedSetValue(forKey: "chapters").compactMap {
+            ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+        }
     }
 
     @Test(arguments: policies, 1...(LongTests.areEnabled ? 30 : 4))
@@ -55,15 +57,21 @@ struct RecreatedFileRowTests {
             names.append(name)
 
             for name in names {
-                #expect(archive.storedValue("Chapter", name, "scan") == Archive.large(name, scans[name] ?? 0), "\(name) in round \(round)")
-                #expect(archive.storedValue("Chapter", name, "cover") == Archive.large(name, 2), "\(name) in round \(round)")
+                #expect(
+                    archive.storedValue("Chapter", name, "scan") == Archive.large(name, scans[name] ?? 0),
+                    "\(name) in round \(round)")
+                #expect(
+                    archive.storedValue("Chapter", name, "cover") == Archive.large(name, 2), "\(name) in round \(round)"
+                )
             }
             #expect(try chapters(archive, "book") == names, "round \(round)")
             // The last entries of the history say what became of the row.
             #expect(
                 archive.raw.rows(
-                    "SELECT ZCHANGETYPE FROM ACHANGE WHERE ZENTITY = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = 'Chapter') "
-                        + "AND ZENTITYPK = (SELECT Z_PK FROM ZCHAPTER WHERE ZNAME = '\(name)') ORDER BY Z_PK DESC LIMIT 2"
+                    "SELECT ZCHANGETYPE FROM ACHANGE WHERE ZENTITY = (SELECT Z_ENT FROM Z_PRIMARYKEY WHERE Z_NAME = "
+                        + "'Chapter') "
+                        + "AND ZENTITYPK = (SELECT Z_PK FROM ZCHAPTER WHERE ZNAME = '\(name)') ORDER BY Z_PK DESC "
+                        + "LIMIT 2"
                 ).map { $0[0] } == ["0", "2"])
         }
         for store in other.persistentStores { try other.remove(store) }

@@ -6,7 +6,8 @@ import Testing
 /// Saves that change relationships and no attribute of a row with external files.
 struct RelationshipSaveTests {
     enum Change: CaseIterable, CustomTestStringConvertible {
-        case setting, clearing, moving, adding, removing, replacing, tagging, untagging, reordering, shelving, movingOnShelf,
+        case setting, clearing, moving, adding, removing, replacing, tagging, untagging, reordering, shelving,
+            movingOnShelf,
             settingToOne, deletingTheDestination
 
         var testDescription: String { "\(self)" }
@@ -27,7 +28,8 @@ struct RelationshipSaveTests {
         case .untagging: try object("Tag", "tag").mutableSetValue(forKey: "books").remove(book)
         case .reordering: book.mutableOrderedSetValue(forKey: "chapters").moveObjects(at: [0], to: 1)
         case .shelving: try object("Shelf", "shelf").mutableOrderedSetValue(forKey: "items").remove(other)
-        case .movingOnShelf: try object("Shelf", "shelf").mutableOrderedSetValue(forKey: "items").moveObjects(at: [1], to: 0)
+        case .movingOnShelf:
+            try object("Shelf", "shelf").mutableOrderedSetValue(forKey: "items").moveObjects(at: [1], to: 0)
         case .settingToOne: second.setValue(try object("Passport", "passport"), forKey: "passport")
         case .deletingTheDestination: archive.context.delete(book)
         }
@@ -45,7 +47,9 @@ struct RelationshipSaveTests {
         objects["book"]?.setValue(objects["first"], forKey: "author")
         objects["book"]?.mutableOrderedSetValue(forKey: "chapters").addObjects(from: [objects["one"]!, objects["two"]!])
         objects["book"]?.mutableSetValue(forKey: "tags").add(objects["tag"]!)
-        objects["shelf"]?.mutableOrderedSetValue(forKey: "items").addObjects(from: [objects["book"]!, objects["other"]!])
+        objects["shelf"]?.mutableOrderedSetValue(forKey: "items").addObjects(from: [
+            objects["book"]!, objects["other"]!,
+        ])
         objects["first"]?.setValue(objects["passport"], forKey: "passport")
         try archive.context.save()
         if reopens { try archive.reopen() }
@@ -92,7 +96,8 @@ struct RelationshipSaveTests {
     func anyMixtureOfChangesLeavesTheValuesAndFilesThatItShould(journal: String, seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let archive = try Archive(options: [NSSQLitePragmasOption: ["journal_mode": journal, "synchronous": "OFF"]])
-        var expected: [String: [String: Expected]] = Dictionary(uniqueKeysWithValues: Archive.entities.map { ($0, [:]) })
+        var expected: [String: [String: Expected]] = Dictionary(
+            uniqueKeysWithValues: Archive.entities.map { ($0, [:]) })
         for round in 1...40 {
             for step in 0..<Int.random(in: 1...4, using: &generator) {
                 let entity = Archive.entities.randomElement(using: &generator)!
@@ -133,8 +138,11 @@ struct RelationshipSaveTests {
             guard round % 8 == 0 else { continue }
             for (entity, values) in expected {
                 for (name, value) in values {
-                    #expect(archive.storedValue(entity, name, "scan") == value.scan, "\(entity) \(name) in round \(round)")
-                    #expect(archive.storedValue(entity, name, "cover") == value.cover, "\(entity) \(name) in round \(round)")
+                    #expect(
+                        archive.storedValue(entity, name, "scan") == value.scan, "\(entity) \(name) in round \(round)")
+                    #expect(
+                        archive.storedValue(entity, name, "cover") == value.cover, "\(entity) \(name) in round \(round)"
+                    )
                     #expect(try archive.object(entity, name).value(forKey: "scan") as? Data == value.scan)
                 }
             }

@@ -12,7 +12,9 @@ struct ReplacedStoreFileTests {
         try archive.close()
         let destination = archive.folder.file("destination.sqlite")
         let options: [AnyHashable: Any] = [NSSQLitePragmasOption: ["journal_mode": "DELETE"]]
-        for store in try Archive.open(destination, options).persistentStores { try store.persistentStoreCoordinator?.remove(store) }
+        for store in try Archive.open(destination, options).persistentStores {
+            try store.persistentStoreCoordinator?.remove(store)
+        }
 
         // A log needs this file; a link that leads nowhere is not followed.
         let shared = destination.path + "-shm"

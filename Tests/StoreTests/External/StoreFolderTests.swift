@@ -15,7 +15,8 @@ struct StoreFolderTests {
     }
 
     private func mode(_ url: URL) throws -> Int {
-        try #require(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber).intValue
+        try #require(try FileManager.default.attributesOfItem(atPath: url.path)[.posixPermissions] as? NSNumber)
+            .intValue
     }
 
     @Test func onlyValuesOfMoreThanAHundredKilobytesGetFiles() throws {
@@ -65,7 +66,8 @@ struct StoreFolderTests {
         #expect(!FileAccess(ofFileAt: url.path).makeFolder(at: made.path))
     }
 
-    @Test(arguments: [0o600, 0o640, 0o660, 0o644, 0o666]) func filesAndFoldersTakeTheStoresMode(mode wanted: Int) throws {
+    @Test(arguments: [0o600, 0o640, 0o660, 0o644, 0o666]) func filesAndFoldersTakeTheStoresMode(mode wanted: Int) throws
+    {
         let coordinator = try Gallery.open(url)
         try FileManager.default.setAttributes([.posixPermissions: wanted], ofItemAtPath: url.path)
         let context = coordinator.newContext()
@@ -92,7 +94,9 @@ struct StoreFolderTests {
         let reader = SQLiteFile(url)
         reader.execute("BEGIN")
         _ = reader.value("SELECT count(*) FROM ZPERSON")
-        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) { person.setValue(nil, forKey: "photo") }
+        for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
+            person.setValue(nil, forKey: "photo")
+        }
         try context.save()
         reader.execute("COMMIT")
         try coordinator.replacePersistentStore(at: url, withPersistentStoreFrom: backup, type: .sqlite)
@@ -122,7 +126,8 @@ struct StoreFolderTests {
         let reader = SQLiteFile(target)
         reader.execute("BEGIN; SELECT count(*) FROM ZPERSON")
         try coordinator.replacePersistentStore(
-            at: target, destinationOptions: [NSPersistentStoreTimeoutOption: 0.05], withPersistentStoreFrom: url, type: .sqlite)
+            at: target, destinationOptions: [NSPersistentStoreTimeoutOption: 0.05], withPersistentStoreFrom: url,
+            type: .sqlite)
         #expect(try Set(Gallery.files(of: target)).isSuperset(of: former))
         reader.execute("COMMIT")
         #expect(try Gallery.problems(target).isEmpty)
@@ -182,7 +187,8 @@ struct StoreFolderTests {
             let error = errorThrown { try coordinator.destroyPersistentStore(at: place, type: LetterStore.storeType) }
             #expect(error?.localizedDescription.contains(place.path) == true, "\(place.path)")
             #expect(throws: (any Error).self) {
-                try coordinator.replacePersistentStore(at: place, withPersistentStoreFrom: letter, type: LetterStore.storeType)
+                try coordinator.replacePersistentStore(
+                    at: place, withPersistentStoreFrom: letter, type: LetterStore.storeType)
             }
         }
         #expect(try String(contentsOf: link, encoding: .utf8) == "letter: dear")
@@ -196,7 +202,8 @@ struct StoreFolderTests {
         try FileManager.default.createSymbolicLink(at: device, withDestinationURL: URL(fileURLWithPath: "/dev/zero"))
         for place in [folder.url, device] {
             let error = errorThrown {
-                try coordinator.destroyPersistentStore(at: place, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
+                try coordinator.destroyPersistentStore(
+                    at: place, type: .sqlite, options: [NSPersistentStoreForceDestroyOption: true])
             }
             #expect(error?.localizedDescription.contains(place.path) == true)
         }
@@ -211,7 +218,9 @@ private final class LetterStore: NSAtomicStore, @unchecked Sendable {
     override var type: String { Self.storeType.rawValue }
 
     override class func metadataForPersistentStore(with url: URL) throws -> [String: Any] {
-        guard try String(contentsOf: url, encoding: .utf8).hasPrefix("letter:") else { throw CocoaError(.fileReadCorruptFile) }
+        guard try String(contentsOf: url, encoding: .utf8).hasPrefix("letter:") else {
+            throw CocoaError(.fileReadCorruptFile)
+        }
         return [NSStoreTypeKey: storeType.rawValue, NSStoreUUIDKey: "letter"]
     }
 }

@@ -53,7 +53,9 @@ struct OrderedElementsTests {
         func stored() throws -> [NSManagedObjectID] {
             let other = coordinator.newContext()
             let found = try #require(try other.fetch(NSFetchRequest<NSManagedObject>(entityName: "Employee")).first)
-            return (found.value(forKey: "tasks") as? NSOrderedSet)?.array.compactMap { ($0 as? NSManagedObject)?.objectID } ?? []
+            return (found.value(forKey: "tasks") as? NSOrderedSet)?.array.compactMap {
+                ($0 as? NSManagedObject)?.objectID
+            } ?? []
         }
         #expect(try stored() == tasks.map(\.objectID))
         tasks.reverse()

@@ -30,7 +30,8 @@ struct OrderedMemberTests {
             let first = try store.reserveKeys(count, for: layout)
             let batch = SaveBatch()
             batch.inserts = (0..<Int64(count)).map {
-                RowChange(layout: layout, key: first + $0, base: nil, values: RowValues.make(slotCount: layout.slots.count))
+                RowChange(
+                    layout: layout, key: first + $0, base: nil, values: RowValues.make(slotCount: layout.slots.count))
             }
             #expect(first == 1)
             _ = try store.save(batch)
@@ -59,7 +60,9 @@ struct OrderedMemberTests {
                 values[slot] = owner == 0 ? .null : .reference(RowReference(key: owner, layoutIndex: employee.index))
                 batch.updates.append(RowChange(layout: task, key: key, base: base, values: values))
             }
-            func references(_ keys: [Int64]) -> [RowReference] { keys.map { RowReference(key: $0, layoutIndex: task.index) } }
+            func references(_ keys: [Int64]) -> [RowReference] {
+                keys.map { RowReference(key: $0, layoutIndex: task.index) }
+            }
             var relationship = RelationshipChange(
                 layout: employee, slot: try #require(employee.slotByName["tasks"]), ownerKey: change.owner)
             relationship.added = references(change.added)
@@ -106,7 +109,9 @@ struct OrderedMemberTests {
         var random = SeededGenerator(seed: seed)
         try insert("Employee", 3)
         try insert("Task", 6)
-        func some() -> [Int64] { (1...6).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }.shuffled(using: &random) }
+        func some() -> [Int64] {
+            (1...6).filter { _ in Int.random(in: 0..<3, using: &random) == 0 }.shuffled(using: &random)
+        }
         for _ in 0..<25 {
             var change = Change(owner: Int64.random(in: 1...3, using: &random), added: some(), removed: some())
             for task in some() { change.owners[task] = Int64.random(in: 0...3, using: &random) }

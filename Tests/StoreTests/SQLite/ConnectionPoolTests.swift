@@ -12,7 +12,8 @@ struct ConnectionPoolTests {
     private func pool(_ size: Any?) throws -> SQLiteConnectionPool {
         var options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 0.01]
         options[NSPersistentStoreConnectionPoolMaxSizeKey] = size
-        return try OpenStore(model: TestModel.company(), url: folder.file("store.sqlite"), options: options).store.backend().pool
+        return try OpenStore(model: TestModel.company(), url: folder.file("store.sqlite"), options: options).store
+            .backend().pool
     }
 
     /// How many reads can go on at once, up to five.

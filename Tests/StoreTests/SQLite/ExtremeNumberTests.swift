@@ -11,7 +11,8 @@ struct ExtremeNumberTests {
     init() throws { archive = try Archive() }
 
     static let extremes = [
-        "9223372036854775807", "9223372036854775806", "9223372036854775805", "-9223372036854775808", "-1", "0", "4294967295",
+        "9223372036854775807", "9223372036854775806", "9223372036854775805", "-9223372036854775808", "-1", "0",
+        "4294967295",
         "4294967296", "9.3e18", "-9.3e18", "1e300", "'text'", "X'00FF'", "NULL",
     ]
 
@@ -51,7 +52,8 @@ struct ExtremeNumberTests {
         try fill()
         archive.raw.execute("UPDATE ZTAG SET Z_PK = 9223372036854775807")
         try archive.reopen()
-        #expect(try archive.object("Tag", "tag").objectID.uriRepresentation().lastPathComponent == "p9223372036854775807")
+        #expect(
+            try archive.object("Tag", "tag").objectID.uriRepresentation().lastPathComponent == "p9223372036854775807")
         archive.insert("Tag", "new")
         #expect(throws: CocoaError.self) { try archive.context.save() }
     }
@@ -105,8 +107,10 @@ struct ExtremeNumberTests {
     @Test(arguments: ["0", "-1", "-9223372036854775808", "9223372036854775807"])
     func rowsOfAnyKeyAreReadChangedAndDeleted(key: String) throws {
         try fill()
-        let table = try #require(archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%TAGS%'"))
-        let column = try #require(archive.raw.value("SELECT name FROM pragma_table_info('\(table)') WHERE name LIKE '%TAGS%'"))
+        let table = try #require(
+            archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%TAGS%'"))
+        let column = try #require(
+            archive.raw.value("SELECT name FROM pragma_table_info('\(table)') WHERE name LIKE '%TAGS%'"))
         archive.raw.execute("UPDATE ZTAG SET Z_PK = \(key); UPDATE \(table) SET \(column) = \(key)")
         archive.raw.execute("UPDATE ZAUTHOR SET Z_PK = \(key); UPDATE ZBOOK SET ZAUTHOR = \(key)")
         try archive.reopen()
@@ -160,13 +164,16 @@ struct ExtremeNumberTests {
         try archive.reopen()
         try archive.object("Book", "book").mutableOrderedSetValue(forKey: "chapters").moveObjects(at: [0], to: 2)
         try archive.context.save()
-        #expect(archive.raw.value("SELECT group_concat(ZNAME) FROM (SELECT ZNAME FROM ZCHAPTER ORDER BY Z_FOK_BOOK)") == "two,three,one")
+        #expect(
+            archive.raw.value("SELECT group_concat(ZNAME) FROM (SELECT ZNAME FROM ZCHAPTER ORDER BY Z_FOK_BOOK)")
+                == "two,three,one")
         #expect(archive.raw.value("SELECT max(Z_FOK_BOOK) < \(last) FROM ZCHAPTER") == "1")
     }
 
     @Test(arguments: extremes) func membersOfAnyPositionInAJoinTableAreMovedAndJoined(position: String) throws {
         try fill()
-        let table = try #require(archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%ITEMS%'"))
+        let table = try #require(
+            archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%ITEMS%'"))
         let column = try #require(
             archive.raw.value("SELECT name FROM pragma_table_info('\(table)') WHERE name LIKE 'Z_FOK_%'"))
         archive.raw.execute("UPDATE \(table) SET \(column) = \(position)")
@@ -178,13 +185,17 @@ struct ExtremeNumberTests {
             try archive.reopen()
         }
         let items = try archive.object("Shelf", "shelf").mutableOrderedSetValue(forKey: "items")
-        #expect(items.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == ["book", "second", "third"])
+        #expect(
+            items.compactMap { ($0 as? NSManagedObject)?.value(forKey: "name") as? String } == [
+                "book", "second", "third",
+            ])
     }
 
     @Test(arguments: extremes) func keysAndNumbersOfAnyKindGiveRowsOrErrors(number: String) throws {
         try fill()
         let columns = [
-            ("ZBOOK", "ZAUTHOR"), ("ZTAG", "Z_ENT"), ("ZAUTHOR", "ZPASSPORT"), ("ZSHELF", "Z_PK"), ("ZBOOK", "Z_PK"), ("ZBOOK", "Z_ENT"),
+            ("ZBOOK", "ZAUTHOR"), ("ZTAG", "Z_ENT"), ("ZAUTHOR", "ZPASSPORT"), ("ZSHELF", "Z_PK"), ("ZBOOK", "Z_PK"),
+            ("ZBOOK", "Z_ENT"),
             ("ZBOOK", "Z_OPT"),
             ("ZCHAPTER", "ZBOOK"), ("ZCHAPTER", "Z_FOK_BOOK"), ("Z_PRIMARYKEY", "Z_ENT"),
             ("Z_PRIMARYKEY", "Z_SUPER"), ("Z_METADATA", "Z_VERSION"),

@@ -66,7 +66,8 @@ struct FileFormatTests {
                 let list = columns.map { "\"\($0.1.name)\"" }.joined(separator: ", ")
                 let expected = try #require(
                     raw.rows(
-                        "SELECT Z_ENT, Z_OPT\(list.isEmpty ? "" : ", ")\(list) FROM \(table.name) WHERE Z_PK = \(snapshot.key)"
+                        "SELECT Z_ENT, Z_OPT\(list.isEmpty ? "" : ", ")\(list) FROM \(table.name) WHERE Z_PK = "
+                            + "\(snapshot.key)"
                     )
                     .first)
                 #expect(expected[0] == String(entity.number))

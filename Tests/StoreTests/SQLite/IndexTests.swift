@@ -35,9 +35,11 @@ struct IndexTests {
     }
 
     private func index(
-        _ name: String, on property: String, of entity: NSEntityDescription, ascending: Bool = true, where format: String? = nil
+        _ name: String, on property: String, of entity: NSEntityDescription, ascending: Bool = true,
+        where format: String? = nil
     ) -> NSFetchIndexDescription {
-        let element = NSFetchIndexElementDescription(property: entity.propertiesByName[property]!, collationType: .binary)
+        let element = NSFetchIndexElementDescription(
+            property: entity.propertiesByName[property]!, collationType: .binary)
         element.isAscending = ascending
         let index = NSFetchIndexDescription(name: name, elements: [element])
         index.partialIndexPredicate = format.map { NSPredicate(format: $0) }
@@ -46,7 +48,8 @@ struct IndexTests {
 
     @Test(arguments: [
         ("title != nil", "ZTITLE IS NOT NULL"), ("title == nil", "ZTITLE IS NULL"), ("stars > 3", "ZSTARS > 3"),
-        ("3 >= stars", "ZSTARS <= 3"), ("title == \"it's\"", "ZTITLE = 'it''s'"), ("folder != nil", "ZFOLDER IS NOT NULL"),
+        ("3 >= stars", "ZSTARS <= 3"), ("title == \"it's\"", "ZTITLE = 'it''s'"),
+        ("folder != nil", "ZFOLDER IS NOT NULL"),
         ("stars > 1 AND (title == nil OR stars < 5)", "(ZSTARS > 1 AND (ZTITLE IS NULL OR ZSTARS < 5))"),
         ("NOT stars == 2", "((ZSTARS = 2) IS NOT 1)"), ("stars != 2", "ZSTARS <> 2"),
         ("stars == 1 OR (stars > 3 AND title != nil)", "ZSTARS = 1 OR (ZSTARS > 3 AND ZTITLE IS NOT NULL)"),
@@ -54,7 +57,8 @@ struct IndexTests {
     ])
     func aPartialIndexHoldsTheRowsOfItsPredicate(format: String, condition: String) throws {
         let made = try statements { [index("some", on: "title", of: $0, where: format)] }
-        #expect(made["Z_Note_some"] == "CREATE INDEX Z_Note_some ON ZNOTE (ZTITLE COLLATE BINARY ASC) WHERE \(condition)")
+        #expect(
+            made["Z_Note_some"] == "CREATE INDEX Z_Note_some ON ZNOTE (ZTITLE COLLATE BINARY ASC) WHERE \(condition)")
     }
 
     @Test(arguments: ["title CONTAINS 'a'", "folder.notes.@count > 1", "title ==[c] 'a'", "stars == made"])
@@ -65,7 +69,10 @@ struct IndexTests {
 
     @Test func aToOneRelationshipAloneHasItsIndexAlready() throws {
         let made = try statements { note in
-            [index("byFolder", on: "folder", of: note), index("byFolderDown", on: "folder", of: note, ascending: false)]
+            [
+                index("byFolder", on: "folder", of: note),
+                index("byFolderDown", on: "folder", of: note, ascending: false),
+            ]
         }
         #expect(Set(made.keys) == ["ZNOTE_ZFOLDER_INDEX", "Z_Note_byFolderDown"])
     }
@@ -73,12 +80,14 @@ struct IndexTests {
     @Test func anElementOnTheObjectItselfIsTheKey() throws {
         let itself = NSExpressionDescription("self", NSExpression.expressionForEvaluatedObject())
         let made = try statements { note in
-            let stars = NSFetchIndexElementDescription(property: note.propertiesByName["stars"]!, collationType: .binary)
+            let stars = NSFetchIndexElementDescription(
+                property: note.propertiesByName["stars"]!, collationType: .binary)
             let object = NSFetchIndexElementDescription(property: itself, collationType: .binary)
             return [NSFetchIndexDescription(name: "byStars", elements: [stars, object])]
         }
         #expect(
-            made["Z_Note_byStars"] == "CREATE INDEX Z_Note_byStars ON ZNOTE (ZSTARS COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC)")
+            made["Z_Note_byStars"]
+                == "CREATE INDEX Z_Note_byStars ON ZNOTE (ZSTARS COLLATE BINARY ASC, Z_PK COLLATE BINARY ASC)")
     }
 
     @Test func theMarkMakesNoIndexBesideThoseOfTheEntity() throws {

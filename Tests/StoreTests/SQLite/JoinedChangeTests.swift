@@ -13,7 +13,10 @@ import Testing
     private func line(_ kind: StoreKind) throws -> TestStack {
         let person = NSEntityDescription(
             "Person", class: "NSManagedObject",
-            [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("mark", .stringAttributeType)])
+            [
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("mark", .stringAttributeType),
+            ])
         relate(person, "staff", toMany: true, person, inverse: "boss")
         relate(person, "pupils", toMany: true, person, inverse: "mentor")
         let stack = try TestStack([person], kind: kind)
@@ -73,7 +76,9 @@ import Testing
 
     // MARK: Key paths
 
-    @Test(arguments: StoreKind.allCases, [60, 61, 80]) func aBatchUpdateFindsItsRowsOverManyTables(kind: StoreKind, joins: Int) throws {
+    @Test(arguments: StoreKind.allCases, [60, 61, 80]) func aBatchUpdateFindsItsRowsOverManyTables(
+        kind: StoreKind, joins: Int
+    ) throws {
         let stack = try line(kind)
         let count = try result(kind, joins: joins) { try update(stack, Self.path("boss", joins) + " == '3'") }
         let isRefused = kind == .sqlite && joins > Self.mostJoins
@@ -83,7 +88,9 @@ import Testing
     }
 
     /// Delete rules are followed, too.
-    @Test(arguments: StoreKind.allCases, [60, 61, 80]) func aBatchDeletionFindsItsRowsOverManyTables(kind: StoreKind, joins: Int) throws {
+    @Test(arguments: StoreKind.allCases, [60, 61, 80]) func aBatchDeletionFindsItsRowsOverManyTables(
+        kind: StoreKind, joins: Int
+    ) throws {
         let stack = try line(kind)
         let count = try result(kind, joins: joins) { try delete(stack, Self.path("boss", joins) + " == '3'") }
         let isRefused = kind == .sqlite && joins > Self.mostJoins
@@ -96,10 +103,14 @@ import Testing
     }
 
     /// The condition and the new values go over different tables.
-    @Test(arguments: StoreKind.allCases, [20, 30, 40]) func aBatchUpdateReadsItsValuesOverManyTables(kind: StoreKind, joins: Int) throws {
+    @Test(arguments: StoreKind.allCases, [20, 30, 40]) func aBatchUpdateReadsItsValuesOverManyTables(
+        kind: StoreKind, joins: Int
+    ) throws {
         let stack = try line(kind)
         let value = NSExpression(format: Self.path("mentor", joins))
-        let count = try result(kind, joins: 2 * joins) { try update(stack, Self.path("boss", joins) + " == '3'", mark: value) }
+        let count = try result(kind, joins: 2 * joins) {
+            try update(stack, Self.path("boss", joins) + " == '3'", mark: value)
+        }
         let isRefused = kind == .sqlite && 2 * joins > Self.mostJoins
         #expect(count == (isRefused ? nil : 1))
         let found = try names(stack, "mark == '3'")
@@ -108,7 +119,9 @@ import Testing
     }
 
     /// The condition and the order go over different tables.
-    @Test(arguments: StoreKind.allCases, [20, 30, 40]) func anOrderGoesOverManyTables(kind: StoreKind, joins: Int) throws {
+    @Test(arguments: StoreKind.allCases, [20, 30, 40]) func anOrderGoesOverManyTables(kind: StoreKind, joins: Int)
+        throws
+    {
         let stack = try line(kind)
         let request = NSFetchRequest<NSManagedObject>(entityName: "Person")
         request.predicate = NSPredicate(format: Self.path("boss", joins) + " IN {'3', '5', '4'}")
@@ -149,12 +162,17 @@ import Testing
 
     /// Hubs with a relationship to each of seventy spokes; in one of the hubs all lead to the
     /// first.
-    @Test(arguments: StoreKind.allCases, [60, 61, 70]) func aPredicateNamesManyRelationships(kind: StoreKind, joins: Int) throws {
+    @Test(arguments: StoreKind.allCases, [60, 61, 70]) func aPredicateNamesManyRelationships(
+        kind: StoreKind, joins: Int
+    ) throws {
         let name = NSAttributeDescription("name", .stringAttributeType)
         let spoke = NSEntityDescription("Spoke", class: "NSManagedObject", [name])
         let hub = NSEntityDescription(
             "Hub", class: "NSManagedObject",
-            [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("mark", .stringAttributeType)])
+            [
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("mark", .stringAttributeType),
+            ])
         for number in 0..<70 { hub.properties.append(NSRelationshipDescription("r\(number)", to: spoke)) }
         let stack = try TestStack([spoke, hub], kind: kind)
         func make(_ entity: String, _ name: String) -> NSManagedObject {

@@ -25,7 +25,10 @@ struct NewFilePragmaTests {
     func aNewStoreIsMadeAsTheyWish(name: String, value: String, result: String) throws {
         let store = try open([name: value])
         try store.insert("Tag", ["name": .string("größer")])
-        #expect(try store.strings("Tag", "name", NSPredicate(format: "name ENDSWITH[cd] 'OSSER' OR name == 'größer'")) == ["größer"])
+        #expect(
+            try store.strings("Tag", "name", NSPredicate(format: "name ENDSWITH[cd] 'OSSER' OR name == 'größer'")) == [
+                "größer"
+            ])
         try store.close()
         let file = SQLiteFile(url)
         #expect(file.value("PRAGMA \(name)") == result)
@@ -39,6 +42,9 @@ struct NewFilePragmaTests {
 
     @Test func withoutThemItIsMadeAsAlways() throws {
         try open([:]).close()
-        #expect(SQLiteFile(url).rows("SELECT page_size, auto_vacuum FROM pragma_page_size, pragma_auto_vacuum") == [["4096", "2"]])
+        #expect(
+            SQLiteFile(url).rows("SELECT page_size, auto_vacuum FROM pragma_page_size, pragma_auto_vacuum") == [
+                ["4096", "2"]
+            ])
     }
 }

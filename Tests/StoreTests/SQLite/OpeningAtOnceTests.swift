@@ -17,7 +17,8 @@ struct OpeningAtOnceTests {
                 let open = try OpenStore(model: TestModel.company(), url: url)
                 let context = open.coordinator.newContext()
                 try context.performAndWait {
-                    NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context).setValue("\(number)", forKey: "name")
+                    NSEntityDescription.insertNewObject(forEntityName: "Tag", into: context).setValue(
+                        "\(number)", forKey: "name")
                     try context.save()
                 }
             } catch {

@@ -21,7 +21,8 @@ struct PrefetchedRowsTests {
         try context.save()
         for number in 0..<employeeCount {
             let isManager = Int.random(in: 0..<5, using: &random) == 0
-            let employee = NSEntityDescription.insertNewObject(forEntityName: isManager ? "Manager" : "Employee", into: context)
+            let employee = NSEntityDescription.insertNewObject(
+                forEntityName: isManager ? "Manager" : "Employee", into: context)
             employee.setValue("Employee \(number)", forKey: "name")
             let isOfNone = Int.random(in: 0..<8, using: &random) == 0
             if !isOfNone { employee.setValue(departments.randomElement(using: &random), forKey: "department") }
@@ -53,7 +54,9 @@ struct PrefetchedRowsTests {
         let pairs = zip(related.ownerKeys, related.rows.rows).map { [String($0), String($1.rowKey)] }
         let raw = SQLiteFile(folder.file("store.sqlite"))
         let expected = raw.rows(
-            "SELECT ZDEPARTMENT, Z_PK FROM ZEMPLOYEE WHERE ZDEPARTMENT BETWEEN \(owners.lowerBound) AND \(owners.upperBound)")
+            "SELECT ZDEPARTMENT, Z_PK FROM ZEMPLOYEE WHERE ZDEPARTMENT BETWEEN \(owners.lowerBound) AND "
+                + "\(owners.upperBound)"
+        )
         #expect(related.rows.areDistinct)
         #expect(pairs.count == expected.count)
         #expect(Set(pairs) == Set(expected))
@@ -91,7 +94,9 @@ struct PrefetchedRowsTests {
             #expect(employees.allSatisfy { $0.value(forKey: "department") as? NSManagedObject === department })
             let keys = employees.compactMap { $0.objectID.key.map(String.init) }
             let key = try #require(department.objectID.key)
-            #expect(Set(keys) == Set(raw.rows("SELECT Z_PK FROM ZEMPLOYEE WHERE ZDEPARTMENT = \(key)").compactMap { $0[0] }))
+            #expect(
+                Set(keys) == Set(raw.rows("SELECT Z_PK FROM ZEMPLOYEE WHERE ZDEPARTMENT = \(key)").compactMap { $0[0] })
+            )
             count += employees.count
         }
         #expect(count > Self.employeeCount / 2)
@@ -111,7 +116,8 @@ struct PrefetchedRowsTests {
             let first = Int64.random(in: 1...Int64(Self.employeeCount), using: &random)
             let last = first + Int64.random(in: 0..<200, using: &random)
             request.predicate = NSPredicate(
-                format: "SELF IN %@", (first...last).map { NSManagedObjectID(key: $0, layout: open.layout("Employee"), store: open.store) })
+                format: "SELF IN %@",
+                (first...last).map { NSManagedObjectID(key: $0, layout: open.layout("Employee"), store: open.store) })
             for object in try context.fetch(request) {
                 let key = try #require(object.objectID.key)
                 #expect(objects[key] == nil || objects[key] === object)

@@ -114,7 +114,8 @@ struct RemovedFileTests {
     @Test func aStoreThatWasDestroyedInPlaceSaysThatItsTablesAreGone() throws {
         let open = try OpenStore(model: TestModel.company(), url: url)
         try open.insert("Tag", ["name": .string("red")])
-        try NSPersistentStoreCoordinator(managedObjectModel: TestModel.company()).destroyPersistentStore(at: url, type: .sqlite)
+        try NSPersistentStoreCoordinator(managedObjectModel: TestModel.company()).destroyPersistentStore(
+            at: url, type: .sqlite)
         #expect(throws: (any Error).self) { try open.insert("Tag", ["name": .string("green")]) }
         #expect(SQLiteFile(url).value("SELECT count(*) FROM sqlite_master WHERE name LIKE 'Z%'") == "0")
     }

@@ -17,14 +17,20 @@ struct RolledBackKeyTests {
     private func openStore(_ options: [AnyHashable: Any]? = nil) throws -> OpenStore {
         let tag = NSEntityDescription(
             "Tag", class: "NSManagedObject",
-            [NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("note", .stringAttributeType)])
+            [
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("note", .stringAttributeType),
+            ])
         tag.uniquenessConstraints = [["name"]]
         let open = try OpenStore(model: NSManagedObjectModel([tag]), url: url, options: options)
-        SQLiteFile(url).execute("INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME, ZNOTE) VALUES (1, 1, 1, 'taken', 'by hand')")
+        SQLiteFile(url).execute(
+            "INSERT INTO ZTAG (Z_PK, Z_ENT, Z_OPT, ZNAME, ZNOTE) VALUES (1, 1, 1, 'taken', 'by hand')")
         return open
     }
 
-    @Test(arguments: [NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType])
+    @Test(arguments: [
+        NSMergePolicyType.mergeByPropertyObjectTrumpMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,
+    ])
     func aBatchAfterARefusedOneLeavesOtherRowsAlone(policy: NSMergePolicyType) throws {
         let open = try openStore()
         let context = open.coordinator.newContext()
@@ -33,7 +39,10 @@ struct RolledBackKeyTests {
         #expect(throws: (any Error).self) { try context.execute(refused) }
         context.mergePolicy = NSMergePolicy(merge: policy)
         _ = try context.execute(NSBatchInsertRequest(entityName: "Tag", objects: [["name": "new", "note": "other"]]))
-        #expect(SQLiteFile(url).rows("SELECT ZNAME, ZNOTE FROM ZTAG ORDER BY ZNAME") == [["new", "other"], ["taken", "by hand"]])
+        #expect(
+            SQLiteFile(url).rows("SELECT ZNAME, ZNOTE FROM ZTAG ORDER BY ZNAME") == [
+                ["new", "other"], ["taken", "by hand"],
+            ])
     }
 
     @Test func keysAfterAFailedCommitAreAboveTheRealOnes() throws {

@@ -27,7 +27,9 @@ struct SQLiteStackTests {
         #expect(FileManager.default.fileExists(atPath: url.path))
         let text = directory.file("notes.txt")
         try "These are notes, no database.".write(to: text, atomically: true, encoding: .utf8)
-        let error = #expect(throws: (any Error).self) { try coordinator.addPersistentStore(type: .sqlite, at: text) } as NSError?
+        let error =
+            #expect(throws: (any Error).self) { try coordinator.addPersistentStore(type: .sqlite, at: text) }
+            as NSError?
         #expect(error?.code == CocoaError.fileReadCorruptFile.rawValue)
         #expect(error?.localizedDescription.contains("notes.txt") == true)
         #expect(try String(contentsOf: text, encoding: .utf8) == "These are notes, no database.")

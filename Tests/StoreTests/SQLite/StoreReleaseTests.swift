@@ -22,7 +22,9 @@ struct StoreReleaseTests {
         for name in Archive.entities {
             let object = NSEntityDescription.insertNewObject(forEntityName: name, into: context)
             object.setValue(Archive.large(name, 1), forKey: "scan")
-            for relationship in object.entity.relationshipsByName.keys.sorted() { _ = object.value(forKey: relationship) }
+            for relationship in object.entity.relationshipsByName.keys.sorted() {
+                _ = object.value(forKey: relationship)
+            }
         }
         try context.save()
         let backend = try store.backend()

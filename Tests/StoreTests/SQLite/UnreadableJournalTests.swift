@@ -46,7 +46,8 @@ struct UnreadableJournalTests {
         ]
         for refusal in refusals {
             #expect(refusal?.code == CocoaError.persistentStoreOpen.rawValue)
-            #expect(refusal?.localizedDescription.contains("store.sqlite-wal") == true, "\(String(describing: refusal))")
+            #expect(
+                refusal?.localizedDescription.contains("store.sqlite-wal") == true, "\(String(describing: refusal))")
         }
     }
 

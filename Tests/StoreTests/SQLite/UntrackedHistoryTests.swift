@@ -15,11 +15,15 @@ import Testing
 
     private func model(_ attributes: String...) -> NSManagedObjectModel {
         let model = NSManagedObjectModel()
-        model.entities = [SampleStacks.entity("Note", attributes.map { SampleStacks.attribute($0, .stringAttributeType) })]
+        model.entities = [
+            SampleStacks.entity("Note", attributes.map { SampleStacks.attribute($0, .stringAttributeType) })
+        ]
         return model
     }
 
-    private func open(_ options: [AnyHashable: Any]?, _ model: NSManagedObjectModel? = nil) throws -> NSPersistentStoreCoordinator {
+    private func open(_ options: [AnyHashable: Any]?, _ model: NSManagedObjectModel? = nil) throws
+        -> NSPersistentStoreCoordinator
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model ?? self.model("text"))
         try coordinator.addPersistentStore(type: .sqlite, at: url, options: options)
         return coordinator
@@ -55,7 +59,9 @@ import Testing
     private func expectRemedy(_ error: (any Error)?) {
         let error = error as NSError?
         #expect(error?.domain == NSCocoaErrorDomain)
-        #expect(error?.localizedRecoverySuggestion?.contains("NSPersistentHistoryTrackingKey") == true, "\(String(describing: error))")
+        #expect(
+            error?.localizedRecoverySuggestion?.contains("NSPersistentHistoryTrackingKey") == true,
+            "\(String(describing: error))")
         #expect(error?.localizedDescription.contains(url.path) == true, "\(String(describing: error))")
     }
 
@@ -120,7 +126,9 @@ import Testing
 
     @Test func aStoreIsMigratedBeforeItIsReadOnly() throws {
         try save("first", [Self.tracked: true])
-        let migrating = [NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true]
+        let migrating = [
+            NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
+        ]
         let coordinator = try open(migrating, model("text", "author"))
         #expect(coordinator.persistentStores.first?.isReadOnly == true)
         #expect(throws: (any Error).self) { try insert("second", coordinator) }

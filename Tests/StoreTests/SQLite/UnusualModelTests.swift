@@ -9,7 +9,9 @@ struct UnusualModelTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func index(_ name: String, _ properties: [String], of entity: NSEntityDescription) throws -> NSFetchIndexDescription {
+    private func index(_ name: String, _ properties: [String], of entity: NSEntityDescription) throws
+        -> NSFetchIndexDescription
+    {
         let elements = try properties.map {
             NSFetchIndexElementDescription(property: try #require(entity.propertiesByName[$0]), collationType: .binary)
         }
@@ -25,9 +27,11 @@ struct UnusualModelTests {
         ]
         let url = folder.file("store.sqlite")
         try OpenStore(model: model, url: url).close()
-        let rows = SQLiteFile(url).rows("SELECT name, sql FROM sqlite_master WHERE name LIKE 'Z\\_Employee\\_by%' ESCAPE '\\'")
+        let rows = SQLiteFile(url).rows(
+            "SELECT name, sql FROM sqlite_master WHERE name LIKE 'Z\\_Employee\\_by%' ESCAPE '\\'")
         #expect(rows.map { $0[0] } == ["Z_Employee_byTagsAndAge"])
-        #expect(rows.first?[1]?.hasSuffix("(ZDEPARTMENT COLLATE BINARY ASC, ZAGE COLLATE BINARY ASC)") == true, "\(rows)")
+        #expect(
+            rows.first?[1]?.hasSuffix("(ZDEPARTMENT COLLATE BINARY ASC, ZAGE COLLATE BINARY ASC)") == true, "\(rows)")
     }
 
     @Test func aRelationshipToOneObjectMayBeMarkedAsOrdered() throws {
@@ -48,6 +52,8 @@ struct UnusualModelTests {
             let department = try context.existingObject(with: employee).value(forKey: "department") as? NSManagedObject
             #expect((department?.value(forKey: "employees") as? NSSet)?.count == 1)
         }
-        #expect(SQLiteFile(url).value("SELECT count(*) FROM ZEMPLOYEE JOIN ZDEPARTMENT ON ZDEPARTMENT = ZDEPARTMENT.Z_PK") == "1")
+        #expect(
+            SQLiteFile(url).value("SELECT count(*) FROM ZEMPLOYEE JOIN ZDEPARTMENT ON ZDEPARTMENT = ZDEPARTMENT.Z_PK")
+                == "1")
     }
 }

@@ -19,7 +19,8 @@ struct ValueSizeTests {
         let entity = NSEntityDescription(
             "Note", class: "NSManagedObject",
             [
-                NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("text", .stringAttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("text", .stringAttributeType),
                 NSAttributeDescription("bytes", .binaryDataAttributeType),
             ])
         open = try OpenStore(model: NSManagedObjectModel([entity]), url: folder.file("notes.sqlite"))
@@ -76,7 +77,8 @@ struct ValueSizeTests {
     @Test(arguments: ["text", "bytes"]) func aBatchWithTooLargeAValueChangesNothing(key: String) throws {
         _ = note("one")
         try context.save()
-        let insertion = NSBatchInsertRequest(entityName: "Note", objects: [["name": "two"], ["name": "three", key: Self.value(key)]])
+        let insertion = NSBatchInsertRequest(
+            entityName: "Note", objects: [["name": "two"], ["name": "three", key: Self.value(key)]])
         expectTooLarge(errorThrown { _ = try context.execute(insertion) })
         let update = NSBatchUpdateRequest(entityName: "Note")
         update.propertiesToUpdate = [key: Self.value(key)]
@@ -95,7 +97,9 @@ struct ValueSizeTests {
     }
 
     /// Offsets and lengths in a page have 32 bits.
-    @Test(arguments: [(0, 1 << 32), (10, Int(UInt32.max) - 5)]) func aRowOfMoreThanAPageCanHoldIsRefused(first: Int, second: Int) throws {
+    @Test(arguments: [(0, 1 << 32), (10, Int(UInt32.max) - 5)]) func aRowOfMoreThanAPageCanHoldIsRefused(
+        first: Int, second: Int
+    ) throws {
         let layout = open.layout("Note")
         let (text, bytes) = (layout.slotByName["text"]!, layout.slotByName["bytes"]!)
         var builder = RowPageBuilder(layout: layout, expectedRows: 1)

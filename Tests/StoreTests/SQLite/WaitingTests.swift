@@ -21,7 +21,8 @@ struct WaitingTests {
             let folder = try TemporaryFolder()
             let description = NSPersistentStoreDescription(url: folder.file("company.sqlite"))
             description.timeout = Double(bitPattern: bits)
-            let open = try OpenStore(model: TestModel.company(), url: folder.file("company.sqlite"), options: description.options)
+            let open = try OpenStore(
+                model: TestModel.company(), url: folder.file("company.sqlite"), options: description.options)
             try open.insert("Tag", ["name": .string("red")])
             try #require(try open.strings("Tag") == ["red"])
         }
@@ -38,7 +39,9 @@ struct WaitingTests {
 
     /// Were the reader waited for, this would take longer than the test may, which has time enough
     /// on a busy machine.
-    @Test(.timeLimit(.minutes(10)), arguments: LastStep.allCases) func whoClosesAStoreDoesNotWaitForOneWhoReadsIt(step: LastStep) throws {
+    @Test(.timeLimit(.minutes(10)), arguments: LastStep.allCases) func whoClosesAStoreDoesNotWaitForOneWhoReadsIt(
+        step: LastStep
+    ) throws {
         let options: [AnyHashable: Any] = [NSPersistentStoreTimeoutOption: 1000]
         let reader = SQLiteFile(url)
         func read() {
@@ -55,13 +58,17 @@ struct WaitingTests {
         case .removal, .release: break
         case .newMetadata:
             try NSPersistentStoreCoordinator.setMetadata(["city": "Rome"], type: .sqlite, at: url, options: options)
-            #expect(try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)["city"] as? String == "Rome")
+            #expect(
+                try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)["city"] as? String
+                    == "Rome")
         case .destruction:
             try NSPersistentStoreCoordinator(managedObjectModel: TestModel.company())
                 .destroyPersistentStore(at: url, type: .sqlite, options: options)
         }
         #expect(reader.value("SELECT count(*) FROM ZTAG") == "0")
         reader.execute("COMMIT")
-        #expect(reader.column("SELECT ZNAME FROM ZTAG") == (step == .destruction ? ["error: no such table: ZTAG"] : ["red"]))
+        #expect(
+            reader.column("SELECT ZNAME FROM ZTAG") == (step == .destruction ? ["error: no such table: ZTAG"] : ["red"])
+        )
     }
 }

@@ -59,7 +59,9 @@ public final class SQLiteFile {
     /// - Throws: `Failure` when the statement fails.
     public func cells(_ sql: String) throws -> [[SQLiteCell]] { try rows(sql) { SQLiteCell($0, $1) } }
 
-    private func rows<Value>(_ sql: String, _ read: (_ statement: OpaquePointer?, _ column: Int32) -> Value) throws -> [[Value]] {
+    private func rows<Value>(_ sql: String, _ read: (_ statement: OpaquePointer?, _ column: Int32) -> Value) throws
+        -> [[Value]]
+    {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw failure }
         defer { sqlite3_finalize(statement) }

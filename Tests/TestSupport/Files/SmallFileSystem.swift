@@ -23,7 +23,9 @@ public enum SmallFileSystem {
     }()
 
     /// Runs such a program.
-    public static func run(kibibytes: Int, over folder: URL, _ program: URL, _ arguments: [String]) throws -> ProgramRun {
-        try ProgramRun(URL(fileURLWithPath: "/usr/bin/env"), command(kibibytes: kibibytes, over: folder, program, arguments))
+    public static func run(kibibytes: Int, over folder: URL, _ program: URL, _ arguments: [String]) throws -> ProgramRun
+    {
+        try ProgramRun(
+            URL(fileURLWithPath: "/usr/bin/env"), command(kibibytes: kibibytes, over: folder, program, arguments))
     }
 }

@@ -28,7 +28,9 @@ extension StoreOwner {
     ///   - property: an attribute or a relationship to one object, whose name is no reserved word
     ///     of SQL.
     ///   - entity: one without a superentity.
-    public func stored(_ property: String, of entity: String) -> [String?] { stored([property], of: entity).map { $0.first ?? nil } }
+    public func stored(_ property: String, of entity: String) -> [String?] {
+        stored([property], of: entity).map { $0.first ?? nil }
+    }
 
     /// The values of some properties of all objects of an entity, in ascending order of the first,
     /// then of the second, and so on.

@@ -17,7 +17,8 @@ public enum Gallery {
         let person = NSEntityDescription(
             "Person", class: "NSManagedObject",
             [
-                NSAttributeDescription("name", .stringAttributeType), NSAttributeDescription("number", .integer64AttributeType),
+                NSAttributeDescription("name", .stringAttributeType),
+                NSAttributeDescription("number", .integer64AttributeType),
                 bytes("photo"),
             ])
         let album = NSEntityDescription(
@@ -116,13 +117,18 @@ public enum Gallery {
         func check(_ object: NSManagedObject, _ name: String, _ number: Int64, _ key: String) {
             let photo = object.value(forKey: key) as? Data
             if photo != Gallery.photo(name, number) {
-                wrong.append("\(name) \(number): " + (photo.map { String(decoding: $0.prefix(20), as: UTF8.self) } ?? "nil"))
+                wrong.append(
+                    "\(name) \(number): " + (photo.map { String(decoding: $0.prefix(20), as: UTF8.self) } ?? "nil"))
             }
         }
         for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
-            let (name, number) = (person.value(forKey: "name") as? String ?? "", person.value(forKey: "number") as? Int64 ?? 0)
+            let (name, number) = (
+                person.value(forKey: "name") as? String ?? "", person.value(forKey: "number") as? Int64 ?? 0
+            )
             check(person, name, number, "photo")
-            guard person.entity.attributesByName["sketch"] != nil, person.value(forKey: "sketch") != nil else { continue }
+            guard person.entity.attributesByName["sketch"] != nil, person.value(forKey: "sketch") != nil else {
+                continue
+            }
             check(person, sketchName(name), number, "sketch")
         }
         for album in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Album")) {

@@ -18,7 +18,8 @@ public enum GalleryVersion: Int, CaseIterable, Sendable {
             sketch.allowsExternalBinaryDataStorage = true
             person.properties.append(sketch)
         case .second:
-            person.properties.append(NSAttributeDescription("mark", .integer64AttributeType, optional: false, default: 7))
+            person.properties.append(
+                NSAttributeDescription("mark", .integer64AttributeType, optional: false, default: 7))
             model.entitiesByName["Album"]?.attributesByName["cover"]?.allowsExternalBinaryDataStorage = false
             relate(person, "friends", toMany: true, person, inverse: "friendOf", inverseToMany: true)
         }
@@ -28,7 +29,9 @@ public enum GalleryVersion: Int, CaseIterable, Sendable {
     /// The version that a store has.
     public init?(of url: URL) throws {
         let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(ofType: NSSQLiteStoreType, at: url)
-        let found = Self.allCases.first { $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata) }
+        let found = Self.allCases.first {
+            $0.model.isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata)
+        }
         guard let found else { return nil }
         self = found
     }
@@ -36,7 +39,8 @@ public enum GalleryVersion: Int, CaseIterable, Sendable {
     /// Opens a gallery's store with this version, migrating it where it has the other one.
     ///
     /// - Parameter progress: told of the migration, from its beginning on.
-    public func open(_ url: URL, _ progress: (@Sendable (Double) -> Void)? = nil) throws -> NSPersistentStoreCoordinator {
+    public func open(_ url: URL, _ progress: (@Sendable (Double) -> Void)? = nil) throws -> NSPersistentStoreCoordinator
+    {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         let description = NSPersistentStoreDescription(url: url)
         description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
@@ -50,16 +54,23 @@ public enum GalleryVersion: Int, CaseIterable, Sendable {
     /// A line for each object with what both versions say of it, and with its sketch, which only
     /// the first one has.
     public func lines(_ context: NSManagedObjectContext) throws -> (common: [String], sketches: [String]) {
-        func name(_ object: Any?, _ key: String) -> String { (object as? NSManagedObject)?.value(forKey: key) as? String ?? "none" }
+        func name(_ object: Any?, _ key: String) -> String {
+            (object as? NSManagedObject)?.value(forKey: key) as? String ?? "none"
+        }
         var (common, sketches): ([String], [String]) = ([], [])
         for person in try context.fetch(NSFetchRequest<NSManagedObject>(entityName: "Person")) {
             let notes = person.mutableOrderedSetValue(forKey: "notes").map { name($0, "text") }.joined(separator: ", ")
             let number = person.value(forKey: "number") as? Int64 ?? 0
-            common.append("\(name(person, "name")) \(number) in \(name(person.value(forKey: "album"), "title")): \(notes)")
-            if self == .first { sketches.append("\(name(person, "name")) \((person.value(forKey: "sketch") as? Data)?.count ?? 0)") }
+            common.append(
+                "\(name(person, "name")) \(number) in \(name(person.value(forKey: "album"), "title")): \(notes)")
+            if self == .first {
+                sketches.append("\(name(person, "name")) \((person.value(forKey: "sketch") as? Data)?.count ?? 0)")
+            }
         }
         for (entity, key) in [("Album", "title"), ("Note", "text")] {
-            common += try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map { "\(entity) \(name($0, key))" }
+            common += try context.fetch(NSFetchRequest<NSManagedObject>(entityName: entity)).map {
+                "\(entity) \(name($0, key))"
+            }
         }
         return (common.sorted(), sketches.sorted())
     }

@@ -7,12 +7,14 @@ public final class StaleContexts {
     /// One step: what it does, and the numbers by which it chooses among what there is.
     public struct Step: CustomStringConvertible, Sendable {
         public enum Kind: Int, CaseIterable, Sendable {
-            case insert, delete, rename, setOne, add, remove, place, replace, read, refresh, reread, refreshAll, rollback, save, saveChild,
+            case insert, delete, rename, setOne, add, remove, place, replace, read, refresh, reread, refreshAll,
+                rollback, save, saveChild,
                 merge
         }
         /// How often each comes up.
         private static let weights: [Kind: Int] = [
-            .insert: 6, .delete: 7, .rename: 6, .setOne: 14, .add: 12, .remove: 6, .place: 6, .replace: 4, .read: 6, .refresh: 4,
+            .insert: 6, .delete: 7, .rename: 6, .setOne: 14, .add: 12, .remove: 6, .place: 6, .replace: 4, .read: 6,
+            .refresh: 4,
             .reread: 4,
             .refreshAll: 2, .rollback: 1, .save: 16, .saveChild: 6, .merge: 4,
         ]
@@ -62,12 +64,15 @@ public final class StaleContexts {
             var own = coordinator
             if kind != .inMemory, index > 0, Int.random(in: 0..<3, using: &random) == 0 {
                 own = NSPersistentStoreCoordinator(managedObjectModel: model.make())
-                try own.addPersistentStore(ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
+                try own.addPersistentStore(
+                    ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))
                 others.append(own)
             }
             let context = NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType)
             context.persistentStoreCoordinator = own
-            let policies: [NSMergePolicy] = [.mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback]
+            let policies: [NSMergePolicy] = [
+                .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
+            ]
             let policy = policies[Int.random(in: 0..<4, using: &random)]
             context.mergePolicy = policy
             context.retainsRegisteredObjects = Int.random(in: 0..<3, using: &random) > 0
@@ -130,12 +135,14 @@ public final class StaleContexts {
             let new = insert(context, numbers[2])
             note("insert \(name(new))")
         case .delete:
-            guard let object = object(context, model.rootEntities[numbers[2] % model.rootEntities.count], numbers[3]) else { return }
+            guard let object = object(context, model.rootEntities[numbers[2] % model.rootEntities.count], numbers[3])
+            else { return }
             note("delete \(name(object))")
             context.delete(object)
             if numbers[4] % 2 == 0 { context.processPendingChanges() }
         case .rename:
-            guard let object = object(context, model.rootEntities[numbers[2] % model.rootEntities.count], numbers[3]) else { return }
+            guard let object = object(context, model.rootEntities[numbers[2] % model.rootEntities.count], numbers[3])
+            else { return }
             note("rename \(name(object))")
             object.setValue("n\(numbers[4] % 100)", forKey: "name")
         case .setOne, .add, .remove, .place, .replace: try relate(step, context, end, note)
@@ -167,9 +174,13 @@ public final class StaleContexts {
         }
     }
 
-    private func relate(_ step: Step, _ context: NSManagedObjectContext, _ end: StaleModel.End, _ note: (String) -> Void) throws {
+    private func relate(
+        _ step: Step, _ context: NSManagedObjectContext, _ end: StaleModel.End, _ note: (String) -> Void
+    ) throws {
         let numbers = step.numbers
-        guard let source = object(context, end.entity, numbers[2]), let other = object(context, end.destination, numbers[3]) else { return }
+        guard let source = object(context, end.entity, numbers[2]),
+            let other = object(context, end.destination, numbers[3])
+        else { return }
         if !end.isToMany {
             let destination = numbers[4] % 4 == 0 ? nil : other
             note("\(name(source)).\(end.name) = \(name(destination))")
@@ -229,7 +240,9 @@ public final class StaleContexts {
             log.append("   refused: \((error as NSError).localizedDescription)")
             context.rollback()
         }
-        if let ids = notifications.all.last?.userInfo, context.parent == nil { saved = ids.filter { $0.value is Set<NSManagedObjectID> } }
+        if let ids = notifications.all.last?.userInfo, context.parent == nil {
+            saved = ids.filter { $0.value is Set<NSManagedObjectID> }
+        }
         try check()
     }
 
@@ -248,7 +261,9 @@ public final class StaleContexts {
         var problems = try RelationshipEnds.problems(in: fresh).map { "a fresh context: \($0)" }
         if kind == .sqlite {
             let file = SQLiteFile(folder.file("store.sqlite"))
-            problems += try RelationshipEnds.problems(in: file, of: coordinator.managedObjectModel).map { "the file: \($0)" }
+            problems += try RelationshipEnds.problems(in: file, of: coordinator.managedObjectModel).map {
+                "the file: \($0)"
+            }
         }
         if !problems.isEmpty { throw Problem(description: problems.joined(separator: "\n")) }
     }
@@ -269,7 +284,9 @@ public final class StaleContexts {
             let program = try StaleContexts(kind, seed: seed)
             do {
                 for step in steps { try program.take(step) }
-                for context in program.children + program.roots { try program.save(context) { _ in program.log.append("save the rest") } }
+                for context in program.children + program.roots {
+                    try program.save(context) { _ in program.log.append("save the rest") }
+                }
             } catch {
                 return "\(error)\n" + program.log.joined(separator: "\n")
             }

@@ -28,16 +28,19 @@ struct StaleModel: CustomStringConvertible {
         var hasOtherEnd: Bool { [.oneToOne, .oneToMany, .manyToMany].contains(kind) }
 
         var ends: [End] {
-            let own = End(entity: source, name: name, destination: destination, isToMany: isToMany, isOrdered: isOrdered)
+            let own = End(
+                entity: source, name: name, destination: destination, isToMany: isToMany, isOrdered: isOrdered)
             if !hasOtherEnd { return [own] }
             let other = End(
-                entity: destination, name: inverseName, destination: source, isToMany: kind == .manyToMany, isOrdered: inverseIsOrdered)
+                entity: destination, name: inverseName, destination: source, isToMany: kind == .manyToMany,
+                isOrdered: inverseIsOrdered)
             return [own, other]
         }
 
         var description: String {
             "\(source).\(name)\(isOrdered ? " ordered" : "")\(rule == .cascadeDeleteRule ? " cascade" : "") \(kind) "
-                + "\(destination)\(inverseIsOrdered ? " ordered" : "")\(inverseRule == .cascadeDeleteRule ? " cascade" : "")"
+                + "\(destination)\(inverseIsOrdered ? " ordered" : "")"
+                + (inverseRule == .cascadeDeleteRule ? " cascade" : "")
         }
     }
 
@@ -47,7 +50,9 @@ struct StaleModel: CustomStringConvertible {
     let rootEntities = ["A", "B"]
     var concreteEntities: [String] { hasSubentity ? ["A", "B", "C"] : ["A", "B"] }
     var ends: [End] { relationships.flatMap(\.ends) }
-    var description: String { relationships.map(\.description).joined(separator: ", ") + (hasSubentity ? ", C is a B" : "") }
+    var description: String {
+        relationships.map(\.description).joined(separator: ", ") + (hasSubentity ? ", C is a B" : "")
+    }
 
     init(using random: inout SeededGenerator) {
         hasSubentity = Bool.random(using: &random)
@@ -84,11 +89,15 @@ struct StaleModel: CustomStringConvertible {
             entities[name] = entity
         }
         if let superentity = entities["B"], let subentity = entities["C"] { superentity.subentities = [subentity] }
-        func relationship(_ name: String, to destination: String, _ isToMany: Bool, _ isOrdered: Bool, _ rule: NSDeleteRule)
+        func relationship(
+            _ name: String, to destination: String, _ isToMany: Bool, _ isOrdered: Bool, _ rule: NSDeleteRule
+        )
             -> NSRelationshipDescription
         {
             let made = NSRelationshipDescription()
-            (made.name, made.destinationEntity, made.maxCount, made.isOptional) = (name, entities[destination], isToMany ? 0 : 1, true)
+            (made.name, made.destinationEntity, made.maxCount, made.isOptional) = (
+                name, entities[destination], isToMany ? 0 : 1, true
+            )
             (made.isOrdered, made.deleteRule) = (isOrdered, rule)
             return made
         }

@@ -6,7 +6,8 @@ public enum StandInModel {
     /// A model with a root entity `Note` (title, owner), its subentity `Memo` (urgent) and `Owner`
     /// (notes), in which `Memo` lists what it inherits as stand-ins.
     public static func archive(
-        propertyClass: String = "NSAttributeDescription", indexes: (inout KeyedArchiveBuilder) -> [ListPart] = { _ in [] }
+        propertyClass: String = "NSAttributeDescription",
+        indexes: (inout KeyedArchiveBuilder) -> [ListPart] = { _ in [] }
     ) -> Data {
         var builder = KeyedArchiveBuilder()
         // Objects refer to each other in circles: places first, contents later.
@@ -14,7 +15,9 @@ public enum StandInModel {
         let (note, memo, owner) = (place(), place(), place())
         let (title, noteOwner, notes, urgent) = (place(), place(), place(), place())
         func fill(_ place: ListPart, _ className: String, _ entries: [String: ListPart]) {
-            guard case .uid(let number) = place, case .uid(let made) = builder.object(className, entries) else { return }
+            guard case .uid(let number) = place, case .uid(let made) = builder.object(className, entries) else {
+                return
+            }
             builder.objects[number] = builder.objects[made]
         }
         func text(_ text: String) -> ListPart { builder.add(.text(text)) }
@@ -25,20 +28,27 @@ public enum StandInModel {
         }
         fill(
             title, propertyClass,
-            ["NSPropertyName": text("title"), "NSAttributeType": .int(700), "NSIsOptional": .bool(true), "NSEntity": note])
-        fill(urgent, "NSAttributeDescription", ["NSPropertyName": text("urgent"), "NSAttributeType": .int(800), "NSEntity": memo])
+            [
+                "NSPropertyName": text("title"), "NSAttributeType": .int(700), "NSIsOptional": .bool(true),
+                "NSEntity": note,
+            ])
+        fill(
+            urgent, "NSAttributeDescription",
+            ["NSPropertyName": text("urgent"), "NSAttributeType": .int(800), "NSEntity": memo])
         // The inverse of Owner.notes is given as a stand-in of a stand-in.
         let inverse = standIn(standIn(noteOwner))
         fill(
             noteOwner, "NSRelationshipDescription",
             [
-                "NSPropertyName": text("owner"), "NSDestinationEntity": owner, "NSInverseRelationship": notes, "NSMaxCount": .int(1),
+                "NSPropertyName": text("owner"), "NSDestinationEntity": owner, "NSInverseRelationship": notes,
+                "NSMaxCount": .int(1),
                 "NSDeleteRule": .int(1), "NSIsOptional": .bool(true),
             ])
         fill(
             notes, "NSRelationshipDescription",
             [
-                "NSPropertyName": text("notes"), "NSDestinationEntity": note, "NSInverseRelationship": inverse, "NSMaxCount": .int(0),
+                "NSPropertyName": text("notes"), "NSDestinationEntity": note, "NSInverseRelationship": inverse,
+                "NSMaxCount": .int(0),
                 "NSDeleteRule": .int(1), "NSIsOptional": .bool(true),
             ])
         let listed = indexes(&builder)
@@ -46,8 +56,10 @@ public enum StandInModel {
         fill(
             note, "NSEntityDescription",
             [
-                "NSEntityName": text("Note"), "NSClassNameForEntity": text("NSManagedObject"), "NSFetchIndexDescriptions": found,
-                "NSProperties": builder.dictionary([("title", title), ("owner", noteOwner)]), "NSNewKeyOfAnotherYear": .int(5),
+                "NSEntityName": text("Note"), "NSClassNameForEntity": text("NSManagedObject"),
+                "NSFetchIndexDescriptions": found,
+                "NSProperties": builder.dictionary([("title", title), ("owner", noteOwner)]),
+                "NSNewKeyOfAnotherYear": .int(5),
                 "NSSubentities": builder.dictionary([("Memo", memo)]),
             ])
         fill(
@@ -55,7 +67,9 @@ public enum StandInModel {
             [
                 "NSEntityName": text("Memo"), "NSClassNameForEntity": text("NSManagedObject"), "NSSuperentity": note,
                 "NSUniqueTuples": builder.array([builder.array([standIn(title)])]),
-                "NSProperties": builder.dictionary([("title", standIn(title)), ("owner", standIn(noteOwner)), ("urgent", urgent)]),
+                "NSProperties": builder.dictionary([
+                    ("title", standIn(title)), ("owner", standIn(noteOwner)), ("urgent", urgent),
+                ]),
             ])
         fill(
             owner, "NSEntityDescription",
@@ -68,7 +82,9 @@ public enum StandInModel {
         return builder.data(root: root)
     }
 
-    public static func index(_ builder: inout KeyedArchiveBuilder, _ name: String, _ properties: [String], rTree: [Bool] = []) -> ListPart {
+    public static func index(
+        _ builder: inout KeyedArchiveBuilder, _ name: String, _ properties: [String], rTree: [Bool] = []
+    ) -> ListPart {
         let elements = properties.enumerated().map { place, property in
             builder.object(
                 "NSFetchIndexElementDescription",
@@ -78,7 +94,8 @@ public enum StandInModel {
                 ])
         }
         return builder.object(
-            "NSFetchIndexDescription", ["NSIndexName": builder.add(.text(name)), "NSIndexElements": builder.array(elements)])
+            "NSFetchIndexDescription",
+            ["NSIndexName": builder.add(.text(name)), "NSIndexElements": builder.array(elements)])
     }
 
     /// Makes a store with a note, a memo and their owner, whose own model is the archive.
@@ -102,7 +119,8 @@ public enum StandInModel {
     ///
     /// - Parameter additions: properties of `Memo` that the archive does not have.
     public static func model(_ additions: NSPropertyDescription...) -> NSManagedObjectModel {
-        let note = NSEntityDescription("Note", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
+        let note = NSEntityDescription(
+            "Note", class: "NSManagedObject", [NSAttributeDescription("title", .stringAttributeType)])
         let memo = NSEntityDescription(
             "Memo", class: "NSManagedObject",
             [NSAttributeDescription("urgent", .booleanAttributeType, optional: false)] + additions)

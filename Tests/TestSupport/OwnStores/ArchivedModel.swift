@@ -34,16 +34,21 @@ public struct ArchivedModel {
         let sorted = model.entities.sorted { ($0.name ?? "") < ($1.name ?? "") }
         for entity in sorted {
             entities[entity.name ?? ""] = builder.add(.null)
-            for property in entity.propertiesByName.values { properties[key(entity, property.name)] = builder.add(.null) }
+            for property in entity.propertiesByName.values {
+                properties[key(entity, property.name)] = builder.add(.null)
+            }
         }
         for entity in sorted { write(entity) }
         // Dictionaries of known keys: keys apart from values.
         let keys = sorted.map { text($0.name) }
         let mapping = builder.object(
-            "NSKnownKeysMappingStrategy1", ["keys": builder.array(keys), "length": .int(Int64(keys.count)), "version": .int(1)])
+            "NSKnownKeysMappingStrategy1",
+            ["keys": builder.array(keys), "length": .int(Int64(keys.count)), "version": .int(1)])
         let values = builder.array(sorted.compactMap { entities[$0.name ?? ""] })
-        let all = builder.object("NSKnownKeysDictionary1", ["searchMapping": mapping, "values": values, "version": .int(1)])
-        let configurations = model.configurations.filter { $0 != "PF_DEFAULT_CONFIGURATION_NAME" }.sorted().map { name in
+        let all = builder.object(
+            "NSKnownKeysDictionary1", ["searchMapping": mapping, "values": values, "version": .int(1)])
+        let configurations = model.configurations.filter { $0 != "PF_DEFAULT_CONFIGURATION_NAME" }.sorted().map {
+            name in
             let members = (model.entities(forConfigurationName: name) ?? []).compactMap { entities[$0.name ?? ""] }
             return (name, builder.array(members, "NSSet"))
         }
@@ -51,7 +56,8 @@ public struct ArchivedModel {
         write(
             "NSManagedObjectModel",
             [
-                "NSEntities": all, "NSFetchRequestTemplates": .uid(0), "NSVersionIdentifiers": builder.array(identifiers, "NSSet"),
+                "NSEntities": all, "NSFetchRequestTemplates": .uid(0),
+                "NSVersionIdentifiers": builder.array(identifiers, "NSSet"),
                 "NSConfigurations": builder.dictionary(configurations, "NSMutableDictionary"),
             ], at: root)
     }
@@ -67,19 +73,22 @@ public struct ArchivedModel {
         let listed = all.compactMap { property in properties[key(entity, property.name)].map { (property.name, $0) } }
         let subentities = entity.subentities.compactMap { sub in entities[sub.name ?? ""].map { (sub.name ?? "", $0) } }
         let constraints = entity.uniquenessConstraints.map { constraint in
-            builder.array(constraint.map { text(($0 as? NSPropertyDescription)?.name ?? $0 as? String) }, "NSMutableArray")
+            builder.array(
+                constraint.map { text(($0 as? NSPropertyDescription)?.name ?? $0 as? String) }, "NSMutableArray")
         }
         write(
             "NSEntityDescription",
             [
                 "NSEntityName": text(entity.name), "NSClassNameForEntity": text(entity.managedObjectClassName),
-                "NSIsAbstract": .bool(entity.isAbstract), "NSManagedObjectModel": root, "NSUserInfo": builder.dictionary([]),
+                "NSIsAbstract": .bool(entity.isAbstract), "NSManagedObjectModel": root,
+                "NSUserInfo": builder.dictionary([]),
                 "NSProperties": builder.dictionary(listed, "NSMutableDictionary"),
                 "NSSubentities": builder.dictionary(subentities, "NSMutableDictionary"),
                 "NSSuperentity": entity.superentity.flatMap { entities[$0.name ?? ""] } ?? .uid(0),
                 "NSVersionHashModifier": .uid(0), "NSRenamingIdentifier": text(entity.renamingIdentifier),
                 "NSUniqueTuples": builder.array(constraints, "NSMutableArray"),
-                "NSFetchIndexDescriptions": builder.array(entity.indexes.map { write($0, of: entity) }, "NSMutableArray"),
+                "NSFetchIndexDescriptions": builder.array(
+                    entity.indexes.map { write($0, of: entity) }, "NSMutableArray"),
             ], at: entities[entity.name ?? ""] ?? .uid(0))
     }
 
@@ -95,7 +104,8 @@ public struct ArchivedModel {
         return builder.object(
             "NSFetchIndexDescription",
             [
-                "NSIndexName": text(index.name), "NSIndexElements": builder.array(elements), "NSPartialIndexPredicate": .uid(0),
+                "NSIndexName": text(index.name), "NSIndexElements": builder.array(elements),
+                "NSPartialIndexPredicate": .uid(0),
                 "NSEntity": entities[entity.name ?? ""] ?? .uid(0),
             ])
     }
@@ -114,7 +124,8 @@ public struct ArchivedModel {
             let inverse = relationship.inverseRelationship
             entries["NSDestinationEntity"] = entities[destination?.name ?? ""] ?? .uid(0)
             entries["_NSDestinationEntityName"] = text(destination?.name)
-            entries["NSInverseRelationship"] = destination.flatMap { properties[key($0, inverse?.name ?? "")] } ?? .uid(0)
+            entries["NSInverseRelationship"] =
+                destination.flatMap { properties[key($0, inverse?.name ?? "")] } ?? .uid(0)
             entries["_NSInverseRelationshipName"] = text(inverse?.name)
             entries["NSDeleteRule"] = .int(Int64(relationship.deleteRule.rawValue))
             entries["NSMinCount"] = .int(Int64(relationship.minCount))
@@ -126,14 +137,16 @@ public struct ArchivedModel {
             entries["NSAttributeValueClassName"] = text(attribute.attributeValueClassName)
             entries["NSValueTransformerName"] = text(attribute.valueTransformerName)
             entries["NSFlagsKey"] = .int(
-                (attribute.allowsExternalBinaryDataStorage ? 4 : 0) + (attribute.preservesValueInHistoryOnDeletion ? 16 : 0))
+                (attribute.allowsExternalBinaryDataStorage ? 4 : 0)
+                    + (attribute.preservesValueInHistoryOnDeletion ? 16 : 0))
             write(attribute, entries, at: place, of: entity)
         default: write("NSPropertyDescription", entries, at: place)
         }
     }
 
     private mutating func write(
-        _ attribute: NSAttributeDescription, _ entries: [String: ListPart], at place: ListPart, of entity: NSEntityDescription
+        _ attribute: NSAttributeDescription, _ entries: [String: ListPart], at place: ListPart,
+        of entity: NSEntityDescription
     ) {
         var entries = entries
         switch attribute {
@@ -161,15 +174,18 @@ public struct ArchivedModel {
             [
                 "NSExpressionType": .int(3), "NSSelectorName": text("valueForKey:"), "NSOperand": itself,
                 "NSArguments": builder.array([
-                    builder.object("NSKeyPathSpecifierExpression", ["NSExpressionType": .int(10), "NSKeyPath": text(name)])
+                    builder.object(
+                        "NSKeyPathSpecifierExpression", ["NSExpressionType": .int(10), "NSKeyPath": text(name)])
                 ]),
             ])
         let operand = builder.object(
-            "NSConstantValueExpression", ["NSExpressionType": .int(0), "NSConstantValueClassName": text("_NSPredicateUtilities")])
+            "NSConstantValueExpression",
+            ["NSExpressionType": .int(0), "NSConstantValueClassName": text("_NSPredicateUtilities")])
         return builder.object(
             "NSFunctionExpression",
             [
-                "NSExpressionType": .int(4), "NSSelectorName": text("count:"), "NSOperand": operand, "NSArguments": builder.array([path]),
+                "NSExpressionType": .int(4), "NSSelectorName": text("count:"), "NSOperand": operand,
+                "NSArguments": builder.array([path]),
             ])
     }
 
@@ -179,7 +195,10 @@ public struct ArchivedModel {
     private static func deflate(_ data: Data) throws -> Data {
         var stream = z_stream()
         let size = Int32(MemoryLayout<z_stream>.size)
-        guard deflateInit2_(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size) == Z_OK else {
+        guard
+            deflateInit2_(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -15, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION, size)
+                == Z_OK
+        else {
             throw CocoaError(.coderInvalidValue)
         }
         defer { deflateEnd(&stream) }

@@ -17,18 +17,25 @@ extension OwnStore {
     }
 
     static func orchardModel() -> NSManagedObjectModel {
-        let gardener = entity("Gardener", [NSAttributeDescription("badge", .integer16AttributeType), text("name", optional: false)])
+        let gardener = entity(
+            "Gardener", [NSAttributeDescription("badge", .integer16AttributeType), text("name", optional: false)])
         let plant = entity(
             "Plant",
             [
-                NSAttributeDescription("isHealthy", .booleanAttributeType, optional: false, default: true), text("label", optional: false),
-                NSAttributeDescription("height", .doubleAttributeType), NSAttributeDescription("planted", .dateAttributeType),
+                NSAttributeDescription("isHealthy", .booleanAttributeType, optional: false, default: true),
+                text("label", optional: false),
+                NSAttributeDescription("height", .doubleAttributeType),
+                NSAttributeDescription("planted", .dateAttributeType),
                 NSAttributeDescription("image", .binaryDataAttributeType),
             ])
         plant.isAbstract = true
         let bush = entity("Bush", [NSAttributeDescription("thorns", .booleanAttributeType), text("note")])
         let tree = entity(
-            "Tree", [NSAttributeDescription("rings", .integer32AttributeType), NSAttributeDescription("girth", .floatAttributeType)])
+            "Tree",
+            [
+                NSAttributeDescription("rings", .integer32AttributeType),
+                NSAttributeDescription("girth", .floatAttributeType),
+            ])
         let fruitTree = entity("FruitTree", [NSAttributeDescription("yield", .decimalAttributeType), text("note")])
         plant.subentities = [bush, tree]
         tree.subentities = [fruitTree]
@@ -38,7 +45,8 @@ extension OwnStore {
     }
 
     static func playlistsModel() -> NSManagedObjectModel {
-        let album = entity("Album", [text("title", optional: false), NSAttributeDescription("year", .integer16AttributeType)])
+        let album = entity(
+            "Album", [text("title", optional: false), NSAttributeDescription("year", .integer16AttributeType)])
         let playlist = entity("Playlist", [text("name", optional: false)])
         let song = entity(
             "Song",
@@ -62,12 +70,15 @@ extension OwnStore {
         let exhibit = entity(
             "Exhibit",
             [
-                NSAttributeDescription("code", .UUIDAttributeType, optional: false), NSAttributeDescription("page", .URIAttributeType),
+                NSAttributeDescription("code", .UUIDAttributeType, optional: false),
+                NSAttributeDescription("page", .URIAttributeType),
                 label,
                 scan, NSAttributeDescription("sketch", .binaryDataAttributeType),
-                NSAttributeDescription("tags", .transformableAttributeType), NSAttributeDescription("weight", .floatAttributeType),
+                NSAttributeDescription("tags", .transformableAttributeType),
+                NSAttributeDescription("weight", .floatAttributeType),
             ])
-        let room = entity("Room", [text("name", optional: false), NSAttributeDescription("floor", .integer16AttributeType)])
+        let room = entity(
+            "Room", [text("name", optional: false), NSAttributeDescription("floor", .integer16AttributeType)])
         relate(exhibit, "room", room, inverse: "exhibits", inverseToMany: true)
         exhibit.uniquenessConstraints = [["code"]]
         room.uniquenessConstraints = [["name", "floor"]]
@@ -88,9 +99,11 @@ extension OwnStore {
         count.attributeType = .integer64AttributeType
         count.isOptional = true
         count.derivationExpression = NSExpression(forKeyPath: "crops.@count")
-        let crop = entity("Crop", [preserved(text("kind")), preserved(NSAttributeDescription("weight", .decimalAttributeType))])
+        let crop = entity(
+            "Crop", [preserved(text("kind")), preserved(NSAttributeDescription("weight", .decimalAttributeType))])
         let field = entity(
-            "Field", [preserved(text("name", optional: false)), NSAttributeDescription("area", .doubleAttributeType), count])
+            "Field",
+            [preserved(text("name", optional: false)), NSAttributeDescription("area", .doubleAttributeType), count])
         let greenhouse = entity("Greenhouse", [NSAttributeDescription("isHeated", .booleanAttributeType)])
         field.subentities = [greenhouse]
         relate(crop, "field", field, inverse: "crops", inverseToMany: true)
@@ -105,19 +118,24 @@ extension OwnStore {
             composite.elements = elements
             return composite
         }
-        let entry = entity("LogEntry", [text("text", optional: false), NSAttributeDescription("at", .dateAttributeType)])
+        let entry = entity(
+            "LogEntry", [text("text", optional: false), NSAttributeDescription("at", .dateAttributeType)])
         let port = entity(
             "Port",
             [
                 text("name", optional: false), text("code"), composite("address", [text("city"), text("code")]),
                 composite(
                     "position",
-                    [NSAttributeDescription("latitude", .doubleAttributeType), NSAttributeDescription("longitude", .doubleAttributeType)]),
+                    [
+                        NSAttributeDescription("latitude", .doubleAttributeType),
+                        NSAttributeDescription("longitude", .doubleAttributeType),
+                    ]),
             ])
         let tags = NSAttributeDescription("tags", .transformableAttributeType)
         tags.valueTransformerName = "NSSecureUnarchiveFromData"
         tags.attributeValueClassName = "Array<String>"
-        let ship = entity("Ship", [text("name", optional: false), tags, NSRelationshipDescription("logs", to: entry, toMany: true)])
+        let ship = entity(
+            "Ship", [text("name", optional: false), tags, NSRelationshipDescription("logs", to: entry, toMany: true)])
         relate(ship, "home", port, inverse: "ships", inverseToMany: true)
         port.uniquenessConstraints = [["code"]]
         let model = model([entry, port, ship], version: "1.0.0")

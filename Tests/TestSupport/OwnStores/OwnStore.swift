@@ -70,7 +70,9 @@ public struct OwnStore: Sendable, CustomStringConvertible {
 extension OwnStore {
     public static let orchard = OwnStore("Orchard519", framework: 519) { orchardModel() }
     public static let playlists = OwnStore("Playlists640", framework: 640) { playlistsModel() }
-    public static let migratedPlaylists = OwnStore("Playlists640Migrated", framework: 640, isMigrated: true) { playlistsModel() }
+    public static let migratedPlaylists = OwnStore("Playlists640Migrated", framework: 640, isMigrated: true) {
+        playlistsModel()
+    }
     public static let museum = OwnStore("Museum849", framework: 849, externalFiles: [scanFile: scan]) { museumModel() }
     public static let harvest = OwnStore("Harvest1345", framework: 1345) { harvestModel() }
     public static let voyage = OwnStore("Voyage1526", framework: 1526) { voyageModel() }

@@ -24,7 +24,8 @@ public struct CompiledProgram {
 
     /// The object files of the modules that the tests were built with.
     private static func objects() throws -> [String] {
-        try ["CSwiftRuntime", "Predicates", "OpenCoreDataModel", "CoreData", "SafeCoreData"].flatMap { module -> [String] in
+        try ["CSwiftRuntime", "Predicates", "OpenCoreDataModel", "CoreData", "SafeCoreData"].flatMap {
+            module -> [String] in
             for suffix in [".build", "-tool.build"] {
                 let folder = CompilerRun.productsFolder.appendingPathComponent(module + suffix)
                 let files = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []

@@ -50,7 +50,8 @@ public struct CompilerRun {
         output = try Self.compile(mode + ["-swift-version", languageMode] + options + files)
         let found = Self.problems(in: output)
         expectedCount = expected.count
-        unexpected = found.filter { problem in !expected.contains { $0.file == problem.file && $0.line == problem.line } }
+        unexpected = found.filter { problem in !expected.contains { $0.file == problem.file && $0.line == problem.line }
+        }
         missing = expected.filter { expectation in !found.contains { $0.satisfies(expectation) } }
     }
 
@@ -74,7 +75,8 @@ public struct CompilerRun {
     }
 
     static var testsFolder: URL {
-        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
     }
 
     /// Where the modules that the tests were built with are, and the plug-ins for their macros.

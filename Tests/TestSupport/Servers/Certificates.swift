@@ -35,7 +35,8 @@ public struct Certificates: Sendable {
         stranger = folder.file("stranger.crt")
         certificate = folder.file("server.crt")
         key = folder.file("server.key")
-        let run = try ProgramRun(URL(fileURLWithPath: "/usr/bin/env"), ["sh", "-c", Self.script, "make", folder.url.path])
+        let run = try ProgramRun(
+            URL(fileURLWithPath: "/usr/bin/env"), ["sh", "-c", Self.script, "make", folder.url.path])
         guard run.status == 0 else { throw Reason(description: "openssl makes no certificates: \(run.output)") }
     }
 

@@ -36,7 +36,9 @@ public final class EncryptingProxy: Sendable {
                     close(client)
                     continue
                 }
-                PostgreSQLProxy.onThread { EncryptedConnection(client: client, server: server, library, context: address).run() }
+                PostgreSQLProxy.onThread {
+                    EncryptedConnection(client: client, server: server, library, context: address).run()
+                }
             }
         }
     }
@@ -48,7 +50,8 @@ public final class EncryptingProxy: Sendable {
 
     /// The database as a list of `keyword=value`.
     public var connectionString: String {
-        "host=localhost port=\(port) dbname=\(server.database) user=\(server.user) sslmode=verify-full sslrootcert=\(certificates.authority.path)"
+        "host=localhost port=\(port) dbname=\(server.database) user=\(server.user) sslmode=verify-full "
+            + "sslrootcert=\(certificates.authority.path)"
     }
 }
 
@@ -85,7 +88,8 @@ private final class EncryptedConnection {
     /// - Returns: whether both sides are still there.
     private func step(_ ssl: OpaquePointer) -> Bool {
         var files = [
-            pollfd(fd: client, events: Int16(POLLIN), revents: 0), pollfd(fd: server, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: client, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: server, events: Int16(POLLIN), revents: 0),
         ]
         if library.pending(ssl) == 0 { _ = poll(&files, 2, -1) }
         if files[0].revents != 0 || library.pending(ssl) > 0 {
@@ -100,7 +104,9 @@ private final class EncryptedConnection {
     private func pass(_ count: Int) -> Bool {
         var sent = 0
         while sent < count {
-            let more = bytes[sent..<count].withUnsafeBytes { send(server, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            let more = bytes[sent..<count].withUnsafeBytes {
+                send(server, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
             guard more > 0 else { return false }
             sent += more
         }
@@ -112,7 +118,9 @@ private final class EncryptedConnection {
     private func gather() -> Int {
         var count = 0
         while count < bytes.count {
-            let more = bytes.withUnsafeMutableBytes { recv(server, $0.baseAddress.map { $0 + count }, $0.count - count, 0) }
+            let more = bytes.withUnsafeMutableBytes {
+                recv(server, $0.baseAddress.map { $0 + count }, $0.count - count, 0)
+            }
             guard more > 0 else { break }
             count += more
             var file = pollfd(fd: server, events: Int16(POLLIN), revents: 0)
@@ -147,11 +155,15 @@ private struct OpenSSL: Sendable {
         guard let serverMethod = dlsym(nil, "TLS_server_method"), let newContext = dlsym(nil, "SSL_CTX_new"),
             let useCertificate = dlsym(nil, "SSL_CTX_use_certificate_chain_file"),
             let useKey = dlsym(nil, "SSL_CTX_use_PrivateKey_file"), let newConnection = dlsym(nil, "SSL_new"),
-            let setSocket = dlsym(nil, "SSL_set_fd"), let accept = dlsym(nil, "SSL_accept"), let read = dlsym(nil, "SSL_read"),
-            let write = dlsym(nil, "SSL_write"), let pending = dlsym(nil, "SSL_pending"), let free = dlsym(nil, "SSL_free")
+            let setSocket = dlsym(nil, "SSL_set_fd"), let accept = dlsym(nil, "SSL_accept"),
+            let read = dlsym(nil, "SSL_read"),
+            let write = dlsym(nil, "SSL_write"), let pending = dlsym(nil, "SSL_pending"),
+            let free = dlsym(nil, "SSL_free")
         else { return nil }
         // The types are those of OpenSSL's headers.
-        func function<Function>(_ address: UnsafeMutableRawPointer) -> Function { unsafeBitCast(address, to: Function.self) }
+        func function<Function>(_ address: UnsafeMutableRawPointer) -> Function {
+            unsafeBitCast(address, to: Function.self)
+        }
         self.serverMethod = function(serverMethod)
         self.newContext = function(newContext)
         self.useCertificate = function(useCertificate)

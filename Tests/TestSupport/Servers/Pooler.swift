@@ -14,11 +14,17 @@ public final class Pooler: Sendable {
 
     /// Why there is no pooler for the run; nil where there is one.
     public static var absence: String? {
-        if case .failure(let error) = attempt { "there is no PgBouncer, behind which the run is to be: \(error)" } else { nil }
+        if case .failure(let error) = attempt {
+            "there is no PgBouncer, behind which the run is to be: \(error)"
+        } else {
+            nil
+        }
     }
 
     private static let attempt: Result<Pooler, any Error> = Result {
-        guard let server = PostgreSQLServer.shared else { throw PostgreSQLServer.Reason(description: "there is no server") }
+        guard let server = PostgreSQLServer.shared else {
+            throw PostgreSQLServer.Reason(description: "there is no server")
+        }
         // So many that tests which hold transactions open keep no others waiting.
         return try Pooler(server, connections: 60)
     }
@@ -39,7 +45,9 @@ public final class Pooler: Sendable {
 
     /// - Parameter connections: how many transactions go on at one time; others wait.
     public init(_ server: PostgreSQLServer, connections: Int = 3) throws {
-        guard let program = Self.program else { throw PostgreSQLServer.Reason(description: "PgBouncer is not installed") }
+        guard let program = Self.program else {
+            throw PostgreSQLServer.Reason(description: "PgBouncer is not installed")
+        }
         self.server = server
         folder = try PostgreSQLServer.makeFolder()
         // Its connections to the server are used in turn: what a transaction leaves behind is not

@@ -47,7 +47,9 @@ public final class PostgreSQLProxy: Sendable {
         folder = URL(fileURLWithPath: "/tmp/ocd-proxy-\(UUID().uuidString.prefix(8))")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         let listener = try Self.socket(folder.appendingPathComponent(Self.socketName).path, bind)
-        guard listen(listener, 64) == 0 else { throw Reason(description: "cannot listen: \(String(cString: strerror(errno)))") }
+        guard listen(listener, 64) == 0 else {
+            throw Reason(description: "cannot listen: \(String(cString: strerror(errno)))")
+        }
         let serverPath = "\(server.socketFolder)/\(Self.socketName)"
         Self.onThread { [state] in Self.accept(listener, serverPath, state) }
     }
@@ -122,7 +124,9 @@ public final class PostgreSQLProxy: Sendable {
             return true
         }
         let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { use(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                use(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
         }
         guard descriptor >= 0, fits, result == 0 else {
             close(descriptor)
@@ -213,7 +217,8 @@ private final class ProxiedConnection {
     private func step() -> Bool {
         let isHeld = isCancellation && state.values.withLock { $0.conduct.holdsCancellations && !$0.isEnded }
         func events(_ side: Side, other: Side) -> Int16 {
-            Int16((other.waiting.count < Self.mostWaiting ? POLLIN : 0) | (side.waiting.isEmpty || isHeld ? 0 : POLLOUT))
+            Int16(
+                (other.waiting.count < Self.mostWaiting ? POLLIN : 0) | (side.waiting.isEmpty || isHeld ? 0 : POLLOUT))
         }
         var files = [
             pollfd(fd: client.descriptor, events: events(client, other: server), revents: 0),
@@ -264,7 +269,9 @@ private final class ProxiedConnection {
 
     private func noteRequest(_ request: ArraySlice<UInt8>) {
         state.values.withLock { values in
-            guard let text = values.conduct.losesAnswerTo, request.firstRange(of: Array(text.utf8)) != nil else { return }
+            guard let text = values.conduct.losesAnswerTo, request.firstRange(of: Array(text.utf8)) != nil else {
+                return
+            }
             values.conduct.losesAnswerTo = nil
             values.cuts += 1
             losesAnswer = true
@@ -273,7 +280,8 @@ private final class ProxiedConnection {
 
     private func dropsCommit(_ request: ArraySlice<UInt8>) -> Bool {
         state.values.withLock { values in
-            guard values.conduct.dropsCommit, request.firstRange(of: Self.commit) != nil, !values.letsCommitArrive() else { return false }
+            guard values.conduct.dropsCommit, request.firstRange(of: Self.commit) != nil, !values.letsCommitArrive()
+            else { return false }
             values.conduct.dropsCommit = false
             values.cuts += 1
             return true
@@ -282,7 +290,8 @@ private final class ProxiedConnection {
 
     private func losesCommit(_ answer: ArraySlice<UInt8>) -> Bool {
         state.values.withLock { values in
-            guard values.conduct.losesCommit, answer.firstRange(of: Self.commit) != nil, !values.letsCommitArrive() else { return false }
+            guard values.conduct.losesCommit, answer.firstRange(of: Self.commit) != nil, !values.letsCommitArrive()
+            else { return false }
             // The next one is not lost.
             values.conduct.losesCommit = false
             values.cuts += 1

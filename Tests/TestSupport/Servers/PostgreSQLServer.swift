@@ -79,7 +79,9 @@ public final class PostgreSQLServer: Sendable {
         components.scheme = "postgresql"
         components.host = ""
         components.path = "/\(database ?? self.database)"
-        components.queryItems = [URLQueryItem(name: "host", value: socketFolder), URLQueryItem(name: "user", value: user)]
+        components.queryItems = [
+            URLQueryItem(name: "host", value: socketFolder), URLQueryItem(name: "user", value: user),
+        ]
         if let port, let network {
             components.queryItems?[0].value = "localhost"
             components.queryItems?.append(URLQueryItem(name: "port", value: "\(port)"))
@@ -130,7 +132,8 @@ public final class PostgreSQLServer: Sendable {
         (socketFolder, lifeline) = try Self.makeFolder(programs)
         port = try network == nil ? nil : TCPSocket.freePort()
         self.network = network
-        var command = Self.account + ["sh", "-c", Self.start, "start", programs, socketFolder, scramUser, md5User, password]
+        var command =
+            Self.account + ["sh", "-c", Self.start, "start", programs, socketFolder, scramUser, md5User, password]
         command.append(port.map(String.init) ?? "")
         if case .encrypted(let certificates) = network {
             let key = try Data(contentsOf: certificates.key)
@@ -140,7 +143,8 @@ public final class PostgreSQLServer: Sendable {
         if let smallSpace {
             let folder = URL(fileURLWithPath: socketFolder).appendingPathComponent(Self.smallFolder)
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            command = SmallFileSystem.command(kibibytes: smallSpace, over: folder, URL(fileURLWithPath: "/usr/bin/env"), command)
+            command = SmallFileSystem.command(
+                kibibytes: smallSpace, over: folder, URL(fileURLWithPath: "/usr/bin/env"), command)
         }
         let output = try Self.output(of: command)
         if output != Self.started { throw Reason(description: "its start failed: \(output)") }
@@ -152,14 +156,16 @@ public final class PostgreSQLServer: Sendable {
         port = nil
         network = nil
         (socketFolder, lifeline) = try Self.makeFolder(programs)
-        let output = try Self.output(of: Self.account + ["sh", "-c", Self.follow, "follow", programs, socketFolder, primary.socketFolder])
+        let output = try Self.output(
+            of: Self.account + ["sh", "-c", Self.follow, "follow", programs, socketFolder, primary.socketFolder])
         if output != Self.started { throw Reason(description: "its start as a standby failed: \(output)") }
     }
 
     /// Stops the server as a crash would, or starts it again.
     public func control(_ command: Command) throws {
         let arguments = [
-            "\(programs)/pg_ctl", command.rawValue, "-D", "\(socketFolder)/data", "-w", "-s", "-l", "\(socketFolder)/messages",
+            "\(programs)/pg_ctl", command.rawValue, "-D", "\(socketFolder)/data", "-w", "-s", "-l",
+            "\(socketFolder)/messages",
         ]
         let output = try Self.output(of: Self.account + arguments + (command == .stop ? ["-m", "immediate"] : []))
         if !output.isEmpty { throw Reason(description: "it cannot \(command.rawValue): \(output)") }
@@ -208,7 +214,8 @@ public final class PostgreSQLServer: Sendable {
     private static let start = #"""
         set -e
         cd "$2"
-        "$1/initdb" -A trust --no-sync --no-instructions -U app -E UTF8 --locale=C.UTF-8 -D data >messages 2>&1 || { cat messages; exit 1; }
+        "$1/initdb" -A trust --no-sync --no-instructions -U app -E UTF8 --locale=C.UTF-8 -D data >messages 2>&1 || { \#
+        cat messages; exit 1; }
         # Below the first line that fits nothing else is looked at.
         { echo "local all $3 scram-sha-256"; echo "local all $4 md5"; cat data/pg_hba.conf; } >hba
         mv hba data/pg_hba.conf
@@ -249,7 +256,8 @@ public final class PostgreSQLServer: Sendable {
     private static let follow = #"""
         set -e
         cd "$2"
-        "$1/pg_basebackup" -h "$3" -U app -D data -X stream -c fast --no-sync -R >messages 2>&1 || { cat messages; exit 1; }
+        "$1/pg_basebackup" -h "$3" -U app -D data -X stream -c fast --no-sync -R >messages 2>&1 || { cat messages; \#
+        exit 1; }
         echo "unix_socket_directories = '$2'" >>data/postgresql.conf
         "$1/pg_ctl" start -D data -w -t 60 -s -l messages || { cat messages; exit 1; }
         echo started
@@ -282,15 +290,22 @@ public final class PostgreSQLServer: Sendable {
     /// The folder of the newest server: where Debian has them, or on the path.
     private static func findPrograms() throws -> String {
         func isComplete(_ folder: String) -> Bool {
-            ["initdb", "pg_ctl", "postgres"].allSatisfy { FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)") }
+            ["initdb", "pg_ctl", "postgres"].allSatisfy {
+                FileManager.default.isExecutableFile(atPath: "\(folder)/\($0)")
+            }
         }
         let versions = "/usr/lib/postgresql"
-        let numbers = ((try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []).compactMap(Int.init).sorted(by: >)
+        let numbers = ((try? FileManager.default.contentsOfDirectory(atPath: versions)) ?? []).compactMap(Int.init)
+            .sorted(by: >)
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let wanted = ProcessInfo.processInfo.environment[variable]
-        let folders = (wanted.map { [$0] } ?? []) + numbers.map { "\(versions)/\($0)/bin" } + path.split(separator: ":").map(String.init)
+        let folders =
+            (wanted.map { [$0] } ?? []) + numbers.map { "\(versions)/\($0)/bin" }
+            + path.split(separator: ":").map(String.init)
         guard let found = folders.first(where: isComplete) else {
-            throw Reason(description: "its programs initdb, pg_ctl and postgres are neither in \(versions)/*/bin nor on the path")
+            throw Reason(
+                description: "its programs initdb, pg_ctl and postgres are neither in \(versions)/*/bin nor "
+                    + "on the path")
         }
         return found
     }

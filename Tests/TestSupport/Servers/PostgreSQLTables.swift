@@ -18,7 +18,8 @@ public final class PostgreSQLTables {
         schema = components?.queryItems?.first { $0.name == "ocd.schema" }?.value ?? "core_data"
         let database = components.map { String($0.path.dropFirst()) }
         connection = PQconnectdb(PostgreSQLServer.shared?.connectionString(database: database) ?? "")
-        execute("SET client_min_messages TO warning; SET search_path TO \"\(schema)\", pg_catalog; SET TimeZone TO 'UTC'")
+        execute(
+            "SET client_min_messages TO warning; SET search_path TO \"\(schema)\", pg_catalog; SET TimeZone TO 'UTC'")
     }
 
     deinit { PQfinish(connection) }
@@ -43,7 +44,8 @@ public final class PostgreSQLTables {
         }
         return (0..<PQntuples(result)).map { row in
             (0..<PQnfields(result)).map { column in
-                PQgetisnull(result, row, column) == 1 ? nil : PQgetvalue(result, row, column).map { String(cString: $0) }
+                PQgetisnull(result, row, column) == 1
+                    ? nil : PQgetvalue(result, row, column).map { String(cString: $0) }
             }
         }
     }
@@ -63,7 +65,8 @@ public final class PostgreSQLTables {
     /// The names of the schema's tables.
     public var tables: [String] {
         column(
-            "SELECT c.relname FROM pg_class c WHERE c.relnamespace = to_regnamespace('\"\(schema)\"') AND relkind IN ('r', 'p') "
+            "SELECT c.relname FROM pg_class c WHERE c.relnamespace = to_regnamespace('\"\(schema)\"') AND relkind IN "
+                + "('r', 'p') "
                 + "ORDER BY c.relname COLLATE \"C\""
         ).compactMap { $0 }
     }
@@ -80,17 +83,24 @@ public final class PostgreSQLTables {
         let own = "= to_regnamespace('\"\(schema)\"')"
         return rows(
             """
-            SELECT 'column', c.relname::text, a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || a.attnotnull || ' ' \
-            || coalesce(o.collname::text, '') || ' ' || a.attstorage::text || ' ' || coalesce(pg_get_expr(d.adbin, d.adrelid), '') AS what \
-            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_collation o ON o.oid = a.attcollation \
+            SELECT 'column', c.relname::text, a.attname || ' ' || format_type(a.atttypid, a.atttypmod) || ' ' || \
+            a.attnotnull || ' ' \
+            || coalesce(o.collname::text, '') || ' ' || a.attstorage::text || ' ' || coalesce(pg_get_expr(d.adbin, \
+            d.adrelid), '') AS what \
+            FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid LEFT JOIN pg_collation o ON o.oid = \
+            a.attcollation \
             LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum \
             WHERE c.relnamespace \(own) AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped \
-            UNION ALL SELECT 'constraint', r.relname, k.conname || ' ' || pg_get_constraintdef(k.oid) FROM pg_constraint k \
+            UNION ALL SELECT 'constraint', r.relname, k.conname || ' ' || pg_get_constraintdef(k.oid) FROM \
+            pg_constraint k \
             JOIN pg_class r ON r.oid = k.conrelid WHERE k.connamespace \(own) AND k.contype <> 'n' \
-            UNION ALL SELECT 'index', tablename, replace(indexdef, schemaname, '') FROM pg_indexes WHERE schemaname = '\(schema)' \
-            UNION ALL SELECT 'trigger', r.relname, replace(pg_get_triggerdef(t.oid), '\(schema)', '') FROM pg_trigger t \
+            UNION ALL SELECT 'index', tablename, replace(indexdef, schemaname, '') FROM pg_indexes WHERE schemaname = \
+            '\(schema)' \
+            UNION ALL SELECT 'trigger', r.relname, replace(pg_get_triggerdef(t.oid), '\(schema)', '') FROM pg_trigger \
+            t \
             JOIN pg_class r ON r.oid = t.tgrelid WHERE r.relnamespace \(own) AND NOT t.tgisinternal \
-            UNION ALL SELECT 'function', p.proname, replace(p.prosrc, '\(schema)', '') FROM pg_proc p WHERE p.pronamespace \(own) ORDER BY 1, 2, 3
+            UNION ALL SELECT 'function', p.proname, replace(p.prosrc, '\(schema)', '') FROM pg_proc p WHERE \
+            p.pronamespace \(own) ORDER BY 1, 2, 3
             """)
     }
 }

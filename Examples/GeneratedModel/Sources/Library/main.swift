@@ -1,6 +1,7 @@
 import SafeCoreData
 
-// Author and Book come from Library.xcdatamodeld: the plug-in GenerateEntities writes them while the target is built.
+// Author and Book come from Library.xcdatamodeld: the plug-in GenerateEntities writes them while
+// the target is built.
 
 let container = NSPersistentContainer(
     name: "Library", managedObjectModel: NSManagedObjectModel(entities: Author.self, Book.self))

@@ -56,7 +56,8 @@ struct BatchExecution {
         }
         return try coordinator.store(
             for: layout,
-            assigned: (NSPersistentStoreCoordinator.writableStore(for: layout, among: holding) ?? holding.first)?.store ?? affected.first)
+            assigned: (NSPersistentStoreCoordinator.writableStore(for: layout, among: holding) ?? holding.first)?.store
+                ?? affected.first)
     }
 
     /// The stores whose rows are changed: all that hold the entity, among the affected ones.
@@ -79,7 +80,9 @@ struct BatchExecution {
             guard objectID.layout === layout || objectID.entity.name == layout.name else {
                 throw CoreDataErrors.deletionOfOther(objectID.entity.name ?? "", than: layout.name)
             }
-            guard let key = objectID.key, let store = objectID.persistentStore else { throw CoreDataErrors.deletionOfNoRow(objectID) }
+            guard let key = objectID.key, let store = objectID.persistentStore else {
+                throw CoreDataErrors.deletionOfNoRow(objectID)
+            }
             guard stores.contains(where: { $0 === store }) else {
                 throw CoreDataErrors.deletionElsewhere(objectID, store, isOfOthers: true)
             }
@@ -98,7 +101,9 @@ struct BatchExecution {
 
     /// The keys of the rows that a fetch with a limit or an offset finds in several stores
     /// together.
-    func keys(of fetch: NSFetchRequest<any NSFetchRequestResult>, in stores: [NSPersistentStore]) throws -> [Int: [Int64]] {
+    func keys(of fetch: NSFetchRequest<any NSFetchRequestResult>, in stores: [NSPersistentStore]) throws -> [Int:
+        [Int64]]
+    {
         guard let request = fetch.copy() as? NSFetchRequest<any NSFetchRequestResult> else { return [:] }
         request.resultType = .managedObjectIDResultType
         request.includesPendingChanges = false
@@ -110,7 +115,9 @@ struct BatchExecution {
         return try reader.performAndWait {
             var keys: [Int: [Int64]] = [:]
             for case let objectID as NSManagedObjectID in try reader.fetch(request) {
-                if let key = objectID.key, let store = objectID.persistentStore { keys[store.number, default: []].append(key) }
+                if let key = objectID.key, let store = objectID.persistentStore {
+                    keys[store.number, default: []].append(key)
+                }
             }
             return keys
         }
@@ -120,11 +127,14 @@ struct BatchExecution {
     ///
     /// - Throws: the error of the first store as it is. An error of a later store comes in an error
     ///   that names the stores already written.
-    static func inEach<Work>(_ work: [(store: NSPersistentStore, Work)], _ body: (NSPersistentStore, Work) throws -> Void) throws {
+    static func inEach<Work>(
+        _ work: [(store: NSPersistentStore, Work)], _ body: (NSPersistentStore, Work) throws -> Void
+    ) throws {
         var written: [NSPersistentStore] = []
         for (store, part) in work {
             do { try body(store, part) } catch {
-                throw written.isEmpty ? error : CoreDataErrors.incompleteBatch(error as NSError, store, written: written)
+                throw written.isEmpty
+                    ? error : CoreDataErrors.incompleteBatch(error as NSError, store, written: written)
             }
             written.append(store)
         }
@@ -156,7 +166,8 @@ struct BatchExecution {
         if let store = stores.first(where: \.isReadOnly) {
             throw CoreDataErrors.storeIsReadOnly(
                 [store],
-                "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its objects of '\(layout.name)' cannot be changed."
+                "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its objects of "
+                    + "'\(layout.name)' cannot be changed."
             )
         }
         return stores
@@ -193,7 +204,8 @@ struct BatchExecution {
             }
             let existing = failure.existing.map { reference in
                 context.object(
-                    with: NSManagedObjectID(key: reference.key, layout: layout.model.layouts[reference.layoutIndex], store: store))
+                    with: NSManagedObjectID(
+                        key: reference.key, layout: layout.model.layouts[reference.layoutIndex], store: store))
             }
             let conflict = NSConstraintConflict(
                 constraint: failure.constraint, database: existing, databaseSnapshot: existing == nil ? nil : values,
@@ -203,9 +215,12 @@ struct BatchExecution {
             let texts = failure.constraint.map { name in values[name].map { "\(name) = \($0)" } ?? name }
             throw CoreDataErrors.make(
                 .managedObjectConstraintMerge,
-                "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness constraint: "
+                "A batch request would give two rows of '\(failure.layout.name)' the same values of a uniqueness "
+                    + "constraint: "
                     + "\(texts.joined(separator: ", "))."
-                    + (foreign.map { " They are those of an object of '\($0)', which new objects of '\(layout.name)' do not change." } ?? "")
+                    + (foreign.map {
+                        " They are those of an object of '\($0)', which new objects of '\(layout.name)' do not change."
+                    } ?? "")
                     + " The store is as it was.",
                 recovery: foreign.map { "Change the values, or insert into '\($0)'." }
                     ?? "Change the values, or insert with a merge policy that resolves conflicts.",
@@ -237,8 +252,11 @@ extension NSManagedObjectContext {
     /// The topmost context supplies both, because the request goes to its stores. Where it has no
     /// name or author, the next context below supplies it.
     fileprivate var authorOfBatches: ChangeAuthor {
-        guard let parent = parentContext else { return ChangeAuthor(contextName: name, transactionAuthor: transactionAuthor) }
+        guard let parent = parentContext else {
+            return ChangeAuthor(contextName: name, transactionAuthor: transactionAuthor)
+        }
         let above = parent.run(neededBy: self) { parent.authorOfBatches }
-        return ChangeAuthor(contextName: above.contextName ?? name, transactionAuthor: above.transactionAuthor ?? transactionAuthor)
+        return ChangeAuthor(
+            contextName: above.contextName ?? name, transactionAuthor: above.transactionAuthor ?? transactionAuthor)
     }
 }

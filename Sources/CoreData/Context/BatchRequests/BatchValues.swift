@@ -71,7 +71,9 @@ struct BatchValues {
             return { row in
                 guard try nextRow(row) else { return false }
                 count += 1
-                if let name = missing(row) { throw required.error(name, "row \(count) of the batch insertion has no value of it.") }
+                if let name = missing(row) {
+                    throw required.error(name, "row \(count) of the batch insertion has no value of it.")
+                }
                 return true
             }
         }
@@ -99,9 +101,13 @@ struct BatchValues {
                 for (slot, value) in try elements(of: value, composite) { result.append((slot, .constant(value))) }
                 continue
             }
-            if let expression = PropertyConversion.unwrapped(value) as? NSExpression, expression.expressionType != .constantValue {
+            if let expression = PropertyConversion.unwrapped(value) as? NSExpression,
+                expression.expressionType != .constantValue
+            {
                 try requireWritable(property)
-                if property.composite != nil { throw refused(property, "a composite attribute takes a dictionary; name its elements") }
+                if property.composite != nil {
+                    throw refused(property, "a composite attribute takes a dictionary; name its elements")
+                }
                 if property.kind == .toOne { try requireFreeInverse(property) }
                 result.append((property.index, .expression(expression)))
                 continue
@@ -116,7 +122,8 @@ struct BatchValues {
     }
 
     /// The assignments that give a property the values of an object that belongs to no context.
-    func assignments(of name: String, from object: NSManagedObject) throws -> [(slot: Int, value: RowUpdate.Assignment)] {
+    func assignments(of name: String, from object: NSManagedObject) throws -> [(slot: Int, value: RowUpdate.Assignment)]
+    {
         try slots(of: name).map { slot in
             try requireWritable(layout.slots[slot])
             return (slot, .constant(try object.currentValue(slot).stored(layout.slots[slot])))
@@ -146,7 +153,8 @@ struct BatchValues {
             throw CoreDataErrors.make(
                 .managedObjectValidation,
                 "Unacceptable type of value for \(layout.name).\(property.name): expected "
-                    + "\(property.attribute?.attributeValueClassName ?? "another type"), given \(unwrapped.map { "\(type(of: $0)) (\($0))" } ?? "nil")."
+                    + "\(property.attribute?.attributeValueClassName ?? "another type"), given "
+                    + "\(unwrapped.map { "\(type(of: $0)) (\($0))" } ?? "nil")."
             )
         }
         return [(property.index, try PropertyConversion.storeValue(converted, slot: property))]
@@ -174,7 +182,10 @@ struct BatchValues {
         let destination = layout.model.layouts[property.destinationIndex]
         guard layout.model.layouts[reference.layoutIndex].isKind(of: destination) else {
             throw refused(
-                property, "it takes objects of '\(destination.name)', not of '\(layout.model.layouts[reference.layoutIndex].name)'")
+                property,
+                "it takes objects of '\(destination.name)', not of "
+                    + "'\(layout.model.layouts[reference.layoutIndex].name)'"
+            )
         }
         return .reference(reference)
     }
@@ -185,7 +196,9 @@ struct BatchValues {
         if property.isDerived { throw refused(property, "its value is derived from others") }
         if property.isTransient { throw refused(property, "it is transient: no store has its values") }
         if property.kind.isToMany {
-            throw refused(property, "it is a to-many relationship; change its inverse if that is to-one, or the objects in a context")
+            throw refused(
+                property,
+                "it is a to-many relationship; change its inverse if that is to-one, or the objects in a context")
         }
         if property.kind == .fetched { throw refused(property, "it is a fetched property") }
     }
@@ -193,9 +206,13 @@ struct BatchValues {
     /// - Throws: when the other side of a to-one relationship would have to change with it.
     private func requireFreeInverse(_ property: PropertySlot) throws {
         guard property.inverseSlot >= 0 else { return }
-        if !property.inverseIsToMany { throw refused(property, "its inverse is to-one too, and stands in a row of its own") }
+        if !property.inverseIsToMany {
+            throw refused(property, "its inverse is to-one too, and stands in a row of its own")
+        }
         let inverse = layout.model.layouts[property.destinationIndex].slots[property.inverseSlot]
-        if inverse.kind == .orderedToMany { throw refused(property, "its inverse is ordered, and the object would have no place there") }
+        if inverse.kind == .orderedToMany {
+            throw refused(property, "its inverse is ordered, and the object would have no place there")
+        }
     }
 
     private func refused(_ property: PropertySlot, _ reason: String) -> NSError {

@@ -85,7 +85,11 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     /// ```
     public convenience init<ResultType>(fetchRequest fetch: NSFetchRequest<ResultType>) {
         let request = NSFetchRequest<any NSFetchRequestResult>()
-        if let entity = fetch.entity { request.entity = entity } else if let name = fetch.entityName { request.setEntityName(name) }
+        if let entity = fetch.entity {
+            request.entity = entity
+        } else if let name = fetch.entityName {
+            request.setEntityName(name)
+        }
         request.predicate = fetch.predicate
         request.sortDescriptors = fetch.sortDescriptors
         request.fetchLimit = fetch.fetchLimit
@@ -134,11 +138,15 @@ open class NSBatchDeleteRequest: NSPersistentStoreRequest {
     private func rowsByStore(
         _ execution: BatchExecution, _ context: NSManagedObjectContext
     ) throws -> [(store: NSPersistentStore, RowDeletion.Rows)] {
-        if let objectIDs { return try execution.keys(of: objectIDs).map { ($0.store, .keys($0.keys, of: execution.layout)) } }
+        if let objectIDs {
+            return try execution.keys(of: objectIDs).map { ($0.store, .keys($0.keys, of: execution.layout)) }
+        }
         let stores = try execution.stores()
         let plan = try context.resolve(fetch).fetch
         // A limit or an offset applies to all stores together.
-        if stores.count > 1, plan.limit > 0 || plan.offset > 0, try stores.allSatisfy({ try execution.rows(of: $0) != nil }) {
+        if stores.count > 1, plan.limit > 0 || plan.offset > 0,
+            try stores.allSatisfy({ try execution.rows(of: $0) != nil })
+        {
             let keys = try execution.keys(of: fetch, in: stores)
             return stores.compactMap { store in keys[store.number].map { (store, .keys($0, of: execution.layout)) } }
         }

@@ -117,7 +117,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// }
     /// try context.execute(request)
     /// ```
-    public convenience init(entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool) {
+    public convenience init(
+        entity: NSEntityDescription, dictionaryHandler handler: @escaping (NSMutableDictionary) -> Bool
+    ) {
         self.init()
         target = BatchEntity(entity: entity)
         dictionaryHandler = handler
@@ -136,7 +138,9 @@ open class NSBatchInsertRequest: NSPersistentStoreRequest {
     /// }
     /// try context.execute(request)
     /// ```
-    public convenience init(entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool) {
+    public convenience init(
+        entity: NSEntityDescription, managedObjectHandler handler: @escaping (NSManagedObject) -> Bool
+    ) {
         self.init()
         target = BatchEntity(entity: entity)
         managedObjectHandler = handler

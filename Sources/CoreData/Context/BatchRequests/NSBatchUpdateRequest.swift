@@ -73,7 +73,10 @@ open class NSBatchUpdateRequest: NSPersistentStoreRequest {
     /// - Precondition: the request was made with an entity, or a context has executed it.
     open var entity: NSEntityDescription {
         guard let entity = target.entity else {
-            preconditionFailure("The batch update of '\(entityName)' has no entity until a context executes it: it was made with a name.")
+            preconditionFailure(
+                "The batch update of '\(entityName)' has no entity until a context executes it: it was made with a "
+                    + "name."
+            )
         }
         return entity
     }

@@ -12,7 +12,8 @@ extension NSManagedObjectContext {
     ///   - updated: the properties of existing rows that get new values; nil for all.
     ///   - next: returns the next object, which is not kept; nil after the last one.
     package final func insertRows(
-        of entityName: String, updatingBy constraint: [String]? = nil, _ updated: [String]? = nil, next: () throws -> NSManagedObject?
+        of entityName: String, updatingBy constraint: [String]? = nil, _ updated: [String]? = nil,
+        next: () throws -> NSManagedObject?
     ) throws -> (inserted: Int, updated: Int) {
         var target = BatchEntity(givenName: entityName)
         let execution = try BatchExecution(NSBatchInsertRequest(entityName: entityName, objects: []), &target, self)
@@ -40,7 +41,9 @@ extension NSManagedObjectContext {
             return try execution.refusing(in: store) { try rows.insert(insertion) }
         }
         publishBatch(
-            SavedObjectIDs(inserted: execution.objectIDs(outcome.inserted, store), updated: execution.objectIDs(outcome.updated, store)),
+            SavedObjectIDs(
+                inserted: execution.objectIDs(outcome.inserted, store),
+                updated: execution.objectIDs(outcome.updated, store)),
             near: layout.model.roots(near: layout.familyIndexes))
         return (outcome.insertedCount, outcome.updatedCount)
     }
@@ -74,7 +77,8 @@ extension NSManagedObjectContext {
                 }
             }
             return RowUpdate(
-                rows: fetch, assignments: assignments.sorted { $0.slot < $1.slot }, author: execution.author, wantsReferences: true)
+                rows: fetch, assignments: assignments.sorted { $0.slot < $1.slot }, author: execution.author,
+                wantsReferences: true)
         } outcome: { outcome, store in
             count += outcome.updatedCount
             publishBatch(SavedObjectIDs(updated: execution.objectIDs(outcome.updated, store)), near: near)
@@ -104,7 +108,9 @@ extension NSManagedObjectContext {
             count += outcome.deletedCount
             let deleted = outcome.deleted + outcome.alsoDeleted
             publishBatch(
-                SavedObjectIDs(updated: execution.objectIDs(outcome.alsoUpdated, store), deleted: execution.objectIDs(deleted, store)),
+                SavedObjectIDs(
+                    updated: execution.objectIDs(outcome.alsoUpdated, store),
+                    deleted: execution.objectIDs(deleted, store)),
                 near: execution.layout.model.roots(near: Set((deleted + outcome.alsoUpdated).map(\.layoutIndex))))
         }
         return count
@@ -135,7 +141,9 @@ extension ModelLayout {
     ///   - entities: the layout indexes of the entities whose rows have changed.
     ///   - isChanged: whether a relationship has changed; where rows are inserted or deleted, all
     ///     have.
-    fileprivate func roots(near entities: some Sequence<Int>, where isChanged: (PropertySlot) -> Bool = { _ in true }) -> Set<Int> {
+    fileprivate func roots(near entities: some Sequence<Int>, where isChanged: (PropertySlot) -> Bool = { _ in true })
+        -> Set<Int>
+    {
         var roots: Set<Int> = []
         let changed = entities.map { layouts[$0] }
         let changedRoots = Set(changed.map(\.rootIndex))
@@ -153,7 +161,8 @@ extension ModelLayout {
             for layout in layouts where !roots.contains(layout.rootIndex) {
                 let leads = layout.slots.contains { slot in
                     slot.destinationIndex >= 0 && sources.contains(layouts[slot.destinationIndex].rootIndex)
-                        && (derived.contains(layout.rootIndex) || slot.inverseSlot < 0 && slot.kind.isToMany && isChanged(slot))
+                        && (derived.contains(layout.rootIndex)
+                            || slot.inverseSlot < 0 && slot.kind.isToMany && isChanged(slot))
                 }
                 if leads { roots.insert(layout.rootIndex) }
             }

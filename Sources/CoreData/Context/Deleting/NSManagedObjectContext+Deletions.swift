@@ -24,7 +24,9 @@ extension NSManagedObjectContext {
                 }
             }
         case .nullifyDeleteRule:
-            if slot.inverseSlot >= 0 { for destination in destinations(of: object, slot) { nullify(destination, object, slot) } }
+            if slot.inverseSlot >= 0 {
+                for destination in destinations(of: object, slot) { nullify(destination, object, slot) }
+            }
         }
         for destination in ledBack(to: object, slot) { nullify(destination, object, slot) }
     }
@@ -57,7 +59,8 @@ extension NSManagedObjectContext {
         for index in object.layout.relationshipSlots {
             let slot = object.layout.slots[index]
             if slot.inverseSlot < 0 || slot.isTransient || !slot.deletionReachesDestinations { continue }
-            for destination in destinations(of: object, slot) where !destination.isDeleted && destination.registry === registry {
+            for destination in destinations(of: object, slot)
+            where !destination.isDeleted && destination.registry === registry {
                 destination.fireFaultIfNeeded()
                 if !leads(destination, to: object, slot) { continue }
                 if slot.deleteRule == .cascadeDeleteRule { delete(destination) }
@@ -93,7 +96,9 @@ extension NSManagedObjectContext {
     func readAgain(_ destination: NSManagedObject, ifOthersLedItTo object: NSManagedObject, _ slot: PropertySlot) {
         destination.fireFaultIfNeeded()
         let inverse = slot.inverseSlot(in: destination.layout)
-        guard destination.toOne(inverse) !== object, destination.committedRow != nil, !destination.flags.contains(.inserted) else { return }
+        guard destination.toOne(inverse) !== object, destination.committedRow != nil,
+            !destination.flags.contains(.inserted)
+        else { return }
         if destination.hasChangesToSave {
             conflictChecks.insert(destination)
             return
@@ -113,7 +118,8 @@ extension NSManagedObjectContext {
         for object in kept { leaveDeletedDestinations(of: object) }
         let settlement = EndSettlement(self)
         for object in changes.updated.objects {
-            for (slot, gained, lost) in UnsavedEnds(of: object).changes where gained.isEmpty || object.layout.slots[slot].kind.isToMany {
+            for (slot, gained, lost) in UnsavedEnds(of: object).changes
+            where gained.isEmpty || object.layout.slots[slot].kind.isToMany {
                 let property = object.layout.slots[slot]
                 for destination in lost where kept.contains(destination) {
                     let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
@@ -127,7 +133,8 @@ extension NSManagedObjectContext {
     private func leaveDeletedDestinations(of object: NSManagedObject) {
         for index in object.layout.relationshipSlots {
             let property = object.layout.slots[index]
-            guard property.kind == .toOne, property.inverseSlot >= 0, !property.isTransient, let destination = object.toOne(index),
+            guard property.kind == .toOne, property.inverseSlot >= 0, !property.isTransient,
+                let destination = object.toOne(index),
                 destination.isDeleted
             else { continue }
             let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
@@ -171,7 +178,8 @@ private struct DeletionReach {
         // A single object is read by itself.
         guard waiting.count > height + 1 else { return }
         var level = waiting[height...].filter {
-            $0.flags.contains(.deleted) && $0.flags.isDisjoint(with: [.propagated, .inaccessible]) && !known.contains(ObjectIdentifier($0))
+            $0.flags.contains(.deleted) && $0.flags.isDisjoint(with: [.propagated, .inaccessible])
+                && !known.contains(ObjectIdentifier($0))
         }
         height = waiting.count
         do {
@@ -185,8 +193,11 @@ private struct DeletionReach {
     private mutating func load(_ level: [NSManagedObject]) throws -> [NSManagedObject] {
         var next: [NSManagedObject] = []
         for object in level { known.insert(ObjectIdentifier(object)) }
-        let stored = level.filter { $0.storeNumber >= 0 && !$0.flags.contains(.inserted) && !$0.layout.relationshipSlots.isEmpty }
-        for group in Dictionary(grouping: stored, by: { Int($0.storeNumber) << 32 | $0.layout.index }).values where group.count > 1 {
+        let stored = level.filter {
+            $0.storeNumber >= 0 && !$0.flags.contains(.inserted) && !$0.layout.relationshipSlots.isEmpty
+        }
+        for group in Dictionary(grouping: stored, by: { Int($0.storeNumber) << 32 | $0.layout.index }).values
+        where group.count > 1 {
             try loadRows(of: group)
             for index in group[0].layout.relationshipSlots {
                 let slot = group[0].layout.slots[index]
@@ -212,7 +223,8 @@ private struct DeletionReach {
     private mutating func loadRows(of group: [NSManagedObject]) throws {
         let layout = group[0].layout
         guard let source = context.rows(ofStore: Int(group[0].storeNumber)) else { return }
-        let missing = group.filter { $0.flags.contains(.fault) && source.cachedRow($0.key, of: layout) == nil }.map(\.key)
+        let missing = group.filter { $0.flags.contains(.fault) && source.cachedRow($0.key, of: layout) == nil }.map(
+            \.key)
         if missing.count > 1 { rows.append(try source.readRows(missing, of: layout)) }
     }
 }

@@ -84,7 +84,9 @@ extension NSManagedObjectContext {
             if object.flags.contains(.inserted) {
                 // It has no row: its key was only reserved.
                 object.giveUpKey()
-                if let extras = object.extras { (extras.objectID, extras.deletedRow, extras.isRevived) = (nil, nil, false) }
+                if let extras = object.extras {
+                    (extras.objectID, extras.deletedRow, extras.isRevived) = (nil, nil, false)
+                }
                 new.append(object)
             } else if let key = moved.key(of: object.key, root: object.layout.rootIndex) {
                 if object.flags.contains(.fault) { object.forgetRowAndPage() }
@@ -129,7 +131,8 @@ extension NSManagedObjectContext {
             }
             // Rows are read by address: pages must live until each object has its own reference.
             defer { withExtendedLifetime(read) {} }
-            let rows = Dictionary(read.rows.map { (registry.currentKey($0.rowKey), $0) }, uniquingKeysWith: { first, _ in first })
+            let rows = Dictionary(
+                read.rows.map { (registry.currentKey($0.rowKey), $0) }, uniquingKeysWith: { first, _ in first })
             for object in objects {
                 guard let row = rows[object.key] else {
                     left.append(object)

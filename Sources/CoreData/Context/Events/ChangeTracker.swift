@@ -1,7 +1,8 @@
 /// The pending changes of a context, and its changes since pending changes were last processed.
 ///
-/// Each object is in one of three lists at most, and its flags say in which one. This type changes both together. The lists keep their
-/// objects alive. Objects that changed by merging or refreshing are part of the event only.
+/// Each object is in one of three lists at most, and its flags say in which one. This type changes
+/// both together. The lists keep their objects alive. Objects that changed by merging or refreshing
+/// are part of the event only.
 ///
 /// It knows neither its context nor stores, and is used on the context's queue.
 final class ChangeTracker {
@@ -9,7 +10,8 @@ final class ChangeTracker {
     @exclusivity(unchecked) private(set) var inserted = ChangeList()
     /// Changed objects that the stores have.
     @exclusivity(unchecked) private(set) var updated = ChangeList()
-    /// Objects that the next save deletes, and deleted new objects, which leave the context with that save.
+    /// Objects that the next save deletes, and deleted new objects, which leave the context with
+    /// that save.
     @exclusivity(unchecked) private(set) var deleted = ChangeList()
     /// Objects deleted since the delete rules were last applied.
     @exclusivity(unchecked) private(set) var unpropagated: [NSManagedObject] = []
@@ -20,7 +22,8 @@ final class ChangeTracker {
     private(set) var departed: ContiguousArray<NSManagedObject> = []
     @exclusivity(unchecked) private var event = ContextEvent()
     private var lastSets = LastEventSets()
-    /// Objects that changed again after the event that is being sent to observers; nil while none is being sent.
+    /// Objects that changed again after the event that is being sent to observers; nil while none
+    /// is being sent.
     private var toldStates: [ObjectIdentifier: ToldState]?
     /// Called before the first object joins an event.
     var eventBegins: () -> Void = {}
@@ -99,11 +102,13 @@ extension ChangeTracker {
         }
     }
 
-    /// Marks an object as deleted. A new object is pending, too, until the next save, which writes nothing for it.
+    /// Marks an object as deleted. A new object is pending, too, until the next save, which writes
+    /// nothing for it.
     ///
     /// - Parameters:
     ///   - propagating: Whether its delete rules are applied when pending changes are processed.
-    ///   - keepsNew: False for a new object that leaves the context then, because its insertion is taken back.
+    ///   - keepsNew: False for a new object that leaves the context then, because its insertion is
+    ///     taken back.
     func delete(_ object: NSManagedObject, propagating: Bool = true, keepsNew: Bool = true) {
         keepFormerState(of: object)
         if object.flags.contains(.inserted) {
@@ -172,14 +177,16 @@ extension ChangeTracker {
         event.objects.append(object)
     }
 
-    /// Undoing has left an object as it is in its store: it is part of the event, but has nothing to be saved.
+    /// Undoing has left an object as it is in its store: it is part of the event, but has nothing
+    /// to be saved.
     func takeBackUndoneChanges(of object: NSManagedObject) {
         updated.remove(object)
         object.unmarkUpdated()
         event.refreshed.append(object)
     }
 
-    /// Removes the pending changes of an object, which were taken back or saved. The caller sets its values.
+    /// Removes the pending changes of an object, which were taken back or saved. The caller sets
+    /// its values.
     func takeBackChanges(of object: NSManagedObject) {
         if !hasTakenBackMembers, object.extras?.allToMany.contains(where: { !$0.state.added.isEmpty }) == true {
             hasTakenBackMembers = true
@@ -188,14 +195,16 @@ extension ChangeTracker {
         object.unmarkUpdated()
     }
 
-    /// Marks a fault without a row as deleted. The next save has nothing to write if it never had a store.
+    /// Marks a fault without a row as deleted. The next save has nothing to write if it never had a
+    /// store.
     func deleteInaccessible(_ object: NSManagedObject) {
         let isListed = object.flags.contains(.deleted)
         object.becomeInaccessible(isDeleted: true)
         if object.storeNumber >= 0, !isListed { deleted.append(object) }
     }
 
-    /// Marks an object whose row was deleted elsewhere. It counts as deleted until the next save, which writes nothing for it.
+    /// Marks an object whose row was deleted elsewhere. It counts as deleted until the next save,
+    /// which writes nothing for it.
     func markDeletedElsewhere(_ object: NSManagedObject) {
         if object.flags.contains(.updated) { updated.remove(object) }
         if !object.flags.contains(.deleted) { deleted.append(object) }
@@ -224,7 +233,8 @@ extension ChangeTracker {
         updated.append(object)
     }
 
-    /// Takes back the insertion of a new object. It leaves the context when pending changes are processed.
+    /// Takes back the insertion of a new object. It leaves the context when pending changes are
+    /// processed.
     func discard(_ object: NSManagedObject) {
         inserted.remove(object)
         object.discardInsertion()
@@ -233,7 +243,8 @@ extension ChangeTracker {
 
     /// Takes back all changes. The caller restores the values of changed and deleted objects.
     ///
-    /// - Returns: The changed objects, then the deleted ones. These include deleted new objects, which leave the context.
+    /// - Returns: The changed objects, then the deleted ones. These include deleted new objects,
+    ///   which leave the context.
     func rollBack() -> ContiguousArray<NSManagedObject> {
         let new = inserted.objects
         let stored = updated.objects + deleted.objects
@@ -303,7 +314,8 @@ extension ChangeTracker {
         event.mergedInsertions.insert(object)
     }
 
-    /// The deletion of an object is undone that was taken back before, without being registered: it counts as deleted until now.
+    /// The deletion of an object is undone that was taken back before, without being registered: it
+    /// counts as deleted until now.
     func noteDeletionTakenBack(of object: NSManagedObject) {
         object.withPending { $0.former = FormerState(ofDeleted: object) }
         noteUndoneDeletion(of: object)
@@ -329,15 +341,18 @@ extension ChangeTracker {
     /// Notes that another context inserted an object.
     func noteMergedInsertion(of object: NSManagedObject) { event.mergedInsertions.insert(object) }
 
-    /// Notes that another context deleted an object, or that an object was given up because of its changes.
+    /// Notes that another context deleted an object, or that an object was given up because of its
+    /// changes.
     func noteMergedDeletion(of object: NSManagedObject) { event.mergedDeletions.insert(object) }
 
-    /// Others changed a row that is in no complete object here: no notification tells, but what follows a fetch has to know.
+    /// Others changed a row that is in no complete object here: no notification tells, but what
+    /// follows a fetch has to know.
     func noteUnseenUpdate(of objectID: NSManagedObjectID) { event.unseenUpdates.append(objectID) }
 
     /// Ends the event, and begins another one.
     ///
-    /// - Parameter keepingProperties: Whether to keep the changed properties of each object, for listeners.
+    /// - Parameter keepingProperties: Whether to keep the changed properties of each object, for
+    ///   listeners.
     /// - Returns: The changes of the event; nil without changes.
     func endEvent(keepingProperties: Bool) -> EventChanges? {
         if event.isEmpty { return nil }
@@ -352,17 +367,20 @@ extension ChangeTracker {
     func keepFormerState(of object: NSManagedObject) {
         if !object.needsFormerState { return }
         if isTelling, let pending = object.pending, !pending.eventMask.isEmpty {
-            toldStates?[ObjectIdentifier(object)] = ToldState(object: object, former: pending.former, properties: pending.eventMask)
+            toldStates?[ObjectIdentifier(object)] = ToldState(
+                object: object, former: pending.former, properties: pending.eventMask)
             pending.endEvent()
         }
-        // An object without changes can only hold values that were set untracked, which matter to undo alone.
+        // An object without changes can only hold values that were set untracked, which matter to
+        // undo alone.
         let isKept = object.hasChanges || object.registry?.tracksFormerValues == true
         object.withPending { $0.former = isKept ? FormerState(of: object) : nil }
     }
 
     func toldState(of object: NSManagedObject) -> ToldState? { toldStates?[ObjectIdentifier(object)] }
 
-    /// Tells observers of an event. Whoever is told may end another one, of which others are told then, before those that remain hear of the first.
+    /// Tells observers of an event. Whoever is told may end another one, of which others are told
+    /// then, before those that remain hear of the first.
     func tell(_ body: () -> Void) {
         let outer = toldStates
         toldStates = [:]
@@ -370,13 +388,15 @@ extension ChangeTracker {
         body()
     }
 
-    /// Keeps the sets of a notification, so that a save of exactly these objects need not hash them again.
+    /// Keeps the sets of a notification, so that a save of exactly these objects need not hash them
+    /// again.
     func remember(inserted insertedSet: Set<NSManagedObject>?, updated updatedSet: Set<NSManagedObject>?) {
         if let insertedSet { lastSets.inserted = (insertedSet, inserted.changeCount) }
         if let updatedSet { lastSets.updated = (updatedSet, updated.changeCount) }
     }
 
-    /// The sets of the last event, which are the pending objects if nothing joined or left since, and all were part of that event.
+    /// The sets of the last event, which are the pending objects if nothing joined or left since,
+    /// and all were part of that event.
     func takeLastSets() -> (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?) {
         lastSets.forgetUnlessCurrent(inserted, updated)
         defer { lastSets = LastEventSets() }

@@ -12,7 +12,8 @@ struct ContextEvent {
     var unseenUpdates: [NSManagedObjectID] = []
 
     var isEmpty: Bool {
-        objects.isEmpty && refreshed.isEmpty && invalidated.isEmpty && mergedInsertions.isEmpty && mergedDeletions.isEmpty
+        objects.isEmpty && refreshed.isEmpty && invalidated.isEmpty && mergedInsertions.isEmpty
+            && mergedDeletions.isEmpty
             && unseenUpdates.isEmpty
     }
 
@@ -122,7 +123,9 @@ struct EventChanges {
         self.discarded = discarded
     }
 
-    private static func changedProperties(of objects: ContiguousArray<NSManagedObject>) -> [ObjectIdentifier: ChangedProperties] {
+    private static func changedProperties(of objects: ContiguousArray<NSManagedObject>) -> [ObjectIdentifier:
+        ChangedProperties]
+    {
         var properties: [ObjectIdentifier: ChangedProperties] = [:]
         for object in objects {
             if let changed = ChangedProperties(of: object) { properties[ObjectIdentifier(object)] = changed }
@@ -132,7 +135,9 @@ struct EventChanges {
 
     /// Returns the properties of an object that changed in the event; nil if none did. They are
     /// known only if something followed the context when the event ended.
-    func changedProperties(of object: NSManagedObject) -> ChangedProperties? { changedProperties[ObjectIdentifier(object)] }
+    func changedProperties(of object: NSManagedObject) -> ChangedProperties? {
+        changedProperties[ObjectIdentifier(object)]
+    }
 
     /// Forgets the changed properties and former states of the objects that have not changed since.
     func finish() {

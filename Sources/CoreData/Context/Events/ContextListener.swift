@@ -23,14 +23,18 @@ protocol ContextListener: AnyObject {
     ///
     /// - Returns: The objects that a fetch returns now and the results lack (`missing`), and those
     ///   that the results have and a fetch does not return, or in another place (`misplaced`).
-    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID])
+    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (
+        missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]
+    )
     /// Called before a property of an object that notes its reads is read, in a main-queue context.
     func willRead(_ slot: Int, of object: NSManagedObject)
 }
 
 extension ContextListener {
     var hearsOfUnreadRows: Bool { true }
-    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]) {
+    func objectsOutOfPlace(in context: NSManagedObjectContext) -> (
+        missing: [NSManagedObjectID], misplaced: [NSManagedObjectID]
+    ) {
         ([], [])
     }
     func willRead(_ slot: Int, of object: NSManagedObject) {}
@@ -64,14 +68,18 @@ struct ContextListeners {
     }
 
     /// Returns the listener of a class that lives as long as the context.
-    func owned<Listener: ContextListener>(_ type: Listener.Type) -> Listener? { owned.lazy.compactMap { $0 as? Listener }.first }
+    func owned<Listener: ContextListener>(_ type: Listener.Type) -> Listener? {
+        owned.lazy.compactMap { $0 as? Listener }.first
+    }
 
     mutating func add(_ listener: any ContextListener) {
         entries.removeAll { $0.listener == nil || $0.listener === listener }
         entries.append(Entry(listener: listener))
     }
 
-    mutating func remove(_ listener: any ContextListener) { entries.removeAll { $0.listener == nil || $0.listener === listener } }
+    mutating func remove(_ listener: any ContextListener) {
+        entries.removeAll { $0.listener == nil || $0.listener === listener }
+    }
 
     mutating func dropHeldMessages() { heldMessages.removeAll() }
 
@@ -81,7 +89,9 @@ struct ContextListeners {
         heldMessages.isEmpty ? nil : heldMessages.removeFirst()
     }
 
-    fileprivate func forEach(_ body: (any ContextListener) -> Void) { for entry in entries { entry.listener.map(body) } }
+    fileprivate func forEach(_ body: (any ContextListener) -> Void) {
+        for entry in entries { entry.listener.map(body) }
+    }
 }
 
 extension NSManagedObjectContext {

@@ -27,7 +27,9 @@ extension NSManagedObjectContext {
     /// ```
     public static var didSaveObjectIDsNotification: Notification.Name { ContextNotification.didSaveIDs.nameForProgram }
     /// Posted after changes of another context were merged: sets of object IDs.
-    public static var didMergeChangesObjectIDsNotification: Notification.Name { ContextNotification.didMerge.nameForProgram }
+    public static var didMergeChangesObjectIDsNotification: Notification.Name {
+        ContextNotification.didMerge.nameForProgram
+    }
 
     /// Keys of the context's notifications.
     ///
@@ -56,13 +58,19 @@ extension NSManagedObjectContext {
 
 extension NSNotification.Name {
     /// Posted when pending changes were processed.
-    public static var NSManagedObjectContextObjectsDidChange: Notification.Name { NSManagedObjectContext.didChangeObjectsNotification }
+    public static var NSManagedObjectContextObjectsDidChange: Notification.Name {
+        NSManagedObjectContext.didChangeObjectsNotification
+    }
     /// Posted before a save.
     public static let NSManagedObjectContextWillSave = NSManagedObjectContext.willSaveObjectsNotification
     /// Posted after a save.
-    public static var NSManagedObjectContextDidSave: Notification.Name { NSManagedObjectContext.didSaveObjectsNotification }
+    public static var NSManagedObjectContextDidSave: Notification.Name {
+        NSManagedObjectContext.didSaveObjectsNotification
+    }
     /// Posted after a save, with object IDs.
-    public static var NSManagedObjectContextDidSaveObjectIDs: Notification.Name { NSManagedObjectContext.didSaveObjectIDsNotification }
+    public static var NSManagedObjectContextDidSaveObjectIDs: Notification.Name {
+        NSManagedObjectContext.didSaveObjectIDsNotification
+    }
     /// Posted after a merge, with object IDs.
     public static var NSManagedObjectContextDidMergeChangesObjectIDs: Notification.Name {
         NSManagedObjectContext.didMergeChangesObjectIDsNotification

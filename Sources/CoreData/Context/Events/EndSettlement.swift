@@ -28,9 +28,13 @@ struct EndSettlement {
         let object = ends.object
         for (slot, gained, lost) in ends.changes {
             let property = object.layout.slots[slot]
-            if property.kind.isToMany, !property.inverseIsToMany || !property.isWritingSide(in: object.layout) { continue }
+            if property.kind.isToMany, !property.inverseIsToMany || !property.isWritingSide(in: object.layout) {
+                continue
+            }
             let bothHaveIt = !property.kind.isToMany && !property.inverseIsToMany
-            for destination in gained + lost where !bothHaveIt || destination.isDeleted { takeBack(destination, object, property) }
+            for destination in gained + lost where !bothHaveIt || destination.isDeleted {
+                takeBack(destination, object, property)
+            }
         }
     }
 
@@ -60,7 +64,8 @@ struct EndSettlement {
     }
 
     private func takeBackToOne(
-        _ destination: NSManagedObject, _ property: PropertySlot, _ object: NSManagedObject, _ relationship: PropertySlot
+        _ destination: NSManagedObject, _ property: PropertySlot, _ object: NSManagedObject,
+        _ relationship: PropertySlot
     ) {
         let current = destination.toOne(property.index)
         let former = destination.committedDestination(property.index)
@@ -74,7 +79,8 @@ struct EndSettlement {
         guard let former else { return forgetUnsaved(destination, property) }
         // The destination's former end: it is free unless another object was set there.
         let other = former.layout.slots[property.inverseSlot(in: former.layout)]
-        if hasEnds(former), !former.isDeleted, former.differsFromCommitted(other), former.currentValue(other.index).isNull,
+        if hasEnds(former), !former.isDeleted, former.differsFromCommitted(other),
+            former.currentValue(other.index).isNull,
             former.committedDestination(other.index) === destination
         {
             forgetUnsaved(former, other)
@@ -118,14 +124,18 @@ struct EndSettlement {
                 keepApart(owner, object, owner.layout.slots[property.inverseSlot(in: owner.layout)])
             }
             if rule != .merging, let row = ends.row { readOtherEnds(of: object, property, since: row) }
-            if object.differsFromCommitted(property), let stored = storedDestination(of: object, slot), stored !== object.toOne(slot) {
+            if object.differsFromCommitted(property), let stored = storedDestination(of: object, slot),
+                stored !== object.toOne(slot)
+            {
                 release(stored, from: object, property, rule)
             }
             agree(object, property, rule)
         }
     }
 
-    private func settleToOne(_ object: NSManagedObject, _ property: PropertySlot, gained: NSManagedObject?, lost: NSManagedObject?) {
+    private func settleToOne(
+        _ object: NSManagedObject, _ property: PropertySlot, gained: NSManagedObject?, lost: NSManagedObject?
+    ) {
         let current = object.toOne(property.index)
         if let gained, gained !== current { takeBack(gained, object, property) }
         if let lost, lost === current || !object.differsFromCommitted(property) { takeBack(lost, object, property) }
@@ -137,7 +147,8 @@ struct EndSettlement {
     ) {
         let state = object.extras?.toMany(property.index)
         if property.inverseIsToMany, property.isWritingSide(in: object.layout) {
-            for member in gained where state?.added.contains(member) != true && !object.isMember(member, slot: property.index) {
+            for member in gained
+            where state?.added.contains(member) != true && !object.isMember(member, slot: property.index) {
                 takeBack(member, object, property)
             }
             for member in lost where state?.removed.contains(member) != true { takeBack(member, object, property) }
@@ -198,13 +209,16 @@ struct EndSettlement {
         guard object.committedRow != nil, let pending = object.pending else { return }
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
             let property = object.layout.slots[slot]
-            guard property.inverseSlot >= 0, object.differsFromCommitted(property), let former = storedDestination(of: object, slot),
+            guard property.inverseSlot >= 0, object.differsFromCommitted(property),
+                let former = storedDestination(of: object, slot),
                 !former.flags.contains(.deleted)
             else { continue }
             let inverse = property.inverseSlot(in: former.layout)
             if property.inverseIsToMany {
                 let state = former.extras?.toMany(inverse)
-                if state.map({ $0.removed.contains(object) || $0.isLoaded && !$0.members.contains(object) }) ?? false { continue }
+                if state.map({ $0.removed.contains(object) || $0.isLoaded && !$0.members.contains(object) }) ?? false {
+                    continue
+                }
             } else if former.differsFromCommitted(former.layout.slots[inverse]) {
                 continue
             }
@@ -221,7 +235,9 @@ struct EndSettlement {
     }
 
     /// Makes the stored destination release an object whose unsaved change refers elsewhere.
-    private mutating func release(_ stored: NSManagedObject, from object: NSManagedObject, _ property: PropertySlot, _ rule: Rule) {
+    private mutating func release(
+        _ stored: NSManagedObject, from object: NSManagedObject, _ property: PropertySlot, _ rule: Rule
+    ) {
         guard hasEnds(stored), !stored.isDeleted, isThere(stored) else { return }
         let inverse = property.inverseSlot(in: stored.layout)
         if !property.inverseIsToMany, stored.toOne(inverse) !== object {
@@ -245,7 +261,8 @@ struct EndSettlement {
             }
             return
         }
-        guard !property.inverseIsToMany, hasEnds(destination), isThere(destination), destination.toOne(inverse.index) !== object
+        guard !property.inverseIsToMany, hasEnds(destination), isThere(destination),
+            destination.toOne(inverse.index) !== object
         else { return }
         let isUnsaved = object.differsFromCommitted(property)
         if !destination.differsFromCommitted(inverse) {

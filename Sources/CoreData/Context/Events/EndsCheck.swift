@@ -30,7 +30,8 @@ extension NSManagedObjectContext {
             let property = object.layout.slots[slot]
             if property.inverseSlot < 0 || property.isTransient { continue }
             func text(_ other: NSManagedObject, _ what: String) -> String {
-                "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) \(what) \(other.descriptionOfIdentity)"
+                "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) \(what) "
+                    + "\(other.descriptionOfIdentity)"
             }
             if property.kind == .toOne {
                 guard isComplete, let destination = object.pending?.destination(slot), isLooked(at: destination),
@@ -41,7 +42,8 @@ extension NSManagedObjectContext {
                     if destination.toOne(inverse) !== object { return text(destination, "leads to") }
                 } else {
                     let state = destination.extras?.toMany(inverse)
-                    let leadsBack = state.map { $0.added.contains(object) || $0.isLoaded && $0.members.contains(object) } ?? false
+                    let leadsBack =
+                        state.map { $0.added.contains(object) || $0.isLoaded && $0.members.contains(object) } ?? false
                     if !leadsBack { return text(destination, "leads to") }
                 }
                 continue

@@ -31,7 +31,9 @@ extension NSManagedObjectContext {
         return try untyped.map { element in
             if let result = element as? Result { return result }
             // A result of a subclass may not be bridged yet.
-            if let values = element as? [AnyHashable: Any], let result = NSDictionary(dictionary: values) as? Result { return result }
+            if let values = element as? [AnyHashable: Any], let result = NSDictionary(dictionary: values) as? Result {
+                return result
+            }
             throw CoreDataErrors.otherResultType(type(of: element), than: Result.self, of: request.entityName)
         }
     }

@@ -3,7 +3,8 @@
 extension NSManagedObjectContext {
     /// Inserts an object without a context, or takes back a deletion in this one.
     func insertGiven(_ object: NSManagedObject) {
-        let hasValues = !object.flags.contains(.invalid) && !object.flags.isSuperset(of: [.deletionSaved, .inaccessible])
+        let hasValues =
+            !object.flags.contains(.invalid) && !object.flags.isSuperset(of: [.deletionSaved, .inaccessible])
         precondition(hasValues, Self.leftBehind(object))
         if object.registry === registry { return insertFormer(object) }
         precondition(
@@ -21,7 +22,8 @@ extension NSManagedObjectContext {
     }
 
     private static func leftBehind(_ object: NSManagedObject) -> String {
-        "\(object.layout.name) \(object.descriptionOfIdentity) cannot be inserted: its context was reset or is gone, its store was removed, "
+        "\(object.layout.name) \(object.descriptionOfIdentity) cannot be inserted: its context was reset or is gone, "
+            + "its store was removed, "
             + "or its deletion was saved elsewhere. Make a new object."
     }
 
@@ -61,7 +63,9 @@ extension NSManagedObjectContext {
     /// Whether the context would save a new object to the store and key that the object has.
     private func hasPlace(of object: NSManagedObject, _ extras: ObjectExtras) -> Bool {
         guard let store = registry.store(number: Int(object.storeNumber)) else { return false }
-        guard let objectID = extras.objectID, !objectID.isTemporaryID else { return object.key > 0 || registry.hasProvisionalKeys }
+        guard let objectID = extras.objectID, !objectID.isTemporaryID else {
+            return object.key > 0 || registry.hasProvisionalKeys
+        }
         return objectID.anyStore === store
     }
 
@@ -116,11 +120,13 @@ extension NSManagedObjectContext {
     /// Assigns a new object to the store that its save puts it into.
     func assignNew(_ object: NSManagedObject, to store: NSPersistentStore) {
         precondition(
-            object.flags.contains(.inserted), "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
+            object.flags.contains(.inserted),
+            "Only a new object can be assigned to a store: \(object.descriptionOfIdentity)")
         if object.extras?.keepsPlace == true {
             precondition(
                 Int(object.storeNumber) == store.number,
-                "\(object.layout.name) \(object.descriptionOfIdentity) has a permanent ID and cannot be assigned to another store: assign "
+                "\(object.layout.name) \(object.descriptionOfIdentity) has a permanent ID and cannot be assigned to "
+                    + "another store: assign "
                     + "objects before they get permanent IDs.")
             return
         }
@@ -131,6 +137,8 @@ extension NSManagedObjectContext {
 
     /// Takes the keys of a failed save from new objects: the next save gives them others.
     func giveUpKeys() {
-        for object in changes.inserted.objects where object.storeNumber >= 0 && object.extras?.keepsPlace != true { object.giveUpKey() }
+        for object in changes.inserted.objects where object.storeNumber >= 0 && object.extras?.keepsPlace != true {
+            object.giveUpKey()
+        }
     }
 }

@@ -37,7 +37,9 @@ extension NotificationCenter {
         public func makeAsyncIterator() -> Iterator {
             let (stream, continuation) = AsyncStream<Unchecked<Notification>>.makeStream()
             // A notification passes from the thread that posts it to the one that waits.
-            let token = center.addObserver(forName: name, object: object, queue: nil) { continuation.yield(Unchecked($0)) }
+            let token = center.addObserver(forName: name, object: object, queue: nil) {
+                continuation.yield(Unchecked($0))
+            }
             let observation = Unchecked((center: center, token: token))
             continuation.onTermination = { _ in observation.value.center.removeObserver(observation.value.token) }
             return Iterator(base: stream.makeAsyncIterator())

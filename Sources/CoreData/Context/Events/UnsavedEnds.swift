@@ -6,7 +6,8 @@ struct UnsavedEnds {
     /// The row on which the changes were made.
     let row: Snapshot?
     /// Changed relationships with an inverse, and the objects that each has gained and lost.
-    private(set) var changes: [(slot: Int, gained: ContiguousArray<NSManagedObject>, lost: ContiguousArray<NSManagedObject>)] = []
+    private(set) var changes:
+        [(slot: Int, gained: ContiguousArray<NSManagedObject>, lost: ContiguousArray<NSManagedObject>)] = []
 
     /// Cost: O(changed relationships); reads nothing.
     init(of object: NSManagedObject) {
@@ -18,7 +19,9 @@ struct UnsavedEnds {
             let property = layout.slots[slot]
             if property.inverseSlot < 0 || property.isTransient { continue }
             if property.kind.isToMany {
-                guard let state = object.extras?.toMany(slot), !state.added.isEmpty || !state.removed.isEmpty else { continue }
+                guard let state = object.extras?.toMany(slot), !state.added.isEmpty || !state.removed.isEmpty else {
+                    continue
+                }
                 changes.append((slot, state.added.objects, state.removed.objects))
             } else if object.differsFromCommitted(property) {
                 let (gained, lost) = (object.toOne(slot), object.committedDestination(slot))
@@ -37,7 +40,9 @@ extension NSManagedObject {
     ///
     /// - Parameter relationship: The property of the member.
     final func forgetAddition(of member: NSManagedObject, _ relationship: PropertySlot) {
-        guard let state = extras?.toMany(relationship.inverseSlot(in: layout)), state.added.removeOrdered(member) else { return }
+        guard let state = extras?.toMany(relationship.inverseSlot(in: layout)), state.added.removeOrdered(member) else {
+            return
+        }
         state.forgetMembers()
     }
 }
@@ -49,7 +54,9 @@ extension NSManagedObjectContext {
         for slot in 0..<object.layout.storedCount where pending.has(slot) {
             let property = object.layout.slots[slot]
             if !object.equals(pending.value(slot), .stored(object.committedValue(slot)), property) { continue }
-            if property.inverseIsToMany, let owner = pending.destination(slot) { owner.forgetAddition(of: object, property) }
+            if property.inverseIsToMany, let owner = pending.destination(slot) {
+                owner.forgetAddition(of: object, property)
+            }
             pending.remove(slot)
         }
     }

@@ -29,7 +29,8 @@ extension NSManagedObjectContext {
     }
 
     /// Creates the batches in which the objects of a fetch load their rows.
-    func batches<Result>(of request: NSFetchRequest<Result>, _ entity: EntityLayout, store number: Int) -> FetchBatches {
+    func batches<Result>(of request: NSFetchRequest<Result>, _ entity: EntityLayout, store number: Int) -> FetchBatches
+    {
         FetchBatches(
             size: request.fetchBatchSize, entity: entity, storeNumber: number,
             prefetching: (request.relationshipKeyPathsForPrefetching ?? []).map { $0.pathNames })
@@ -63,7 +64,8 @@ extension NSManagedObjectContext {
                 let key = row.rowKey
                 while next < batch.keys.endIndex, batch.keys[next] < key { next += 1 }
                 let isNext = next < batch.keys.endIndex && batch.keys[next] == key
-                let found = isNext ? table.find(key, waitingAt: place + (next - batch.keys.startIndex)) : table.find(key)
+                let found =
+                    isNext ? table.find(key, waitingAt: place + (next - batch.keys.startIndex)) : table.find(key)
                 guard let object = found.flatMap({ tryRetain($0) }) else { continue }
                 loaded.append(object)
                 guard object.flags.contains(.fault), object.committedRow == nil else { continue }
@@ -82,7 +84,9 @@ extension NSManagedObjectContext {
         idle.reserveCapacity(batch.keys.count)
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
             for (offset, key) in batch.keys.enumerated() {
-                guard let entry = table.find(key, waitingAt: place + offset), entry.isOnlyReference, let object = tryRetain(entry) else {
+                guard let entry = table.find(key, waitingAt: place + offset), entry.isOnlyReference,
+                    let object = tryRetain(entry)
+                else {
                     continue
                 }
                 // An object that is not dropped is released outside the lock, too.

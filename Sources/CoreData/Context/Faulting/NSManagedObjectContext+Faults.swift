@@ -26,8 +26,11 @@ extension NSManagedObjectContext {
         let property = slot < 0 ? nil : object.layout.slots[slot].declared
         guard shouldHandleInaccessibleFault(object, for: objectID, triggeredByProperty: property) else {
             preconditionFailure(
-                "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no such row. "
-                    + "It was deleted by someone else; existingObject(with:) tells, or leave shouldDeleteInaccessibleFaults on.")
+                "Core Data could not fulfill a fault for \(objectID.uriRepresentation().absoluteString): there is no "
+                    + "such row. "
+                    + "It was deleted by someone else; existingObject(with:) tells, or leave "
+                    + "shouldDeleteInaccessibleFaults on."
+            )
         }
         changes.deleteInaccessible(object)
     }

@@ -5,7 +5,8 @@ import Foundation
 extension NSManagedObjectContext {
     func forgetAll() {
         let objects = registeredObjects
-        let objectIDs = ContextNotification.didChange.isWanted(forObjects: objects.count) ? objects.map(\.objectID) : nil
+        let objectIDs =
+            ContextNotification.didChange.isWanted(forObjects: objects.count) ? objects.map(\.objectID) : nil
         releaseObjects()
         advanceGeneration()
         guard let objectIDs else { return }
@@ -49,7 +50,9 @@ extension NSManagedObjectContext {
             var settlement = EndSettlement(self)
             settlement.settle(ends, .change)
             object.awake(fromSnapshotEvents: .refresh)
-        } else if mergeChanges, object.flags.isDisjoint(with: [.fault, .updated, .deleted]), object.extras?.transient != nil {
+        } else if mergeChanges, object.flags.isDisjoint(with: [.fault, .updated, .deleted]),
+            object.extras?.transient != nil
+        {
             // Transient values survive, so the row is read again at once.
             reload(object)
         } else {

@@ -15,7 +15,8 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter buffer: Has an uninitialized place for each row.
     func initialize(
-        _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, withObjectsOf rows: FetchedRows, store: Int, asFaults: Bool,
+        _ buffer: UnsafeMutableBufferPointer<NSManagedObject>, withObjectsOf rows: FetchedRows, store: Int,
+        asFaults: Bool,
         refreshing: Bool = false
     ) {
         // Rows are read by address: pages must live until each object has its own reference.
@@ -36,7 +37,8 @@ extension NSManagedObjectContext {
                 let pageWord = rows.rows[start][-1]
                 var end = start + 1
                 while end < rows.rows.count, rows.rows[end][-1] == pageWord { end += 1 }
-                made += makeObjects(of: rows, start..<end, existing, store: store, refreshing: refreshing, modelLayout, in: buffer)
+                made += makeObjects(
+                    of: rows, start..<end, existing, store: store, refreshing: refreshing, modelLayout, in: buffer)
                 start = end
             }
             return made
@@ -55,7 +57,9 @@ extension NSManagedObjectContext {
     ) -> Int {
         let first = rows.rows[range.lowerBound]
         let storeNumber = Int16(truncatingIfNeeded: store)
-        return makeMissing(range, existing, of: modelLayout.layouts[first.rowLayoutIndex], sharing: first.rowPage, in: buffer) {
+        return makeMissing(
+            range, existing, of: modelLayout.layouts[first.rowLayoutIndex], sharing: first.rowPage, in: buffer
+        ) {
             takeOver(rows.rows[$0], $1, refreshing: refreshing)
         } making: { index, object, registry, _ in
             object.becomeFault(of: rows.rows[index], store: storeNumber, registry: registry)
@@ -72,7 +76,8 @@ extension NSManagedObjectContext {
     /// - Returns: The number of objects that were created.
     @inline(__always)
     private func makeMissing(
-        _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout, sharing page: Unmanaged<RowPage>?,
+        _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout,
+        sharing page: Unmanaged<RowPage>?,
         in buffer: UnsafeMutableBufferPointer<NSManagedObject>, taking: (Int, NSManagedObject) -> Void,
         making: (Int, NSManagedObject, Unmanaged<ObjectRegistry>, Unmanaged<RowPage>?) -> Void
     ) -> Int {
@@ -143,13 +148,15 @@ extension NSManagedObjectContext {
                         let end = references.end(ofEntityAt: start, upTo: limit)
                         let layout = entity.model.layouts[references.layoutIndex(at: start)]
                         made += makeMissing(
-                            start..<end, existing, of: layout, sharing: placeholder.map { .passUnretained($0) }, in: buffer
+                            start..<end, existing, of: layout, sharing: placeholder.map { .passUnretained($0) },
+                            in: buffer
                         ) { _, object in
                             if let placeholder, object.flags.contains(.fault), object.committedRow == nil {
                                 object.awaitRow(in: placeholder)
                             }
                         } making: { index, object, registry, page in
-                            object.becomeFault(key: references.keys[index], store: storeNumber, registry: registry, page: page)
+                            object.becomeFault(
+                                key: references.keys[index], store: storeNumber, registry: registry, page: page)
                         }
                         start = end
                     }
@@ -168,7 +175,8 @@ extension NSManagedObjectContext {
     /// Creates the object for one row that is known to have none.
     func makeFault(key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
-        object.becomeFault(key: key, store: Int16(truncatingIfNeeded: store), registry: .passRetained(registry), page: nil)
+        object.becomeFault(
+            key: key, store: Int16(truncatingIfNeeded: store), registry: .passRetained(registry), page: nil)
         registry.register(object)
         noteUse(of: CollectionOfOne(object), store: store)
         if retainsRegisteredObjects { retained.insert(object) }
@@ -237,7 +245,8 @@ private struct RowUniquing {
             }
         }
         context.noteUse(
-            of: objects.indices.lazy.filter { existing.isEmpty || existing[$0] == nil }.map { objects[$0] }, store: store)
+            of: objects.indices.lazy.filter { existing.isEmpty || existing[$0] == nil }.map { objects[$0] },
+            store: store)
         if context.retainsRegisteredObjects { context.retained.formUnion(objects) }
     }
 
@@ -273,6 +282,7 @@ private struct RowUniquing {
 extension RowPointer {
     /// Whether another reading of the row has the same version and values.
     fileprivate func isSame(as other: RowPointer) -> Bool {
-        self == other || rowVersion == other.rowVersion && Snapshot(retaining: self).hasSameValues(as: Snapshot(retaining: other))
+        self == other
+            || rowVersion == other.rowVersion && Snapshot(retaining: self).hasSameValues(as: Snapshot(retaining: other))
     }
 }

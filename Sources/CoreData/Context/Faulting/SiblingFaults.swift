@@ -57,7 +57,8 @@ extension NSManagedObjectContext {
     ///
     /// - Parameter count: The number of members that the relationship of the object has.
     func loadSiblings(of object: NSManagedObject, toMany slot: Int, count: Int) {
-        guard readsAhead, let row = object.committedRow, let source = rows(near: object), source.readsRowsInBatches else { return }
+        guard readsAhead, let row = object.committedRow, let source = rows(near: object), source.readsRowsInBatches
+        else { return }
         let layout = object.layout
         let isWalk = siblingFaults.follows(row, slot, of: layout)
         siblingFaults.note(row, slot, of: layout)
@@ -80,7 +81,8 @@ extension NSManagedObjectContext {
         let isWalk = siblingFaults.follows(owner.row, slot, of: layout)
         siblingFaults.note(owner.row, slot, of: layout)
         guard isWalk, let source = rows(near: destination), source.readsRowsInBatches,
-            let object = registry.object(store: Int(destination.storeNumber), root: layout.rootIndex, key: owner.row.rowKey)
+            let object = registry.object(
+                store: Int(destination.storeNumber), root: layout.rootIndex, key: owner.row.rowKey)
         else { return }
         let siblings = siblings(after: owner.row, of: object, atMost: Self.siblingRows)
         if siblings.objects.isEmpty { return }
@@ -105,18 +107,23 @@ extension NSManagedObjectContext {
         registry.withTable(store: Int(object.storeNumber), root: layout.rootIndex) { table in
             for offset in 1...count {
                 let key = page.row(at: index + offset).rowKey
-                if let sibling = table.find(key, waitingAt: place < 0 ? -1 : place + offset).flatMap({ tryRetain($0) }) {
+                if let sibling = table.find(key, waitingAt: place < 0 ? -1 : place + offset).flatMap({ tryRetain($0) })
+                {
                     found.append(sibling)
                 }
             }
         }
         // One that was saved or refreshed meanwhile has another row.
-        let objects = found.filter { $0.committedRow?.rowPage.toOpaque() == row.rowPage.toOpaque() && !$0.hasLeftItsRow }
+        let objects = found.filter {
+            $0.committedRow?.rowPage.toOpaque() == row.rowPage.toOpaque() && !$0.hasLeftItsRow
+        }
         return (objects, count)
     }
 }
 
 extension NSManagedObject {
     /// Whether the object's row can no longer be read.
-    fileprivate var hasLeftItsRow: Bool { !flags.isDisjoint(with: [.inaccessible, .invalid, .deletionSaved, .inserted]) }
+    fileprivate var hasLeftItsRow: Bool {
+        !flags.isDisjoint(with: [.inaccessible, .invalid, .deletionSaved, .inserted])
+    }
 }

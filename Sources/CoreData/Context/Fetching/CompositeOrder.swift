@@ -7,7 +7,9 @@ enum CompositeOrder {
     ///   dictionaries in any way, where the store can use one.
     static func check(_ fetch: StoreFetch) throws {
         for descriptor in fetch.sortDescriptors where descriptor.selector != nil {
-            guard let key = descriptor.key, !isComputed(key, in: fetch), let composite = composite(at: key, of: fetch.entity) else {
+            guard let key = descriptor.key, !isComputed(key, in: fetch),
+                let composite = composite(at: key, of: fetch.entity)
+            else {
                 continue
             }
             let elements = composite.slots.map { composite.layout.slots[$0].name }
@@ -21,7 +23,8 @@ enum CompositeOrder {
 
     /// The composite attribute, or nested composite, at the end of a key path through to-one
     /// relationships.
-    private static func composite(at keyPath: String, of entity: EntityLayout) -> (layout: EntityLayout, slots: [Int])? {
+    private static func composite(at keyPath: String, of entity: EntityLayout) -> (layout: EntityLayout, slots: [Int])?
+    {
         var entity = entity
         var names = keyPath.pathNames[...]
         while let name = names.first {

@@ -93,7 +93,8 @@ struct DictionaryMerge {
     ) -> GroupValue {
         func part(_ function: RowAggregate.Function) -> String {
             ask(
-                NSExpression(forFunction: function.rawValue, arguments: [aggregate.argument]), .undefinedAttributeType, in: &parts)
+                NSExpression(forFunction: function.rawValue, arguments: [aggregate.argument]), .undefinedAttributeType,
+                in: &parts)
         }
         if aggregate.function == .average { return .average(sum: part(.sum), count: part(.count), kind) }
         return .aggregate(aggregate.function, part(aggregate.function), kind)
@@ -101,7 +102,9 @@ struct DictionaryMerge {
 
     /// Rejects a computed column that combines aggregates with other parts.
     private func check(_ property: Any) throws {
-        guard let description = property as? NSExpressionDescription, let expression = description.expression else { return }
+        guard let description = property as? NSExpressionDescription, let expression = description.expression else {
+            return
+        }
         if expression.holdsRowAggregate(of: fetch.entity) {
             throw refusal("the column '\(description.name)' computes with aggregates (\(expression))")
         }
@@ -133,7 +136,9 @@ struct DictionaryMerge {
     private mutating func value(
         of expression: NSExpression, asking parts: inout StoreFetch.DictionaryColumns
     ) throws -> String? {
-        if let aggregate = RowAggregate(expression, of: fetch.entity) { return look(at: Self.ask(aggregate, nil, in: &parts)) }
+        if let aggregate = RowAggregate(expression, of: fetch.entity) {
+            return look(at: Self.ask(aggregate, nil, in: &parts))
+        }
         let name: String
         switch expression.expressionType {
         case .keyPath:

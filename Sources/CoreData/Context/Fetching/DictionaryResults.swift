@@ -41,7 +41,9 @@ enum DictionaryResults {
 
     /// Returns the key path of a column; nil for computed ones and aggregates of all rows.
     private static func keyPath(_ property: Any) -> String? {
-        guard let description = property as? NSExpressionDescription else { return StoreFetch.DictionaryColumns.name(of: property) }
+        guard let description = property as? NSExpressionDescription else {
+            return StoreFetch.DictionaryColumns.name(of: property)
+        }
         guard let expression = description.expression, expression.expressionType == .keyPath else { return nil }
         return expression.keyPath.hasPrefix("@") ? nil : expression.keyPath
     }

@@ -62,7 +62,8 @@ struct FetchExecutor<Result> {
     /// The fetch that the stores execute now, with the context's unsaved changes.
     func plan() throws -> FetchPlan {
         var plan = FetchPlan(
-            request: resolved, asked: resolved.fetch, overlay: try overlay(), usesBatches: context.usesBatches(resolved, request))
+            request: resolved, asked: resolved.fetch, overlay: try overlay(),
+            usesBatches: context.usesBatches(resolved, request))
         for store in resolved.stores {
             if let rows = context.rows(ofStore: store.number) { plan.sources.append((store, rows)) }
         }
@@ -74,7 +75,9 @@ struct FetchExecutor<Result> {
         request.includesPendingChanges ? try PendingOverlay(resolved, in: context) : nil
     }
 
-    func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] { try typed(objects(from: answers, plan)) }
+    func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] {
+        try typed(objects(from: answers, plan))
+    }
 
     /// Makes objects of the stores' answers, in order, and applies unsaved changes.
     private func objects(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [NSManagedObject] {
@@ -89,7 +92,8 @@ struct FetchExecutor<Result> {
             case .references(let references):
                 found = context.faults(
                     for: references, of: resolved.layout, store: store.number,
-                    inBatches: plan.usesBatches ? context.batches(of: request, resolved.layout, store: store.number) : nil)
+                    inBatches: plan.usesBatches
+                        ? context.batches(of: request, resolved.layout, store: store.number) : nil)
             default: continue
             }
             if objects.isEmpty { objects = found } else { objects += found }
@@ -98,7 +102,9 @@ struct FetchExecutor<Result> {
         if let overlay = plan.overlay {
             objects = isShared ? overlay.merged(intoSeveral: objects, in: context) : overlay.merged(into: objects)
         } else if isShared {
-            if !resolved.fetch.sortDescriptors.isEmpty { objects = context.sorted(objects, resolved.fetch.sortDescriptors) }
+            if !resolved.fetch.sortDescriptors.isEmpty {
+                objects = context.sorted(objects, resolved.fetch.sortDescriptors)
+            }
             objects = slice(objects)
         }
         if let keyPaths = request.relationshipKeyPathsForPrefetching, !objects.isEmpty {
@@ -186,7 +192,9 @@ struct FetchExecutor<Result> {
         if Result.self == NSManagedObject.self, let same = objects as? [Result] { return same }
         if let wanted = Result.self as? NSManagedObject.Type {
             let layouts = resolved.layout.model.layouts
-            let fits = resolved.layout.familyIndexes.allSatisfy { layouts[$0].managedObjectClass.isSubclass(of: wanted) }
+            let fits = resolved.layout.familyIndexes.allSatisfy {
+                layouts[$0].managedObjectClass.isSubclass(of: wanted)
+            }
             if fits, type(of: resolved.layout) == EntityLayout.self {
                 // Every object is an instance of `Result`, a class: both arrays hold the same
                 // references.

@@ -20,7 +20,9 @@ extension NSManagedObject {
         fireFaultIfNeeded()
         if flags.contains(.fault) { return NSArray() }
         let version = description.userInfoVersion
-        if let known = extras?.decoded(slot) as? FetchedObjects, known.userInfoVersion == version { return known.objects }
+        if let known = extras?.decoded(slot) as? FetchedObjects, known.userInfoVersion == version {
+            return known.objects
+        }
         let request = template.substituting(["FETCH_SOURCE": self, "FETCHED_PROPERTY": description]).makeFetchRequest()
         do {
             let found = NSArray(array: try context.fetch(request))

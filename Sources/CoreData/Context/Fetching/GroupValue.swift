@@ -22,7 +22,8 @@ enum GroupValue {
             default: return Self.converted(Self.sum(parts), kind)
             }
         case .average(let sum, let count, let kind):
-            guard let total = Self.sum(rows.compactMap { $0[sum] }), let count = Self.sum(rows.compactMap { $0[count] }),
+            guard let total = Self.sum(rows.compactMap { $0[sum] }),
+                let count = Self.sum(rows.compactMap { $0[count] }),
                 count.int64Value > 0
             else { return nil }
             if let decimal = total as? NSDecimalNumber {

@@ -326,7 +326,8 @@ open class NSFetchRequest<ResultType>: NSPersistentStoreRequest {
     open override var hash: Int { entityName?.hashValue ?? 0 }
 
     open override var description: String {
-        var text = "<NSFetchRequest> (entity: \(entityName ?? "none"); predicate: (\(predicate?.predicateFormat ?? "none"))"
+        var text =
+            "<NSFetchRequest> (entity: \(entityName ?? "none"); predicate: (\(predicate?.predicateFormat ?? "none"))"
         if let sortDescriptors, !sortDescriptors.isEmpty { text += "; sort: \(sortDescriptors)" }
         if fetchLimit > 0 { text += "; limit: \(fetchLimit)" }
         if fetchOffset > 0 { text += "; offset: \(fetchOffset)" }

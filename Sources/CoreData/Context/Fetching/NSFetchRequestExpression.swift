@@ -46,7 +46,9 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
         isCountOnlyRequest = countOnly
         super.init(
             operation: { values in
-                guard let request = values[0] as? any ExecutableFetch, let context = values[1] as? NSManagedObjectContext else {
+                guard let request = values[0] as? any ExecutableFetch,
+                    let context = values[1] as? NSManagedObjectContext
+                else {
                     return nil
                 }
                 return request.result(in: context, countOnly: countOnly)

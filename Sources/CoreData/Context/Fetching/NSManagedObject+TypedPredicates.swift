@@ -1,7 +1,8 @@
 extension NSManagedObject: PredicateObjectType {
     package static func typeCheck(of object: NSExpression) -> NSPredicate {
         NSComparisonPredicate(
-            leftExpression: object.appending("entity"), rightExpression: NSExpression(forConstantValue: EntitiesOfClass(self)),
+            leftExpression: object.appending("entity"),
+            rightExpression: NSExpression(forConstantValue: EntitiesOfClass(self)),
             modifier: .direct, type: .equalTo)
     }
 }

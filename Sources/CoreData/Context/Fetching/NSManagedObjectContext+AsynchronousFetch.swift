@@ -44,7 +44,9 @@ extension NSManagedObjectContext {
                     // Changes made or merged meanwhile may need rows that were not read.
                     let executor = FetchExecutor(handedOver.value, plan.request, in: self)
                     let now = try executor.plan()
-                    guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else { return try fetch(handedOver.value) }
+                    guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else {
+                        return try fetch(handedOver.value)
+                    }
                     return try asOperation { try executor.results(from: answers, now) }
                 }
             }

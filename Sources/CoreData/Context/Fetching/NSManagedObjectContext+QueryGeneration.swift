@@ -39,7 +39,8 @@ extension NSManagedObjectContext {
         guard parentContext == nil else {
             throw CoreDataErrors.make(
                 .persistentStoreUnsupportedRequestType,
-                "The context\(nameInMessages) has a parent, and reads what that has: it cannot be pinned to a generation of the stores.",
+                "The context\(nameInMessages) has a parent, and reads what that has: it cannot be pinned to a "
+                    + "generation of the stores.",
                 recovery: "Pin the context at the top, which has a coordinator.")
         }
         guard let generation else {
@@ -55,7 +56,8 @@ extension NSManagedObjectContext {
             throw CoreDataErrors.make(
                 .persistentStoreOperation,
                 "The generation is one of another coordinator's stores than those of the context\(nameInMessages).",
-                recovery: "Pin it to NSQueryGenerationToken.current, or to the token of a context with the same coordinator.")
+                recovery:
+                    "Pin it to NSQueryGenerationToken.current, or to the token of a context with the same coordinator.")
         }
         self.generation = pinned
     }

@@ -52,7 +52,9 @@ public final class NSQueryGenerationToken: NSObject, NSCopying, NSSecureCoding, 
             coder.failWithError(
                 CocoaError.error(
                     .coderReadCorrupt,
-                    userInfo: [NSLocalizedDescriptionKey: "The archive has a generation of stores that ended with the program."]))
+                    userInfo: [
+                        NSLocalizedDescriptionKey: "The archive has a generation of stores that ended with the program."
+                    ]))
             return nil
         }
         generation = nil
@@ -83,7 +85,9 @@ final class QueryGeneration: Sendable {
         let pinned = state.withLock { state in
             if let rows = state.rows { return rows[ObjectIdentifier(store)] }
             var rows: [ObjectIdentifier: (any RowSource)?] = [:]
-            for store in state.coordinator?.object?.persistentStores ?? [] { rows[ObjectIdentifier(store)] = .some(store.pinRows()) }
+            for store in state.coordinator?.object?.persistentStores ?? [] {
+                rows[ObjectIdentifier(store)] = .some(store.pinRows())
+            }
             state.rows = rows
             return rows[ObjectIdentifier(store)]
         }

@@ -34,8 +34,8 @@ struct PendingOverlay {
         }
         var condition: Condition?
         for list in [context.changes.updated, context.changes.inserted] {
-            for object in list.objects where context.belongs(object, request) && context.isIn(request.stores, object) && !isExcluded(object)
-            {
+            for object in list.objects
+            where context.belongs(object, request) && context.isIn(request.stores, object) && !isExcluded(object) {
                 let known = try condition ?? Condition(request)
                 condition = known
                 if try known.matches(object) { objects.append(object) }

@@ -19,7 +19,8 @@ final class SaveOrigin {
     let checkedObjects: [NSManagedObject]
 
     init(
-        context: NSManagedObjectContext, inserted: [NSManagedObject], updated: [NSManagedObject], deleted: [NSManagedObject],
+        context: NSManagedObjectContext, inserted: [NSManagedObject], updated: [NSManagedObject],
+        deleted: [NSManagedObject],
         checked: [NSManagedObject]
     ) {
         self.context = context

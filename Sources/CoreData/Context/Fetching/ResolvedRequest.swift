@@ -28,7 +28,8 @@ extension NSManagedObjectContext {
         fetch.offset = request.fetchOffset
         if request.resultType == .dictionaryResultType {
             fetch.shape = .dictionaries
-            var columns = StoreFetch.DictionaryColumns(properties: (request.propertiesToFetch ?? []).map { Self.named($0, layout) })
+            var columns = StoreFetch.DictionaryColumns(
+                properties: (request.propertiesToFetch ?? []).map { Self.named($0, layout) })
             if columns.properties.isEmpty {
                 columns.properties = layout.propertySlots.filter(\.isFetched).map(\.property)
             }

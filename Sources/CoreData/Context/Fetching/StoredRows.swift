@@ -150,7 +150,9 @@ public struct _StoredRow {
     package func destination(_ name: StaticString) -> StoredRowIdentity? {
         guard let entry = slot(name), entry.kind == .toOne else { return nil }
         let reference = snapshot.reference(entry.slot)
-        return source._withUnsafeGuaranteedRef { $0.identity(key: reference.key, layout: $0.layout(reference.layoutIndex)) }
+        return source._withUnsafeGuaranteedRef {
+            $0.identity(key: reference.key, layout: $0.layout(reference.layoutIndex))
+        }
     }
 
     /// Returns the identities of the rows of a to-many relationship, in order if it is ordered.
@@ -292,7 +294,8 @@ extension NSManagedObjectContext {
     ) throws -> _StoredRows? {
         if request.includesPendingChanges && (hasChanges || parentContext != nil) { return nil }
         let resolved = try resolve(request)
-        guard resolved.stores.count == 1, let store = resolved.stores.first, let stored = self.rows(ofStore: store.number),
+        guard resolved.stores.count == 1, let store = resolved.stores.first,
+            let stored = self.rows(ofStore: store.number),
             resolved.fetch.shape == .rows, case .rows(let rows) = try stored.fetch(resolved.fetch)
         else { return nil }
         let source = StoredRowSource(store: store, model: resolved.layout.model)

@@ -23,9 +23,11 @@ extension NSManagedObjectContext {
                     }
                 } catch {
                     Warnings.sayOnce(about: "changes of others") {
-                        "What others have saved cannot be read at present, and contexts show what they had: \(error.localizedDescription)"
+                        "What others have saved cannot be read at present, and contexts show what they had: "
+                            + "\(error.localizedDescription)"
                     }
-                    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) { [reference = self.reference] in
+                    DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + pause) {
+                        [reference = self.reference] in
                         reference.object?.readAgain(pause: min(pause * 2, Self.longestPause))
                     }
                 }

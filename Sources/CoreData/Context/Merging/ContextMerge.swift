@@ -46,7 +46,8 @@ final class ContextMerge {
         let others = context.otherChanges(than: changes)
         defer { withExtendedLifetime(others) {} }
         let count = changes.count + others.updated.count + others.deleted.count
-        let merge = ContextMerge(changes, in: context, tellsMerge: ContextNotification.didMerge.isWanted(forObjects: count))
+        let merge = ContextMerge(
+            changes, in: context, tellsMerge: ContextNotification.didMerge.isWanted(forObjects: count))
         merge.takeInsertions()
         merge.takeUpdates(found)
         merge.takeUpdates(others.updated)
@@ -115,7 +116,8 @@ final class ContextMerge {
         newest.forEachRow(of: found) { place, row in
             let object = found.objects[place]
             let isReread =
-                !object.flags.contains(.inserted) && takeUpdate(changes.updated[rows.places[found.places[place]]], object, row)
+                !object.flags.contains(.inserted)
+                && takeUpdate(changes.updated[rows.places[found.places[place]]], object, row)
             if isReread, count == place {
                 count += 1
             } else if isReread {
@@ -126,7 +128,9 @@ final class ContextMerge {
     }
 
     /// Gives an updated object its newest row. Returns whether its values were read again.
-    private func takeUpdate(_ objectID: @autoclosure () -> NSManagedObjectID, _ object: NSManagedObject, _ row: RowPointer?) -> Bool {
+    private func takeUpdate(
+        _ objectID: @autoclosure () -> NSManagedObjectID, _ object: NSManagedObject, _ row: RowPointer?
+    ) -> Bool {
         let wasLoaded = !object.flags.contains(.fault)
         newest.keepReplacedPage(of: object)
         take(row, object)
@@ -164,9 +168,12 @@ final class ContextMerge {
     // MARK: Deletions
 
     private func takeDeletions() {
-        guard let tables = changes.deletedRows, context.parentContext == nil else { return takeDeletions(changes.deleted) }
+        guard let tables = changes.deletedRows, context.parentContext == nil else {
+            return takeDeletions(changes.deleted)
+        }
         for rows in tables {
-            context.registry.objects(store: rows.store, root: rows.root, keys: rows.keys[...]).objects.forEach(takeDeletion)
+            context.registry.objects(store: rows.store, root: rows.root, keys: rows.keys[...]).objects.forEach(
+                takeDeletion)
         }
     }
 

@@ -41,7 +41,8 @@ final class FoundObjects: @unchecked Sendable {
             cache.prepareLookUps()
             for start in stride(from: 0, to: places.count, by: Self.chunk) {
                 // Not the objects' own keys: only their queue may read them.
-                chunks.append(cache.rows(for: places[start..<min(start + Self.chunk, places.count)].lazy.map { rows.keys[$0] }))
+                chunks.append(
+                    cache.rows(for: places[start..<min(start + Self.chunk, places.count)].lazy.map { rows.keys[$0] }))
             }
         }
         self.chunks = chunks

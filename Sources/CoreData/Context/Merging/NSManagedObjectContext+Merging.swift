@@ -42,7 +42,9 @@ extension NSManagedObjectContext {
         for context in contexts {
             var path = [context]
             while let parent = path.last?.parent { path.append(parent) }
-            for context in path.reversed() where !ordered.contains(where: { $0 === context }) { ordered.append(context) }
+            for context in path.reversed() where !ordered.contains(where: { $0 === context }) {
+                ordered.append(context)
+            }
         }
         return ordered
     }
@@ -64,7 +66,9 @@ extension NSManagedObjectContext {
         asOperation { asStep { ContextMerge.run(changes, keepingDeletions: keepingDeletions, found, in: self) } }
     }
 
-    private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil) -> [NSManagedObjectID] {
+    private static func objectIDs(_ value: Any?, _ coordinator: NSPersistentStoreCoordinator? = nil)
+        -> [NSManagedObjectID]
+    {
         func id(_ element: Any) -> NSManagedObjectID? {
             switch element {
             case let object as NSManagedObject: object.objectID
@@ -83,7 +87,8 @@ extension NSManagedObjectContext {
         case nil: return []
         case let other?:
             Warnings.sayOnce(about: "merged changes of type \(type(of: other))") {
-                "Changes to be merged are arrays or sets of objects, object IDs or their URIs; a value of type \(type(of: other)) is ignored."
+                "Changes to be merged are arrays or sets of objects, object IDs or their URIs; a value of type "
+                    + "\(type(of: other)) is ignored."
             }
             return []
         }

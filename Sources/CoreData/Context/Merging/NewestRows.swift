@@ -23,13 +23,16 @@ final class NewestRows {
 
     /// Calls a block with the row of an object; nil if no row is cached, and for a fault.
     func withRow<Value>(of object: NSManagedObject, _ body: (RowPointer?) -> Value) -> Value {
-        let snapshot = object.flags.contains(.fault) ? nil : source(near: object)?.cachedRow(object.key, of: object.layout)
+        let snapshot =
+            object.flags.contains(.fault) ? nil : source(near: object)?.cachedRow(object.key, of: object.layout)
         return withExtendedLifetime(snapshot) { body(snapshot?.row) }
     }
 
     /// Calls a block with the index and the row of each found object that is still in the context.
     func forEachRow(of found: FoundObjects, _ body: (Int, RowPointer?) -> Void) {
-        guard let first = found.objects.first, let cache = source(near: first)?.rowCache(of: first.layout), cache === found.cache else {
+        guard let first = found.objects.first, let cache = source(near: first)?.rowCache(of: first.layout),
+            cache === found.cache
+        else {
             for place in found.objects.indices where isHere(found.objects[place]) {
                 withRow(of: found.objects[place]) { body(place, $0) }
             }
@@ -46,7 +49,8 @@ final class NewestRows {
 
     /// Whether a found object is still in the context.
     private func isHere(_ object: NSManagedObject) -> Bool {
-        object.heldRegistry?.toOpaque() == Unmanaged.passUnretained(context.registry).toOpaque() && object.storeNumber >= 0
+        object.heldRegistry?.toOpaque() == Unmanaged.passUnretained(context.registry).toOpaque()
+            && object.storeNumber >= 0
             && object.flags.isDisjoint(with: [.invalid, .deletionSaved])
     }
 

@@ -54,7 +54,9 @@ extension NSManagedObjectContext {
     }
 
     /// Whether an object no longer exists, or is to be deleted.
-    func isGone(_ object: NSManagedObject) -> Bool { !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) }
+    func isGone(_ object: NSManagedObject) -> Bool {
+        !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
+    }
 
     /// The row of an object or fault without unsaved values; nil if the row is not known.
     func knownRow(of object: NSManagedObject) -> Snapshot? {

@@ -2,7 +2,11 @@
 
 extension NSManagedObjectContext {
     func updateMergeObserver() {
-        if automaticallyMergesChangesFromParent { mergingContexts?.add(self, reference) } else { mergingContexts?.remove(self) }
+        if automaticallyMergesChangesFromParent {
+            mergingContexts?.add(self, reference)
+        } else {
+            mergingContexts?.remove(self)
+        }
     }
 
     /// Stops the program where a context cannot be the parent of this one.
@@ -11,13 +15,16 @@ extension NSManagedObjectContext {
         while let context = ancestor {
             precondition(
                 context !== self,
-                "The context\(parent?.nameInMessages ?? "") cannot be the parent of the context\(nameInMessages), which is above it or the same."
+                "The context\(parent?.nameInMessages ?? "") cannot be the parent of the context\(nameInMessages), "
+                    + "which is above it or the same."
             )
             ancestor = context.parentContext
         }
         precondition(
             !changes.hasChangesToWrite,
-            "The parent of the context\(nameInMessages) cannot be changed: it has unsaved changes. Save or reset it first.")
+            "The parent of the context\(nameInMessages) cannot be changed: it has unsaved changes. Save or reset it "
+                + "first."
+        )
     }
 
     /// Adopts the permanent keys of objects saved to the parent that the parent has adopted.
@@ -31,9 +38,12 @@ extension NSManagedObjectContext {
         guard parentContext != nil, let serial = objectID.serial(in: registry.identities) else { return nil }
         if let permanent = registry.identities.permanentKey(ofSerial: serial, amongFirst: registry.permanentKeyCount) {
             return fault(
-                for: RowReference(key: permanent.key, layoutIndex: objectID.layout.index), of: objectID.layout, store: permanent.store)
+                for: RowReference(key: permanent.key, layoutIndex: objectID.layout.index), of: objectID.layout,
+                store: permanent.store)
         }
-        guard let store = try? persistentStoreCoordinator?.store(for: objectID.layout, assigned: nil) else { return nil }
+        guard let store = try? persistentStoreCoordinator?.store(for: objectID.layout, assigned: nil) else {
+            return nil
+        }
         return makeFault(key: -serial, of: objectID.layout, store: store.number)
     }
 
@@ -52,7 +62,9 @@ extension NSManagedObjectContext {
 
     /// Records the permanent key of an object, for contexts that know the object by a temporary ID.
     func noteKey(of object: NSManagedObject, inPlaceOf objectID: NSManagedObjectID) {
-        guard object.key > 0, !children.isEmpty || parentContext != nil, let serial = objectID.serial(in: registry.identities) else {
+        guard object.key > 0, !children.isEmpty || parentContext != nil,
+            let serial = objectID.serial(in: registry.identities)
+        else {
             return
         }
         registry.identities.note(

@@ -86,12 +86,16 @@ private struct ChildChanges {
     private func change() -> (inserted: [NSManagedObject], updated: [NSManagedObject?]) {
         let inserted = zip(batch.inserts, origin.insertedObjects).map(insert)
         let updated = batch.updates.map(object)
-        for (index, change) in batch.inserts.enumerated() { setAllValues(of: inserted[index], change, origin.insertedObjects[index]) }
+        for (index, change) in batch.inserts.enumerated() {
+            setAllValues(of: inserted[index], change, origin.insertedObjects[index])
+        }
         for (index, change) in batch.updates.enumerated() {
             if let object = updated[index] { setValues(of: object, change, origin.updatedObjects[index]) }
         }
         // All members are linked first: those of an ordered relationship also from their side.
-        let ordered = batch.relationshipChanges.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map { ($0, newMembers(of: $0)) }
+        let ordered = batch.relationshipChanges.filter { $0.layout.slots[$0.slot].kind == .orderedToMany }.map {
+            ($0, newMembers(of: $0))
+        }
         for change in batch.relationshipChanges { link(change) }
         for (change, new) in ordered { order(change, new) }
         for (object, source) in zip(inserted, origin.insertedObjects) { setTransientRelationships(of: object, source) }
@@ -111,12 +115,15 @@ private struct ChildChanges {
 
     private func object(_ reference: RowReference) -> NSManagedObject? {
         guard let model = parent.modelLayout, model.layouts.indices.contains(reference.layoutIndex) else { return nil }
-        return parent.objectOrFault(withChildKey: reference.key, of: model.layouts[reference.layoutIndex], store: rows.store)
+        return parent.objectOrFault(
+            withChildKey: reference.key, of: model.layouts[reference.layoutIndex], store: rows.store)
     }
 
     /// Inserts the parent's object for a new one of the child, under the same ID.
     private func insert(_ change: RowChange, _ source: NSManagedObject) -> NSManagedObject {
-        if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store), former.layout === change.layout {
+        if let former = parent.object(withChildKey: change.key, of: change.layout, store: rows.store),
+            former.layout === change.layout
+        {
             // The child has undone the deletion that it saved.
             let (wasNew, wasGone) = (former.flags.contains(.discarded), parent.isGone(former))
             parent.insertFormer(former)
@@ -150,17 +157,26 @@ private struct ChildChanges {
         for slot in object.layout.relationshipSlots where !object.layout.slots[slot].isTransient {
             if object.layout.slots[slot].kind.isToMany {
                 for member in object.toManyMembers(slot).objects {
-                    if parent.isGone(member) { object.removeMember(member, slot: slot) } else { object.removeRelated(member, slot: slot) }
+                    if parent.isGone(member) {
+                        object.removeMember(member, slot: slot)
+                    } else {
+                        object.removeRelated(member, slot: slot)
+                    }
                 }
             } else if let destination = object.toOne(slot) {
-                if parent.isGone(destination) { set(.stored(.null), object, slot) } else { object.setToOne(nil, slot: slot) }
+                if parent.isGone(destination) {
+                    set(.stored(.null), object, slot)
+                } else {
+                    object.setToOne(nil, slot: slot)
+                }
             }
         }
     }
 
     /// Assigns a new object to the child's store if the coordinator would choose another store.
     private func keepStore(of object: NSManagedObject, _ change: RowChange) {
-        guard let coordinator = parent.persistentStoreCoordinator, let store = parent.registry.store(number: rows.store),
+        guard let coordinator = parent.persistentStoreCoordinator,
+            let store = parent.registry.store(number: rows.store),
             (try? coordinator.store(for: change.layout, assigned: nil)) !== store
         else { return }
         parent.newObjects.assign(object, to: store)
@@ -215,7 +231,8 @@ private struct ChildChanges {
     /// Copies transient attributes, which are in no row.
     private func setTransientValues(of object: NSManagedObject, _ source: NSManagedObject) {
         guard let transient = source.extras?.transient else { return }
-        for property in object.layout.slots where property.index >= object.layout.storedCount && transient.has(property.index) {
+        for property in object.layout.slots
+        where property.index >= object.layout.storedCount && transient.has(property.index) {
             if property.kind == .toOne || property.kind.isToMany || property.composite != nil { continue }
             let value = transient.value(property.index)
             if object.equals(object.currentValue(property.index), value, property) { continue }
@@ -249,11 +266,15 @@ private struct ChildChanges {
     /// The parent's object for one of the child.
     private func counterpart(_ object: NSManagedObject) -> NSManagedObject? {
         if object.isDeleted || object.storeNumber < 0 { return nil }
-        return self.object(RowReference(key: object.key, layoutIndex: object.layout.index)).flatMap { parent.isGone($0) ? nil : $0 }
+        return self.object(RowReference(key: object.key, layoutIndex: object.layout.index)).flatMap {
+            parent.isGone($0) ? nil : $0
+        }
     }
 
     private func owner(of change: RelationshipChange) -> NSManagedObject? {
-        object(RowReference(key: change.ownerKey, layoutIndex: change.layout.index)).flatMap { parent.isGone($0) ? nil : $0 }
+        object(RowReference(key: change.ownerKey, layoutIndex: change.layout.index)).flatMap {
+            parent.isGone($0) ? nil : $0
+        }
     }
 
     private func link(_ change: RelationshipChange) {
@@ -307,7 +328,8 @@ private struct ChildChanges {
                 if let object, let row = try made.row(of: object) { return row }
                 throw CoreDataErrors.make(
                     .managedObjectReferentialIntegrity,
-                    "A \(change.layout.name) that a child context saved was deleted by its parent\(parent.nameInMessages) meanwhile.",
+                    "A \(change.layout.name) that a child context saved was deleted by its "
+                        + "parent\(parent.nameInMessages) meanwhile.",
                     recovery: "Look at prepareForDeletion, willSave and observers of the parent.")
             })
     }

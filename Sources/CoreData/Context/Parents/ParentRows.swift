@@ -89,7 +89,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
             var plan = plan
             plan.excludedKeys = Set(
                 plan.excludedKeys.map { key in
-                    parent.object(withChildKey: key, of: plan.entity, store: store).map(parent.childKey) ?? parent.latestKey(key)
+                    parent.object(withChildKey: key, of: plan.entity, store: store).map(parent.childKey)
+                        ?? parent.latestKey(key)
                 })
             if !parent.hasChanges || plan.shape == .dictionaries {
                 guard let answer = try source?.fetch(plan) else { return .rows(FetchedRows()) }
@@ -112,7 +113,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
         let objects = try executor.results()
         if plan.shape == .references {
             return .references(
-                FetchedReferences(objects.lazy.map { RowReference(key: self.parent.childKey(of: $0), layoutIndex: $0.layout.index) }))
+                FetchedReferences(
+                    objects.lazy.map { RowReference(key: self.parent.childKey(of: $0), layoutIndex: $0.layout.index) }))
         }
         return .rows(try rows(of: objects))
     }
@@ -139,7 +141,9 @@ final class ParentRows: RowSource, @unchecked Sendable {
             for index in fetched.rows.indices {
                 guard let object = table.find(fetched.rows[index].rowKey).flatMap({ tryRetain($0) }) else { continue }
                 objects.append(object)
-                guard !object.flags.contains(.fault), let row = object.committedRow, row != fetched.rows[index] else { continue }
+                guard !object.flags.contains(.fault), let row = object.committedRow, row != fetched.rows[index] else {
+                    continue
+                }
                 fetched.rows[index] = row
                 fetched.pages.append(row.rowPage.takeUnretainedValue())
             }
@@ -158,7 +162,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
             if !parent.hasChanges, slot.kind.isToMany, let source {
                 var related = try source.relatedRows(toAll: keys.map(parent.latestKey), through: slot, of: entity)
                 if let destination = related.rows.rows.first {
-                    related.rows = withRegisteredRows(related.rows, of: entity.model.layouts[destination.rowLayoutIndex])
+                    related.rows = withRegisteredRows(
+                        related.rows, of: entity.model.layouts[destination.rowLayoutIndex])
                 }
                 return related
             }
@@ -181,7 +186,9 @@ final class ParentRows: RowSource, @unchecked Sendable {
             guard let first = rows.rows.first else { return rows }
             return withRegisteredRows(rows, of: entity.model.layouts[first.rowLayoutIndex])
         }
-        guard let object = registered ?? parent.objectOrFault(withChildKey: key, of: entity, store: store) else { return FetchedRows() }
+        guard let object = registered ?? parent.objectOrFault(withChildKey: key, of: entity, store: store) else {
+            return FetchedRows()
+        }
         var rows = RowsOfObjects(parent, expectedRows: 1)
         // Without a row there are no relationships, and the object must not learn that.
         guard try rows.row(of: object) != nil else { return FetchedRows() }
@@ -189,7 +196,8 @@ final class ParentRows: RowSource, @unchecked Sendable {
         let formerFailure = parent.readFailure
         parent.readFailure = nil
         defer { parent.readFailure = formerFailure }
-        let members = slot.kind.isToMany ? object.toManyMembers(slot.index).objects : object.toOne(slot.index).map { [$0] } ?? []
+        let members =
+            slot.kind.isToMany ? object.toManyMembers(slot.index).objects : object.toOne(slot.index).map { [$0] } ?? []
         if let failure = parent.readFailure { throw failure }
         return try self.rows(of: members)
     }

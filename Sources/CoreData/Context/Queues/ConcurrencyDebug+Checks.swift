@@ -21,12 +21,15 @@ extension ConcurrencyDebug {
         // Optimized code prints this message, too, unlike the message of a failed precondition.
         fatalError(
             "Concurrency violation: \(subject) belongs to the \(isMain ? "main" : "private") queue of the context"
-                + "\(context.nameInMessages), but was used on \(currentPlace). Use it within perform or performAndWait of its "
+                + "\(context.nameInMessages), but was used on \(currentPlace). Use it within perform or "
+                + "performAndWait of its "
                 + "context. Called by:\n" + callers.joined(separator: "\n"))
     }
 
     private static var currentPlace: String {
-        let thread = Thread.isMainThread ? "the main thread" : Thread.current.name.flatMap { $0.isEmpty ? nil : "the thread '\($0)'" }
+        let thread =
+            Thread.isMainThread
+            ? "the main thread" : Thread.current.name.flatMap { $0.isEmpty ? nil : "the thread '\($0)'" }
         if let other = CurrentContext.innermost { return "the queue of another context\(other.nameInMessages)" }
         return thread ?? "a thread that runs no work of a context"
     }

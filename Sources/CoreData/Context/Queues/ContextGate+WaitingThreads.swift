@@ -65,7 +65,8 @@ extension ContextGate {
         func giveUp() {
             for gate in kept { gate.waitingKeepers += 1 }
             for (_, gate) in reserved { gate.waitingKeepers += 1 }
-            for place in work.held.indices where !work.held[place].isKept && !work.held[place].isReserved && !work.held[place].isAway {
+            for place in work.held.indices
+            where !work.held[place].isKept && !work.held[place].isReserved && !work.held[place].isAway {
                 work.held[place].isAway = true
                 work.held[place].gate.isTaken = false
                 work.held[place].gate.suspendedCount += 1
@@ -102,7 +103,11 @@ extension ContextGate {
             if other === self { return false }
             // The main thread continues after the block that it runs for another thread.
             if isPaused, other.work === work { return true }
-            if isMainRequest, other.isMainThread, other.isBusyOnMainQueue || other.keepsAny && !mayGoOnWithout && !keepsAny { return true }
+            if isMainRequest, other.isMainThread,
+                other.isBusyOnMainQueue || other.keepsAny && !mayGoOnWithout && !keepsAny
+            {
+                return true
+            }
             return isHeldUp(byReservationOf: other) || wants { gate in other.kept.contains { $0 === gate } }
         }
 

@@ -90,14 +90,18 @@ final class ContextGate: @unchecked Sendable {
         }
 
         /// Returns a thread whose reserved gate another one waits for, in a ring through `thread`.
-        private static func reservation(inRingThrough thread: WaitingThread, _ others: [WaitingThread]) -> WaitingThread? {
+        private static func reservation(inRingThrough thread: WaitingThread, _ others: [WaitingThread])
+            -> WaitingThread?
+        {
             var paths = [[thread]]
             var seen: Set<ObjectIdentifier> = []
             while let path = paths.popLast(), let last = path.last {
                 for other in others where last.isHeldUp(by: other) {
                     if other === thread {
                         let ring = path + [thread]
-                        if let place = ring.indices.dropFirst().first(where: { ring[$0 - 1].isHeldUp(byReservationOf: ring[$0]) }) {
+                        if let place = ring.indices.dropFirst().first(where: {
+                            ring[$0 - 1].isHeldUp(byReservationOf: ring[$0])
+                        }) {
                             return ring[place]
                         }
                     } else if seen.insert(ObjectIdentifier(other)).inserted {
@@ -136,7 +140,9 @@ final class ContextGate: @unchecked Sendable {
             if mainThread?.reservesAny == true { return nil }
             let runsAny = mainThread?.keepsAny != true
             func isInTurn(_ thread: WaitingThread) -> Bool { runsAny || thread.mayGoOnWithout || thread.keepsAny }
-            guard let place = mainRequests.firstIndex(where: { isInTurn($0.thread) && $0.thread.canGoOn }) else { return nil }
+            guard let place = mainRequests.firstIndex(where: { isInTurn($0.thread) && $0.thread.canGoOn }) else {
+                return nil
+            }
             let request = mainRequests.remove(at: place)
             request.thread.takeNeeded()
             return request

@@ -167,7 +167,9 @@ enum CurrentContext {
         }
     }
 
-    static func isActive(_ context: NSManagedObjectContext) -> Bool { ThreadWork.current.contexts.contains { $0 === context } }
+    static func isActive(_ context: NSManagedObjectContext) -> Bool {
+        ThreadWork.current.contexts.contains { $0 === context }
+    }
 
     /// The context of the innermost block, or nil outside of any.
     static var innermost: NSManagedObjectContext? { ThreadWork.current.contexts.last as? NSManagedObjectContext }

@@ -44,7 +44,9 @@ final class ThreadWork: @unchecked Sendable {
     }()
 
     static var current: ThreadWork {
-        if let pointer = pthread_getspecific(key) { return Unmanaged<ThreadWork>.fromOpaque(pointer).takeUnretainedValue() }
+        if let pointer = pthread_getspecific(key) {
+            return Unmanaged<ThreadWork>.fromOpaque(pointer).takeUnretainedValue()
+        }
         let work = ThreadWork()
         pthread_setspecific(key, Unmanaged.passRetained(work).toOpaque())
         return work
@@ -131,7 +133,9 @@ final class ThreadWork: @unchecked Sendable {
     func end(_ request: MainRequest, _ lent: Lending) {
         operations = lent.operations
         mainEvents = lent.mainEvents
-        for place in held.indices.dropFirst(lent.held) { request.thread.work.held[place - lent.held].isAway = held[place].isAway }
+        for place in held.indices.dropFirst(lent.held) {
+            request.thread.work.held[place - lent.held].isAway = held[place].isAway
+        }
         held.removeLast(held.count - lent.held)
         contexts.removeLast(contexts.count - lent.contexts)
         for place in held.indices { held[place].keepers -= 1 }

@@ -55,7 +55,8 @@ struct KeyAssignment {
             if store.isReadOnly {
                 throw CoreDataErrors.storeIsReadOnly(
                     [store],
-                    "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: new objects of \(root.name) cannot be "
+                    "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: new objects of "
+                        + "\(root.name) cannot be "
                         + "saved in it.")
             }
             if rows.needsObjects || !rows.keysAreConsecutive {

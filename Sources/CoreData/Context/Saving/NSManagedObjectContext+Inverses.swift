@@ -25,7 +25,9 @@ extension NSManagedObjectContext {
             }
         }
         var settlement = EndSettlement(self)
-        objects.updated.forEachUnretained { if !$0.layout.relationshipSlots.isEmpty { settlement.releaseFormer(of: $0) } }
+        objects.updated.forEachUnretained {
+            if !$0.layout.relationshipSlots.isEmpty { settlement.releaseFormer(of: $0) }
+        }
         changed += settlement.changed
         if hasOneSided || !changed.isEmpty { absorbing { processPendingChanges() } }
         return changed
@@ -47,7 +49,8 @@ extension NSManagedObjectContext {
             for slot in object.extras?.oneSided?.slots ?? [] {
                 try object.maintainInverse(slot) { destination in
                     guard destination.registry === registry,
-                        destination.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .invalid]),
+                        destination.flags.isDisjoint(with: [.inaccessible, .deletedElsewhere, .deletionSaved, .invalid]
+                        ),
                         // Not fired: a missing row is no reason to delete it, or to stop.
                         try load(destination)
                     else { return false }
@@ -65,13 +68,16 @@ extension NSManagedObjectContext {
             guard let destination = value.destination else { return }
             if destination.flags.contains(.inserted), destination.flags.isDisjoint(with: .rowIsGone) { return }
             let property = object.layout.slots[slot]
-            guard property.inverseSlot >= 0, lacksSide(destination, property, of: object), object.differsFromCommitted(property) else {
+            guard property.inverseSlot >= 0, lacksSide(destination, property, of: object),
+                object.differsFromCommitted(property)
+            else {
                 return
             }
             // Set to another object after a refresh, it is no longer related to this one.
             let isTaken =
                 !property.inverseIsToMany && destination.flags.contains(.updated)
-                && destination.differsFromCommitted(destination.layout.slots[property.inverseSlot(in: destination.layout)])
+                && destination.differsFromCommitted(
+                    destination.layout.slots[property.inverseSlot(in: destination.layout)])
             if !isTaken, try complete(destination, property, with: object, &changed) { return }
             object.store(.null, slot: slot)
             object.extras?.setToOne(slot, nil)
@@ -79,10 +85,13 @@ extension NSManagedObjectContext {
         }
     }
 
-    private func completeManyToMany(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws {
+    private func completeManyToMany(_ object: NSManagedObject, _ changed: inout ContiguousArray<NSManagedObject>) throws
+    {
         for (slot, state) in object.extras?.allToMany ?? [] where !state.added.isEmpty {
             let property = object.layout.slots[slot]
-            guard property.inverseIsToMany, !property.isTransient, property.isWritingSide(in: object.layout) else { continue }
+            guard property.inverseIsToMany, !property.isTransient, property.isWritingSide(in: object.layout) else {
+                continue
+            }
             for member in state.added.objects where lacksSide(member, property, of: object) {
                 if try complete(member, property, with: object, &changed) { continue }
                 object.removeMember(member, slot: slot)
@@ -92,7 +101,8 @@ extension NSManagedObjectContext {
     }
 
     /// Whether a destination may lack its end. Fast: called for each changed relationship.
-    private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot, of object: NSManagedObject) -> Bool {
+    private func lacksSide(_ destination: NSManagedObject, _ property: PropertySlot, of object: NSManagedObject) -> Bool
+    {
         let flags = destination.flags
         if flags.isDisjoint(with: .known) || !flags.isDisjoint(with: .rowIsGone) { return true }
         // A new object has no row that another writer could delete.
@@ -112,7 +122,8 @@ extension NSManagedObjectContext {
     ) throws -> Bool {
         if !destination.flags.isDisjoint(with: [.rowIsGone, .deletionSaved]) { return false }
         // An invalid destination is rejected when the object is written.
-        guard destination.registry === registry, destination.storeNumber >= 0, !destination.flags.contains(.invalid) else { return true }
+        guard destination.registry === registry, destination.storeNumber >= 0, !destination.flags.contains(.invalid)
+        else { return true }
         // The fault is not fired: a missing row is no reason to delete it, or to stop the program.
         guard try load(destination) else { return false }
         let slot = property.inverseSlot(in: destination.layout)

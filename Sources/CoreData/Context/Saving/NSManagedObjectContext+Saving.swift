@@ -44,7 +44,9 @@ extension NSManagedObjectContext {
         try asSave { coordinator in try writeChanges(of: request, coordinator) }
     }
 
-    private func writeChanges(of request: NSSaveChangesRequest, _ coordinator: NSPersistentStoreCoordinator) throws -> WrittenChanges {
+    private func writeChanges(of request: NSSaveChangesRequest, _ coordinator: NSPersistentStoreCoordinator) throws
+        -> WrittenChanges
+    {
         func named(_ objects: Set<NSManagedObject>?, among list: ChangeList) -> ContiguousArray<NSManagedObject> {
             guard let objects, !objects.isEmpty else { return [] }
             return list.objects.filter { objects.contains($0) }
@@ -87,7 +89,8 @@ extension NSManagedObjectContext {
 
     /// All pending changes.
     private func pendingObjects() -> SavedObjects {
-        SavedObjects(inserted: changes.inserted.objects, updated: changes.updated.objects, deletions: changes.deleted.objects)
+        SavedObjects(
+            inserted: changes.inserted.objects, updated: changes.updated.objects, deletions: changes.deleted.objects)
     }
 
     private func callWillSave() throws {
@@ -169,15 +172,21 @@ extension NSManagedObjectContext {
                     markUnsaved(objects)
                     throw CoreDataErrors.make(
                         .managedObjectMerge,
-                        "The save met conflicts again and again: other writers changed the same rows \(rounds) times meanwhile.")
+                        "The save met conflicts again and again: other writers changed the same rows \(rounds) times "
+                            + "meanwhile."
+                    )
                 }
                 let settled: ContiguousArray<NSManagedObject>
                 do {
                     let conflictsBefore = past ?? PastConflicts(drawnIn: drawnIn)
                     past = conflictsBefore
-                    settled = try absorbing { try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve() }
+                    settled = try absorbing {
+                        try ConflictResolution(conflicts, after: conflictsBefore, in: self).resolve()
+                    }
                     conflictsBefore.drawnIn.formUnion(settled)
-                    if remaining == nil { conflictsBefore.drawnIn.formUnion(try completeInverses(of: pendingObjects())) }
+                    if remaining == nil {
+                        conflictsBefore.drawnIn.formUnion(try completeInverses(of: pendingObjects()))
+                    }
                     checkEnds()
                     // The resolution may have changed objects that were not to be saved before.
                     try callWillSave()

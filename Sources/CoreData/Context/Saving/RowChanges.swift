@@ -16,7 +16,9 @@ struct RowChanges {
         }
         try fillIn(pending, object)
         var change = RowChange(layout: layout, key: object.key, base: nil, values: pending)
-        if takesAPlace, let deletedRow = object.extras?.deletedRow { change.insertedVersion = Self.version(after: deletedRow) }
+        if takesAPlace, let deletedRow = object.extras?.deletedRow {
+            change.insertedVersion = Self.version(after: deletedRow)
+        }
         return change
     }
 
@@ -42,7 +44,8 @@ struct RowChanges {
         var restored: [(object: NSManagedObject, slot: Int)] = []
         for slot in object.layout.relationshipSlots where slot < object.layout.storedCount && pending.has(slot) {
             // A value that the program set is an object, not a reference.
-            guard let reference = pending.value(slot).reference, let layout = context.modelLayout?.layouts[reference.layoutIndex],
+            guard let reference = pending.value(slot).reference,
+                let layout = context.modelLayout?.layouts[reference.layoutIndex],
                 let store = context.registry.store(number: Int(object.storeNumber))
             else { continue }
             let destination = context.object(with: NSManagedObjectID(key: reference.key, layout: layout, store: store))
@@ -60,7 +63,9 @@ struct RowChanges {
                     if destination.toOne(inverse) !== object { pending.set(slot, .null) }
                     continue
                 }
-                let leadsBack = !current.isNull(inverse) && context.registry.currentKey(current.reference(inverse).key) == object.key
+                let leadsBack =
+                    !current.isNull(inverse)
+                    && context.registry.currentKey(current.reference(inverse).key) == object.key
                 if !leadsBack {
                     if destination.flags.isDisjoint(with: .known), !destination.flags.contains(.fault) {
                         context.adoptCommitted(current, destination)
@@ -84,7 +89,8 @@ struct RowChanges {
     /// - Parameter relationships: The slots of its changed to-many relationships.
     func row(of object: NSManagedObject, touching relationships: [Int] = []) -> RowChange {
         RowChange(
-            layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)), values: nil,
+            layout: object.layout, key: object.key, base: object.committedRow.map(Snapshot.init(retaining:)),
+            values: nil,
             touchesVersionOnly: !relationships.isEmpty, changedToMany: relationships)
     }
 
@@ -103,12 +109,15 @@ struct RowChanges {
         let layout = object.layout
         let base = object.committedRow.map(Snapshot.init(retaining:))
         let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
-        let changed = hasToMany ? object.extras?.allToMany.filter { $0.state.hasChanges && !layout.slots[$0.slot].isTransient } : nil
+        let changed =
+            hasToMany
+            ? object.extras?.allToMany.filter { $0.state.hasChanges && !layout.slots[$0.slot].isTransient } : nil
         let changedToMany = changed?.map(\.slot) ?? []
         if let pending = object.pending {
             let values = try changedValues(pending, object)
             if !values.mask.isEmpty {
-                return RowChange(layout: layout, key: object.key, base: base, values: values, changedToMany: changedToMany)
+                return RowChange(
+                    layout: layout, key: object.key, base: base, values: values, changedToMany: changedToMany)
             }
         }
         return changedToMany.isEmpty ? nil : row(of: object, touching: changedToMany)
@@ -116,9 +125,13 @@ struct RowChanges {
 
     /// Returns the change of an object with transient changes only, for a parent context.
     func transientUpdate(of object: NSManagedObject) -> RowChange? {
-        guard context.parentContext != nil, object.extras != nil, let tracked = object.pending?.tracked else { return nil }
+        guard context.parentContext != nil, object.extras != nil, let tracked = object.pending?.tracked else {
+            return nil
+        }
         let slots = object.layout.slots
-        let isChanged = (object.layout.storedCount..<slots.count).contains { slots[$0].isTransient && tracked.contains($0) }
+        let isChanged = (object.layout.storedCount..<slots.count).contains {
+            slots[$0].isTransient && tracked.contains($0)
+        }
         return isChanged ? row(of: object) : nil
     }
 
@@ -151,10 +164,13 @@ struct RowChanges {
     @inline(__always)
     private func checkSaved(_ destination: NSManagedObject, from object: NSManagedObject, _ slot: Int) throws {
         if destination.storeNumber == object.storeNumber, object.storeNumber >= 0 {
-            if destination.flags.isDisjoint(with: [.deleted, .deletionSaved]), destination.heldRegistry != nil { return }
+            if destination.flags.isDisjoint(with: [.deleted, .deletionSaved]), destination.heldRegistry != nil {
+                return
+            }
             return try checkThere(destination, from: object, slot)
         }
-        throw destination.flags.contains(.discarded) ? deleted(destination, of: object, slot) : unsaved(destination, of: object, slot)
+        throw destination.flags.contains(.discarded)
+            ? deleted(destination, of: object, slot) : unsaved(destination, of: object, slot)
     }
 
     /// Rejects a deleted destination that the program has set. Delete rules have removed the
@@ -170,9 +186,14 @@ struct RowChanges {
         let property = object.layout.slots[slot]
         return ValidationErrors.make(
             .managedObjectValidation, object, property, destination,
-            "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which "
-                + (destination.flags.contains(.deleted) ? "is to be deleted." : "was deleted."), form: ValidationText.gone(property.name),
-            recovery: "Set the relationship to nil or to another \(destination.layout.name), or take the deletion back with insert(_:).")
+            "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) leads to "
+                + "\(destination.descriptionOfIdentity), which "
+                + (destination.flags.contains(.deleted) ? "is to be deleted." : "was deleted."),
+            form: ValidationText.gone(property.name),
+            recovery:
+                "Set the relationship to nil or to another \(destination.layout.name), or take the deletion back "
+                + "with insert(_:)."
+        )
     }
 
     private func unsaved(_ destination: NSManagedObject, of object: NSManagedObject, _ slot: Int) -> NSError {
@@ -180,13 +201,16 @@ struct RowChanges {
         if destination.storeNumber >= 0, object.storeNumber >= 0 {
             return CoreDataErrors.make(
                 .managedObjectExternalRelationship,
-                "\(place) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which is in another store.",
-                recovery: "Relationships cannot cross stores: use a fetched property, or assign both objects to one store.",
+                "\(place) of \(object.descriptionOfIdentity) leads to \(destination.descriptionOfIdentity), which is "
+                    + "in another store.",
+                recovery:
+                    "Relationships cannot cross stores: use a fetched property, or assign both objects to one store.",
                 userInfo: [NSAffectedObjectsErrorKey: [object, destination]])
         }
         return CoreDataErrors.make(
             .managedObjectReferentialIntegrity,
-            "\(place) of \(object.descriptionOfIdentity) leads to a \(destination.layout.name) that is not part of the context and was never saved.",
+            "\(place) of \(object.descriptionOfIdentity) leads to a \(destination.layout.name) that is not part of "
+                + "the context and was never saved.",
             recovery: "Insert the destination into the context, or set the relationship to nil.",
             userInfo: [NSAffectedObjectsErrorKey: [object]])
     }

@@ -52,13 +52,17 @@ struct SaveAttempt {
         var restored: [(object: NSManagedObject, slot: Int)] = []
         var unwrittenEnds: [NSManagedObject] = []
         var isOneStore = true
-        objects.inserted.forEachUnretained { if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false } }
+        objects.inserted.forEachUnretained {
+            if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false }
+        }
         if isOneStore, let first = objects.inserted.first {
             let batch = batch(for: first)
             batch.inserted = objects.inserted
             batch.batch.inserts.reserveCapacity(objects.inserted.count)
             let target = batch.batch
-            try objects.inserted.forEachUnretained { try Self.collectInsertion(of: $0, changes, into: target, &restored, &unwrittenEnds) }
+            try objects.inserted.forEachUnretained {
+                try Self.collectInsertion(of: $0, changes, into: target, &restored, &unwrittenEnds)
+            }
         } else {
             for object in objects.inserted {
                 let batch = batch(for: object)
@@ -106,7 +110,9 @@ struct SaveAttempt {
         let objects = named.union(unwrittenEnds)
         if objects.isEmpty { return }
         var written = Set<NSManagedObject>()
-        for batch in batches.values { for list in [batch.inserted, batch.updated, batch.deleted] { written.formUnion(list) } }
+        for batch in batches.values {
+            for list in [batch.inserted, batch.updated, batch.deleted] { written.formUnion(list) }
+        }
         for object in objects.subtracting(written) {
             let batch = batch(for: object)
             batch.batch.versionChecks.append(changes.row(of: object))
@@ -151,7 +157,8 @@ struct SaveAttempt {
             try Self.save(try targets()[...], &written)
         } catch let found as StoreConflicts {
             if written.stores.isEmpty { throw found }
-            throw incomplete(written, failed: found.store, found.batch, reason: "it reported conflicts with other writers")
+            throw incomplete(
+                written, failed: found.store, found.batch, reason: "it reported conflicts with other writers")
         } catch let failure as StoreFailure {
             if written.stores.isEmpty { throw failure.error }
             throw incomplete(
@@ -171,12 +178,16 @@ struct SaveAttempt {
             if store.isReadOnly, context.parentContext == nil {
                 throw CoreDataErrors.storeIsReadOnly(
                     [store],
-                    "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its \(batch.batch.inserts.count) inserted, "
-                        + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects cannot be saved.")
+                    "The store \(StoreName.text(type: store.type, url: store.url)) is read-only: its "
+                        + "\(batch.batch.inserts.count) inserted, "
+                        + "\(batch.batch.updates.count) changed and \(batch.batch.deletes.count) deleted objects "
+                        + "cannot be saved."
+                )
             }
             if rows.needsObjects {
                 batch.batch.origin = SaveOrigin(
-                    context: context, inserted: Array(batch.inserted), updated: Array(batch.updated), deleted: Array(batch.deleted),
+                    context: context, inserted: Array(batch.inserted), updated: Array(batch.updated),
+                    deleted: Array(batch.deleted),
                     checked: Array(batch.checked))
                 for object in batch.inserted where object.key > 0 && object.extras?.objectID?.isTemporaryID ?? true {
                     context.adoptPermanentID(object, in: store)
@@ -231,7 +242,8 @@ struct SaveAttempt {
         SaveCompletion(context).finish(written)
         return CoreDataErrors.make(
             .persistentStoreIncompleteSave,
-            "The store at \(store.url?.path ?? "?") could not be saved (\(reason)), but \(written.stores.count) other store(s) were.",
+            "The store at \(store.url?.path ?? "?") could not be saved (\(reason)), but \(written.stores.count) "
+                + "other store(s) were.",
             recovery: "The changes that were not saved are still pending: resolve the cause and save again.",
             userInfo: [
                 NSAffectedStoresErrorKey: [store],

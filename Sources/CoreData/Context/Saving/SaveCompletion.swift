@@ -42,11 +42,15 @@ struct SaveCompletion {
             context.registry.noteOwnInsertions(insertedObjects)
         }
         context.endReferences(to: deletedObjects + written.objects.inaccessible + written.objects.discarded)
-        for object in written.objects.discarded where object.flags.contains(.discarded) { context.endDiscarding(of: object) }
+        for object in written.objects.discarded where object.flags.contains(.discarded) {
+            context.endDiscarding(of: object)
+        }
         // Objects that were touched without a persistent change are clean again, too.
         for object in written.objects.updated where object.flags.contains(.updated) && !object.hasPersistentChanges {
             let relationships = object.extras?.allToMany ?? []
-            if relationships.contains(where: { $0.state.hasChanges && !object.layout.slots[$0.slot].isTransient }) { continue }
+            if relationships.contains(where: { $0.state.hasChanges && !object.layout.slots[$0.slot].isTransient }) {
+                continue
+            }
             context.changes.takeBackChanges(of: object)
             object.dropPendingValues()
             for (_, state) in relationships { state.changesWereSaved() }
@@ -73,7 +77,8 @@ struct SaveCompletion {
     }
 
     private func forgetTemporaryID(of object: NSManagedObject) {
-        guard let objectID = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }), objectID.isTemporaryID else { return }
+        guard let objectID = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }), objectID.isTemporaryID
+        else { return }
         context.newObjects.forget(objectID)
         object.extras?.objectID = nil
         context.noteKey(of: object, inPlaceOf: objectID)
@@ -151,7 +156,9 @@ struct SaveCompletion {
     private var commonUserInfo: [AnyHashable: Any] {
         var userInfo = [AnyHashable: Any](minimumCapacity: 5)
         userInfo[NSManagedObjectContext.NotificationKey.sourceContext.rawValue] = context
-        if let generation = context.queryGenerationToken { userInfo[NSManagedObjectContextQueryGenerationKey] = generation }
+        if let generation = context.queryGenerationToken {
+            userInfo[NSManagedObjectContextQueryGenerationKey] = generation
+        }
         return userInfo
     }
 
@@ -164,7 +171,8 @@ struct SaveCompletion {
         // First, so that blocks that an observer enqueues find merging contexts up to date.
         context.tellOthers {
             SavedObjectIDs(
-                inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID), deleted: deletedObjects.map(\.objectID))
+                inserted: insertedObjects.map(\.objectID), updated: updatedObjects.map(\.objectID),
+                deleted: deletedObjects.map(\.objectID))
         }
         let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
         if ContextNotification.didSave.isWanted(forObjects: count) {
@@ -173,7 +181,8 @@ struct SaveCompletion {
                 savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil }
                 ?? NSManagedObjectContext.set(of: insertedObjects)
             userInfo[NSUpdatedObjectsKey] =
-                savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil } ?? NSManagedObjectContext.set(of: updatedObjects)
+                savedSets.updated.flatMap { $0.count == updatedObjects.count ? $0 : nil }
+                ?? NSManagedObjectContext.set(of: updatedObjects)
             userInfo[NSDeletedObjectsKey] = NSManagedObjectContext.set(of: deletedObjects)
             NotificationCenter.default.post(name: ContextNotification.didSave.name, object: context, userInfo: userInfo)
         }
@@ -182,7 +191,8 @@ struct SaveCompletion {
             userInfo[NSInsertedObjectIDsKey] = Self.identifiers(of: insertedObjects)
             userInfo[NSUpdatedObjectIDsKey] = Self.identifiers(of: updatedObjects)
             userInfo[NSDeletedObjectIDsKey] = Self.identifiers(of: deletedObjects)
-            NotificationCenter.default.post(name: ContextNotification.didSaveIDs.name, object: context, userInfo: userInfo)
+            NotificationCenter.default.post(
+                name: ContextNotification.didSaveIDs.name, object: context, userInfo: userInfo)
         }
         let savedObjects = [insertedObjects, updatedObjects]
         context.tellListenersAfterEvent { [context] in $0.context(context, didSave: savedObjects) }

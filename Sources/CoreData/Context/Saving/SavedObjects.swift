@@ -10,7 +10,8 @@ struct SavedObjects {
 
     /// - Parameter deletions: The deleted objects of all three kinds.
     init(
-        inserted: ContiguousArray<NSManagedObject>, updated: ContiguousArray<NSManagedObject>, deletions: ContiguousArray<NSManagedObject>
+        inserted: ContiguousArray<NSManagedObject>, updated: ContiguousArray<NSManagedObject>,
+        deletions: ContiguousArray<NSManagedObject>
     ) {
         (self.inserted, self.updated) = (inserted, updated)
         deleted = deletions

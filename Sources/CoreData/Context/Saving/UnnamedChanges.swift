@@ -95,11 +95,15 @@ private struct RowPlace: Hashable {
 }
 
 extension RowPlace {
-    init(_ object: NSManagedObject) { self.init(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key) }
+    init(_ object: NSManagedObject) {
+        self.init(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key)
+    }
 
     /// Nil for the ID of an object that has no row, or whose store was removed.
     init?(_ objectID: NSManagedObjectID) {
-        guard case .permanent(let token, let root, let key) = objectID.identity, let store = token.store?.number else { return nil }
+        guard case .permanent(let token, let root, let key) = objectID.identity, let store = token.store?.number else {
+            return nil
+        }
         self.init(store: store, root: root, key: key)
     }
 }
@@ -134,7 +138,8 @@ private final class Deletions {
     private func slots(of layout: EntityLayout) -> [PropertySlot] {
         if let slots = leading[layout.index] { return slots }
         let slots = layout.relationshipSlots.map { layout.slots[$0] }.filter { slot in
-            !slot.isTransient && slot.destinationIndex >= 0 && roots.contains(layout.model.layouts[slot.destinationIndex].rootIndex)
+            !slot.isTransient && slot.destinationIndex >= 0
+                && roots.contains(layout.model.layouts[slot.destinationIndex].rootIndex)
         }
         leading[layout.index] = slots
         return slots
@@ -168,6 +173,8 @@ private final class Deletions {
             return places.contains(RowPlace(store: Int(object.storeNumber), root: root, key: reference.key))
         }
         guard let state = object.extras?.toMany(slot.index), state.isLoaded else { return false }
-        return [state.members, state.removed].contains { $0.objects.contains { addresses.contains(ObjectIdentifier($0)) } }
+        return [state.members, state.removed].contains {
+            $0.objects.contains { addresses.contains(ObjectIdentifier($0)) }
+        }
     }
 }

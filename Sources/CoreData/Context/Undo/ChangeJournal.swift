@@ -111,7 +111,9 @@ final class ChangeJournal {
             for (slot, state) in object.extras?.allToMany ?? [] where !state.isLoaded {
                 let property = object.layout.slots[slot]
                 let former = object.pending?.former?.toMany.first { $0.slot == slot }?.added ?? []
-                let hasLost = property.kind == .orderedToMany && !(state.removed.isEmpty && former.allSatisfy { state.added.contains($0) })
+                let hasLost =
+                    property.kind == .orderedToMany
+                    && !(state.removed.isEmpty && former.allSatisfy { state.added.contains($0) })
                 let known = Set(former)
                 let mayHaveHad = state.added.objects.contains { !known.contains($0) && mayHaveBeen($0, in: property) }
                 if hasLost || mayHaveHad { owners[property.name, default: []].append(object) }
@@ -159,7 +161,9 @@ final class ChangeJournal {
         return changes
     }
 
-    private func change(of object: NSManagedObject, _ state: FormerState?, wasPresent: Bool, isPresent: Bool) -> UndoneChange {
+    private func change(of object: NSManagedObject, _ state: FormerState?, wasPresent: Bool, isPresent: Bool)
+        -> UndoneChange
+    {
         var change = UndoneChange(object: object, wasPresent: wasPresent, isPresent: isPresent)
         // A new object keeps its values when its insertion is undone.
         guard wasPresent, let mask = object.pending?.eventMask else { return change }
@@ -171,7 +175,9 @@ final class ChangeJournal {
                 let former = state?.toMany.first { $0.slot == index } ?? FormerMembers(slot: index)
                 if let members = object.changedMembers(slot, since: former) { change.toMany.append(members) }
             } else {
-                if !object.hasFormerValue(slot, state) { change.values.append((index, object.formerValue(index, state))) }
+                if !object.hasFormerValue(slot, state) {
+                    change.values.append((index, object.formerValue(index, state)))
+                }
             }
         }
         return change

@@ -39,19 +39,25 @@ extension NSManagedObjectContext {
 
     /// Makes a to-one relationship keep the object that may come back under its ID.
     private func keepIdentity(of owner: NSManagedObject, _ slot: PropertySlot, among gone: Set<NSManagedObject>) {
-        guard journal != nil, owner.pending?.has(slot.index) != true, case .reference(let reference) = owner.committedValue(slot.index),
+        guard journal != nil, owner.pending?.has(slot.index) != true,
+            case .reference(let reference) = owner.committedValue(slot.index),
             let layout = modelLayout?.layouts[reference.layoutIndex]
         else { return }
         let destination = gone.first {
-            $0.key == registry.currentKey(reference.key) && $0.layout.rootIndex == layout.rootIndex && $0.storeNumber == owner.storeNumber
+            $0.key == registry.currentKey(reference.key) && $0.layout.rootIndex == layout.rootIndex
+                && $0.storeNumber == owner.storeNumber
         }
         if let destination { owner.extras?.setToOne(slot.index, destination) }
     }
 
-    private func loseMembers(of owner: NSManagedObject, _ slot: Int, _ state: ToManyState, where isGone: (NSManagedObject) -> Bool) {
+    private func loseMembers(
+        of owner: NSManagedObject, _ slot: Int, _ state: ToManyState, where isGone: (NSManagedObject) -> Bool
+    ) {
         let members = state.members.objects
         let order = owner.layout.slots[slot].kind == .orderedToMany ? members : nil
-        for member in members where isGone(member) { noteLost(.init(owner: owner, slot: slot, order: order), to: member) }
+        for member in members where isGone(member) {
+            noteLost(.init(owner: owner, slot: slot, order: order), to: member)
+        }
         state.forget(where: isGone)
     }
 
@@ -59,10 +65,16 @@ extension NSManagedObjectContext {
 
     /// Reads the references without an inverse around deleted objects, which the store forgets.
     func keepReferences(around deleted: some Collection<NSManagedObject>) {
-        let stored = deleted.filter { $0.storeNumber >= 0 && $0.flags.isDisjoint(with: [.discarded, .inaccessible, .deletedElsewhere]) }
+        let stored = deleted.filter {
+            $0.storeNumber >= 0 && $0.flags.isDisjoint(with: [.discarded, .inaccessible, .deletedElsewhere])
+        }
         for object in stored {
             for index in object.layout.relationshipSlots where object.layout.slots[index].inverseSlot < 0 {
-                if object.layout.slots[index].kind == .toOne { _ = object.toOne(index) } else { _ = object.toManyMembers(index) }
+                if object.layout.slots[index].kind == .toOne {
+                    _ = object.toOne(index)
+                } else {
+                    _ = object.toManyMembers(index)
+                }
             }
         }
         let leading = slotsLeading(to: stored)
@@ -71,7 +83,8 @@ extension NSManagedObjectContext {
             for slot in slots where slot.kind.isToMany && slot.property.owningEntity === layouts[index].entity {
                 let root = layouts[slot.destinationIndex].rootIndex
                 let request = NSFetchRequest<NSManagedObject>(entityName: layouts[index].name)
-                request.predicate = NSPredicate(format: "ANY %K IN %@", slot.name, stored.filter { $0.layout.rootIndex == root })
+                request.predicate = NSPredicate(
+                    format: "ANY %K IN %@", slot.name, stored.filter { $0.layout.rootIndex == root })
                 request.relationshipKeyPathsForPrefetching = [slot.name]
                 request.includesPendingChanges = false
                 // References that cannot be read do not come back.

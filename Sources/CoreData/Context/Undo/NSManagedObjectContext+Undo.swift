@@ -104,7 +104,9 @@ extension NSManagedObjectContext {
         // Only now: the action that makes the changes again has been registered.
         for change in undone where change.wasPresent {
             let object = change.object
-            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues { object.dropPendingValues() }
+            if object.flags.isDisjoint(with: [.known, .inEvent]), object.hasPendingValues {
+                object.dropPendingValues()
+            }
         }
     }
 
@@ -112,13 +114,16 @@ extension NSManagedObjectContext {
         let object = change.object
         if change.wasPresent == change.isPresent { return }
         if !change.wasPresent {
-            guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return }
+            guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
+            else { return }
             // An object that turns out to be gone when its fault fires is not deleted again.
             object.fireFaultIfNeeded()
             guard object.flags.isDisjoint(with: .rowIsGone) else { return }
             if object.extras?.isRevived != true { continueAsUpdate(object) }
             // Reads the members now: the store no longer has them when the object comes back.
-            for slot in object.layout.relationshipSlots where object.layout.slots[slot].kind.isToMany { _ = object.toManyMembers(slot) }
+            for slot in object.layout.relationshipSlots where object.layout.slots[slot].kind.isToMany {
+                _ = object.toManyMembers(slot)
+            }
             // An undone insertion leaves nothing; a repeated deletion is pending unless saved.
             let isPending = undoManager?.isRedoing == true && object.extras?.deletedRow == nil
             changes.delete(object, propagating: false, keepsNew: isPending)
@@ -142,10 +147,13 @@ extension NSManagedObjectContext {
 
     /// Whether an undeleted object is new in this context, or registered for its row.
     func isPresent(_ object: NSManagedObject) -> Bool {
-        guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else { return false }
+        guard object.registry === registry, object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) else {
+            return false
+        }
         return object.flags.contains(.inserted)
             || object.storeNumber >= 0
-                && registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key) === object
+                && registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: object.key)
+                    === object
     }
 
     /// Makes an object whose deletion was saved a new one, to be saved again under its former key.
@@ -158,7 +166,9 @@ extension NSManagedObjectContext {
         }
         object.takeBackReferences()
         let values = (0..<object.layout.storedCount).map { slot -> PropertyValue in
-            if object.layout.slots[slot].kind == .toOne { return formerDestination(of: object, slot).map(PropertyValue.object) ?? .null }
+            if object.layout.slots[slot].kind == .toOne {
+                return formerDestination(of: object, slot).map(PropertyValue.object) ?? .null
+            }
             return object.currentValue(slot)
         }
         changes.revive(object, values: values)

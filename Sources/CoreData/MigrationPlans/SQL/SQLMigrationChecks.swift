@@ -45,12 +45,15 @@ package struct SQLMigrationChecks {
             let entity = dialect.identifier(naming.entity)
             return Count(
                 statement: SQLStatement(
-                    sql: "SELECT count(*) FROM \(dialect.identifier(table.name)) WHERE \(entity) IS NULL OR \(entity) NOT IN (\(numbers))",
+                    sql:
+                        "SELECT count(*) FROM \(dialect.identifier(table.name)) WHERE \(entity) IS NULL OR \(entity) "
+                        + "NOT IN (\(numbers))",
                     arguments: [])
             ) { unknown in
                 CoreDataErrors.make(
                     .migrationManagerSourceStore,
-                    "The store \(store) cannot be migrated: \(unknown) rows of \(table.name) are of no entity of its model.",
+                    "The store \(store) cannot be migrated: \(unknown) rows of \(table.name) are of no entity of its "
+                        + "model.",
                     recovery: "The store is damaged: restore it from a copy.", userInfo: userInfo)
             }
         }
@@ -59,31 +62,39 @@ package struct SQLMigrationChecks {
     /// Returns the checks for objects of entities that cannot have any now, and for objects without
     /// a value that a new attribute requires.
     package func unfittingObjects() -> [Count] {
-        plan.members.values.sorted(by: { $0.target.number < $1.target.number }).filter { !$0.source.layout.isAbstract }.flatMap { member in
-            let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.source.table.name))")
-            let statement = (own(member.source, alias: nil).map { rows + " WHERE " + $0 } ?? rows).statement(dialect)
-            let (layout, source) = (member.target.layout, member.source.layout)
-            if layout.isAbstract {
-                let reason = "The entity is abstract now, and has objects of its own"
+        plan.members.values.sorted(by: { $0.target.number < $1.target.number }).filter { !$0.source.layout.isAbstract }
+            .flatMap { member in
+                let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.source.table.name))")
+                let statement = (own(member.source, alias: nil).map { rows + " WHERE " + $0 } ?? rows).statement(
+                    dialect)
+                let (layout, source) = (member.target.layout, member.source.layout)
+                if layout.isAbstract {
+                    let reason = "The entity is abstract now, and has objects of its own"
+                    return [
+                        Count(statement: statement) { count in
+                            invalid(
+                                layout.name, nil, count, reason,
+                                "Leave it concrete, or move its objects to subentities first.")
+                        }
+                    ]
+                }
+                let unset = attributesWithoutValues(of: member)
+                // One attribute represents all, so objects that lack several values are counted
+                // once.
+                guard
+                    let slot = layout.slots.first(where: { Self.needsValue($0) && member.sourceNames[$0.name] == nil })
+                else { return unset }
+                // An inherited attribute is reported at the entity that declares it.
+                let owner = slot.property.owningEntity?.name ?? layout.name
                 return [
                     Count(statement: statement) { count in
-                        invalid(layout.name, nil, count, reason, "Leave it concrete, or move its objects to subentities first.")
+                        invalid(
+                            owner, slot.name, count,
+                            "It is new and required, and has no default value for the objects of '\(source.name)'",
+                            "Give it a default value, or make it optional.")
                     }
-                ]
+                ] + unset
             }
-            let unset = attributesWithoutValues(of: member)
-            // One attribute represents all, so objects that lack several values are counted once.
-            guard let slot = layout.slots.first(where: { Self.needsValue($0) && member.sourceNames[$0.name] == nil }) else { return unset }
-            // An inherited attribute is reported at the entity that declares it.
-            let owner = slot.property.owningEntity?.name ?? layout.name
-            return [
-                Count(statement: statement) { count in
-                    invalid(
-                        owner, slot.name, count, "It is new and required, and has no default value for the objects of '\(source.name)'",
-                        "Give it a default value, or make it optional.")
-                }
-            ] + unset
-        }
     }
 
     /// Returns the checks for objects without a value of an attribute that was optional and is
@@ -100,7 +111,8 @@ package struct SQLMigrationChecks {
             return Count(statement: rows.statement(dialect)) { count in
                 invalid(
                     slot.property.owningEntity?.name ?? layout.name, slot.name, count,
-                    "It was optional and is required now, and has no default value for the objects of '\(source.name)' without a value",
+                    "It was optional and is required now, and has no default value for the objects of "
+                        + "'\(source.name)' without a value",
                     "Give it a default value, or set it in all objects with the former version of the model first.")
             }
         }
@@ -109,7 +121,9 @@ package struct SQLMigrationChecks {
     /// Whether an attribute requires a value that rows without it do not get. The inference checks
     /// elements of composite attributes.
     private static func needsValue(_ slot: PropertySlot) -> Bool {
-        guard let attribute = slot.attribute, slot.isStored, !slot.isOptional, !slot.isElement, !slot.isDerived else { return false }
+        guard let attribute = slot.attribute, slot.isStored, !slot.isOptional, !slot.isElement, !slot.isDerived else {
+            return false
+        }
         return attribute.defaultValue == nil && attribute.valueForExistingRows == nil
     }
 
@@ -126,15 +140,21 @@ package struct SQLMigrationChecks {
                     let present = columns.map { dialect.identifier($0) + " IS NOT NULL" }.joined(separator: " AND ")
                     checks.append(
                         Uniqueness(
-                            statement: "SELECT count(*), \(list) FROM \(dialect.identifier(table.name)) WHERE \(present) "
+                            statement:
+                                "SELECT count(*), \(list) FROM \(dialect.identifier(table.name)) WHERE \(present) "
                                 + "GROUP BY \(list) HAVING count(*) > 1 LIMIT 5", columnCount: columns.count
                         ) { examples in
                             CoreDataErrors.make(
                                 .migrationConstraintViolation,
-                                "The store \(store) cannot be migrated: objects of '\(entity.layout.name)' share values of "
+                                "The store \(store) cannot be migrated: objects of '\(entity.layout.name)' share "
+                                    + "values of "
                                     + "\(constraint.joined(separator: ", ")), which must be unique now: " + examples,
-                                recovery: "Make the values different with the former version of the model, or leave the constraint out.",
-                                userInfo: userInfo.merging(["entity": entity.layout.name, "constraint": constraint]) { $1 })
+                                recovery:
+                                    "Make the values different with the former version of the model, or leave the "
+                                    + "constraint out.",
+                                userInfo: userInfo.merging(["entity": entity.layout.name, "constraint": constraint]) {
+                                    $1
+                                })
                         })
                 }
             }
@@ -154,7 +174,8 @@ package struct SQLMigrationChecks {
             let names = copy.relationship.split(separator: ".", maxSplits: 1).map(String.init)
             return invalid(
                 names.first ?? "", names.last, count,
-                "The to-many relationship has no inverse now, so that an object can be in it for one owner only, and objects have several",
+                "The to-many relationship has no inverse now, so that an object can be in it for one owner only, and "
+                    + "objects have several",
                 "Give the relationship a to-many inverse.")
         }
     }
@@ -189,7 +210,8 @@ package struct SQLMigrationChecks {
                 checks.append(
                     Count(statement: rows.statement(dialect)) { count in
                         invalid(
-                            entity.layout.name, slot.name, count, "The relationship is required, and objects would lack it",
+                            entity.layout.name, slot.name, count,
+                            "The relationship is required, and objects would lack it",
                             "Make it optional, or set it with the former version of the model first.")
                     })
             }
@@ -200,7 +222,8 @@ package struct SQLMigrationChecks {
     /// Whether a relationship was already required of an entity's objects, and loses none of its
     /// destinations.
     private func keepsObjects(_ relationship: NSRelationshipDescription, of entity: SQLEntity) -> Bool {
-        guard case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)], !former.isOptional,
+        guard case .relationship(let former)? = plan.inference.links[ObjectIdentifier(relationship)],
+            !former.isOptional,
             !former.isToMany || former.minCount > 0, let source = plan.members[entity.layout.index]?.source,
             let slot = source.layout.slotByName[former.name], source.layout.slots[slot].relationship === former,
             let destination = former.destinationEntity, let newDestination = relationship.destinationEntity
@@ -215,7 +238,9 @@ package struct SQLMigrationChecks {
             + SQLText(value: .integer(Int64(entity.number)), kind: .int64)
     }
 
-    private func invalid(_ entity: String, _ property: String?, _ count: Int64, _ reason: String, _ advice: String) -> NSError {
+    private func invalid(_ entity: String, _ property: String?, _ count: Int64, _ reason: String, _ advice: String)
+        -> NSError
+    {
         var entries = userInfo.merging(["entity": entity, "reason": reason]) { $1 }
         entries["property"] = property
         return CoreDataErrors.make(

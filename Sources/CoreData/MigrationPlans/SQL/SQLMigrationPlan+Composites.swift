@@ -47,6 +47,7 @@ extension SQLMigrationPlan {
         let mayLackElement = !slot.isOptional && former?.isOptional == true
         let mayLackAll = !owner.isOptional && formerOwner?.isOptional == true
         guard mayLackElement || mayLackAll else { return value }
-        return choice(whenNil, mayLackElement ? dialect.value(value.text(target), orElse: argument) : value.text(target))
+        return choice(
+            whenNil, mayLackElement ? dialect.value(value.text(target), orElse: argument) : value.text(target))
     }
 }

@@ -50,9 +50,11 @@ extension SQLMigrationPlan {
     /// The object with the lowest key is used.
     func keysOfFormerPairs(_ entity: SQLEntity) -> [SQLHiddenKeyCopy] {
         entity.layout.slots.compactMap { slot in
-            guard slot.kind == .toOne, let relationship = slot.relationship, relationship.owningEntity === entity.layout.entity,
+            guard slot.kind == .toOne, let relationship = slot.relationship,
+                relationship.owningEntity === entity.layout.entity,
                 let column = entity.columns[slot.index], let links = inference.links[ObjectIdentifier(relationship)],
-                links.mayLeadToSeveral, let former = formerPairs(of: relationship), let destination = target.entities[slot.destinationIndex]
+                links.mayLeadToSeveral, let former = formerPairs(of: relationship),
+                let destination = target.entities[slot.destinationIndex]
             else { return nil }
             return SQLHiddenKeyCopy(
                 relationship: "\(relationship.entity.name ?? "").\(relationship.name)", mapping: target,
@@ -65,7 +67,8 @@ extension SQLMigrationPlan {
 
     /// Returns the values that a hidden key column gets from the row that is copied.
     func hiddenLink(_ column: SQLColumn, in table: SQLTable) -> Link {
-        guard let relationship = column.property as? NSRelationshipDescription, let former = formerPairs(of: relationship),
+        guard let relationship = column.property as? NSRelationshipDescription,
+            let former = formerPairs(of: relationship),
             liesInRows(of: table, former.storage)
         else { return Link() }
         func limited(_ name: String) -> SQLRowCopy.Value {
@@ -102,7 +105,8 @@ extension SQLMigrationPlan {
     }
 
     private func formerPairs(of relationship: NSRelationshipDescription) -> FormerPairs? {
-        guard let links = inference.links[ObjectIdentifier(relationship)], let newDestination = relationship.destinationEntity
+        guard let links = inference.links[ObjectIdentifier(relationship)],
+            let newDestination = relationship.destinationEntity
         else { return nil }
         let storage: Storage?
         let owner: NSEntityDescription?
@@ -147,12 +151,14 @@ extension SQLMigrationPlan {
         else { return nil }
         if let column = entity.columns[slot] {
             return Storage(
-                table: entity.table.name, owner: naming.key, destination: column.name, inversePosition: column.orderColumn)
+                table: entity.table.name, owner: naming.key, destination: column.name,
+                inversePosition: column.orderColumn)
         }
         switch entity.toMany[slot] {
         case .inverse(let column, let destination, _):
             return Storage(
-                table: destination.table.name, owner: column.name, destination: naming.key, position: column.orderColumn)
+                table: destination.table.name, owner: column.name, destination: naming.key, position: column.orderColumn
+            )
         case .join(let join, let isFirst):
             return Storage(
                 table: join.name, owner: join.ownerColumn(isFirst: isFirst),

@@ -81,7 +81,9 @@ extension SQLMigrationPlan {
                 members += 1
                 guard let destination = plan.inference.destination(of: entity.layout.entity),
                     destination.isKindOf(entity: now),
-                    let target = plan.target.layouts.layoutByName[destination.name ?? ""].flatMap({ plan.target.entity($0) })
+                    let target = plan.target.layouts.layoutByName[destination.name ?? ""].flatMap({
+                        plan.target.entity($0)
+                    })
                 else {
                     if !entity.layout.isAbstract { losesObjects = true }
                     continue

@@ -32,7 +32,8 @@ package struct SQLMigrationPlan {
             // Entities that inherit an attribute have the description of the one that declares it.
             guard let attribute = slot.attribute, let make = attribute.valueForExistingRows else { return .null }
             if let known = values[ObjectIdentifier(attribute)] { return known }
-            let value = try PropertyConversion.storeValue(PropertyConversion.value(from: make(), kind: slot.kind) ?? .null, slot: slot)
+            let value = try PropertyConversion.storeValue(
+                PropertyConversion.value(from: make(), kind: slot.kind) ?? .null, slot: slot)
             values[ObjectIdentifier(attribute)] = value
             return value
         }
@@ -51,7 +52,9 @@ package struct SQLMigrationPlan {
     /// - Parameters:
     ///   - source: the mapping of the former model, fitted to the store.
     ///   - columns: the store's tables, each with its columns in order.
-    package init(from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]) throws {
+    package init(
+        from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]
+    ) throws {
         self.source = source
         self.target = target
         self.inference = inference
@@ -63,12 +66,15 @@ package struct SQLMigrationPlan {
             members[entity.layout.index] = Member(target: entity, source: former, sourceNames: pair.sourceNames)
         }
         self.members = members
-        hiddenKeys = target.hiddenKeys.compactMap(hiddenKeys) + target.entities.compactMap { $0 }.flatMap(keysOfFormerPairs)
+        hiddenKeys =
+            target.hiddenKeys.compactMap(hiddenKeys) + target.entities.compactMap { $0 }.flatMap(keysOfFormerPairs)
         // Hidden keys are set when tables are altered already, so the tables that they read are
         // copied instead.
         let readLater = Set(hiddenKeys.map(\.source))
         for table in target.tables {
-            guard let copy = try rows(of: table), let former = self.members(of: table).first?.source.table else { continue }
+            guard let copy = try rows(of: table), let former = self.members(of: table).first?.source.table else {
+                continue
+            }
             let statements = [table, former].map { dialect.createTable($0) + dialect.columnForms(of: $0) }
             if copy.changesNothing, isAsItWas(columns[table.name], table.allColumnNames, statements[0], statements[1]) {
                 keptTables.insert(table.name)
@@ -82,7 +88,8 @@ package struct SQLMigrationPlan {
                 }
                 for column in table.columns {
                     guard let order = column.orderColumn, !keepsPositions(column, of: table) else { continue }
-                    positions.append(SQLPositions(table: table.name, owner: column.name, key: naming.key, position: order))
+                    positions.append(
+                        SQLPositions(table: table.name, owner: column.name, key: naming.key, position: order))
                 }
             }
         }
@@ -104,7 +111,8 @@ package struct SQLMigrationPlan {
                 let isFirst = column == join.firstOrderColumn
                 positions.append(
                     SQLPositions(
-                        table: join.name, owner: join.ownerColumn(isFirst: isFirst), key: join.destinationColumn(isFirst: isFirst),
+                        table: join.name, owner: join.ownerColumn(isFirst: isFirst),
+                        key: join.destinationColumn(isFirst: isFirst),
                         position: column))
             }
         }
@@ -112,12 +120,14 @@ package struct SQLMigrationPlan {
         let kept = keptTables
         func name(_ table: String) -> String { kept.contains(table) ? table : Self.formerName(table) }
         copies = copies.map { $0.reading(name) }
-        let altered = Dictionary(alterations.map { ($0.source, $0.target.name) }, uniquingKeysWith: { first, _ in first })
+        let altered = Dictionary(
+            alterations.map { ($0.source, $0.target.name) }, uniquingKeysWith: { first, _ in first })
         hiddenKeys = hiddenKeys.map { $0.reading { altered[$0] ?? name($0) } }
     }
 
     /// Whether a former table already equals the new one.
-    private func isAsItWas(_ columns: [String]?, _ wanted: [String], _ statements: [String], _ former: [String]) -> Bool {
+    private func isAsItWas(_ columns: [String]?, _ wanted: [String], _ statements: [String], _ former: [String]) -> Bool
+    {
         dialect.altersTables ? statements == former : columns == wanted
     }
 
@@ -135,8 +145,12 @@ package struct SQLMigrationPlan {
     /// The new tables to create, with their statements; nil for a join table.
     package var createdTables: [(table: SQLTable?, statement: String)] {
         let there = keptTables.union(alterations.map(\.target.name))
-        return target.tables.filter { !there.contains($0.name) }.flatMap { table in dialect.createTable(table).map { (table, $0) } }
-            + target.joinTables.filter { !there.contains($0.name) }.flatMap { dialect.createTable($0).map { (nil, $0) } }
+        return target.tables.filter { !there.contains($0.name) }.flatMap { table in
+            dialect.createTable(table).map { (table, $0) }
+        }
+            + target.joinTables.filter { !there.contains($0.name) }.flatMap {
+                dialect.createTable($0).map { (nil, $0) }
+            }
     }
 
     /// The new number of each former entity; removed entities have none.
@@ -237,7 +251,8 @@ package struct SQLMigrationPlan {
         func standard() throws -> StoredValue? {
             slot.isDerived ? nil : try defaultValue(slot, column, member.target.layout)
         }
-        if let former, layout.slots[former].isElement, let found = formerValue(layout.slots[former].name, member.source) {
+        if let former, layout.slots[former].isElement, let found = formerValue(layout.slots[former].name, member.source)
+        {
             let value = widened(found, layout.slots[former], slot)
             keepJSON(of: member.source.columns[former], in: column)
             guard !slot.isOptional, let standard = try standard() else { return value }
@@ -249,7 +264,10 @@ package struct SQLMigrationPlan {
         keepJSON(of: formerColumn, in: column)
         // A derived attribute is computed again later. Until then, no value of another type may
         // remain.
-        if slot.isDerived, formerColumn.type != column.type || dialect.altersTables && formerColumn.kind != column.kind { return .null }
+        if slot.isDerived, formerColumn.type != column.type || dialect.altersTables && formerColumn.kind != column.kind
+        {
+            return .null
+        }
         var value = SQLRowCopy.Value.column(formerColumn.name)
         switch (formerColumn.allowsExternalStorage, column.allowsExternalStorage) {
         case (false, true): value = dialect.externalValue(ofPlain: value.text(target)).map { .sql($0) } ?? value
@@ -293,7 +311,9 @@ package struct SQLMigrationPlan {
 
     // MARK: Numbers
 
-    static func list(_ numbers: some Sequence<Int>) -> String { numbers.sorted().map(String.init).joined(separator: ", ") }
+    static func list(_ numbers: some Sequence<Int>) -> String {
+        numbers.sorted().map(String.init).joined(separator: ", ")
+    }
 
     /// Returns a column of entity numbers, with the former numbers replaced by new ones.
     ///

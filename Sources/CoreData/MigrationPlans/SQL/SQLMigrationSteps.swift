@@ -45,7 +45,8 @@ extension SQLMigrationSteps {
     package func copyRows() throws {
         let dialect = plan.dialect
         let counts = try plan.copies.map { copy in
-            try integer(SQLStatement(sql: "SELECT count(*) FROM \(dialect.identifier(copy.sourceName))", arguments: [])) ?? 0
+            try integer(SQLStatement(sql: "SELECT count(*) FROM \(dialect.identifier(copy.sourceName))", arguments: []))
+                ?? 0
         }
         let total = max(1, counts.reduce(0, +))
         var done: Int64 = 0

@@ -32,7 +32,8 @@ struct SQLRowCopy {
             // completely.
             if values.count == 1 || texts.allSatisfy({ $0.isSame(as: texts[0]) }) { return first.value.text(mapping) }
             let cases = zip(values, texts).map { value, text in SQLText(" WHEN \(value.number) THEN ") + text }
-            return "CASE s.\(mapping.dialect.identifier(mapping.naming.entity))" + SQLText.joined(cases, by: "") + " END"
+            return "CASE s.\(mapping.dialect.identifier(mapping.naming.entity))" + SQLText.joined(cases, by: "")
+                + " END"
         }
 
         /// The former column that supplies the value in every row; nil if there is none.
@@ -102,13 +103,16 @@ struct SQLRowCopy {
     /// the second. The bounds are bound last.
     var statement: SQLStatement {
         let columns = targetColumns.map { dialect.identifier($0) }.joined(separator: ", ")
-        var rows = "SELECT " + SQLText.joined(values.map { $0.text(mapping) }, by: ", ") + " FROM " + SQLText(table: source) + " s WHERE "
+        var rows =
+            "SELECT " + SQLText.joined(values.map { $0.text(mapping) }, by: ", ") + " FROM " + SQLText(table: source)
+            + " s WHERE "
         if let condition { rows = rows + condition + " AND " }
         let bound = SQLText(value: .null, kind: .int64)
         rows = rows + "s.\(rowNumber) > " + bound + " AND s.\(rowNumber) <= " + bound
         if isJoin { rows = rows + " ORDER BY 1, 2" }
         let table = dialect.identifier(target)
-        let text = isJoin ? dialect.insertIfMissing(into: table, columns, rows) : "INSERT INTO \(table) (\(columns)) " + rows
+        let text =
+            isJoin ? dialect.insertIfMissing(into: table, columns, rows) : "INSERT INTO \(table) (\(columns)) " + rows
         return text.statement(dialect, table: name)
     }
 }
@@ -161,7 +165,8 @@ struct SQLHiddenKeyCopy {
         var places = ""
         if let number {
             assignments +=
-                ", \(column(number.column)) = (SELECT d.\(column(mapping.naming.entity)) FROM \(column(number.table.name)) d "
+                ", \(column(number.column)) = (SELECT d.\(column(mapping.naming.entity)) FROM "
+                + "\(column(number.table.name)) d "
                 + "WHERE d.\(column(mapping.naming.key)) = p.owner)"
         }
         if let position, let formerPosition {
@@ -170,7 +175,8 @@ struct SQLHiddenKeyCopy {
             places = ", \(place) place"
         }
         var text =
-            "UPDATE \(column(target)) SET \(assignments) FROM (SELECT s.\(column(destination)) row, min(s.\(column(owner))) owner\(places)"
+            "UPDATE \(column(target)) SET \(assignments) FROM (SELECT s.\(column(destination)) row, "
+            + "min(s.\(column(owner))) owner\(places)"
             + " FROM " + SQLText(table: source) + " s"
         if let condition { text = text + " WHERE " + condition }
         text = text + " GROUP BY 1) p WHERE \(column(target)).\(column(mapping.naming.key)) = p.row"

@@ -83,7 +83,8 @@ package struct SQLTableAlteration {
         switch (left, right) {
         case (.nothing, .nothing): true
         case (.former(let left), .former(let right)): left == right
-        case (.formerOrElse(let left, let value, _), .formerOrElse(let right, let other, _)): left == right && value == other
+        case (.formerOrElse(let left, let value, _), .formerOrElse(let right, let other, _)):
+            left == right && value == other
         case (.constant(let value, _), .constant(let other, _)): value == other
         default: false
         }

@@ -27,7 +27,9 @@ struct AccessorTable: @unchecked Sendable {
         @inline(__always) var isFound: Bool { bits != 0 }
         @inlinable @inline(__always) var slot: Int { Int(truncatingIfNeeded: bits >> 5) & 0x7ff }
         // The low five bits were written from a ValueKind's raw value.
-        @inline(__always) var kind: ValueKind { unsafeBitCast(UInt8(truncatingIfNeeded: bits & 31), to: ValueKind.self) }
+        @inline(__always) var kind: ValueKind {
+            unsafeBitCast(UInt8(truncatingIfNeeded: bits & 31), to: ValueKind.self)
+        }
 
         /// Whether the word in the slot is an integer: the kinds 0 to 3. False for no entry.
         @inlinable @inline(__always) var isInteger: Bool { bits != 0 && bits & 31 <= 3 }
@@ -117,7 +119,9 @@ struct AccessorTable: @unchecked Sendable {
         guard address != 0, entry.slot < 0x7ff, !ConcurrencyDebug.isOn else { return }
         let mask = mask
         var position = Self.home(address, mask: mask)
-        for _ in 0..<3 where words[position + Self.headerCount].load(ordering: .relaxed) != 0 { position = (position + 1) & mask }
+        for _ in 0..<3 where words[position + Self.headerCount].load(ordering: .relaxed) != 0 {
+            position = (position + 1) & mask
+        }
         words[position + Self.headerCount].store(entry.bits, ordering: .relaxed)
     }
 }

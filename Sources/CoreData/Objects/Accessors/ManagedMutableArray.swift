@@ -40,7 +40,8 @@ final class ManagedMutableArray: NSMutableArray {
     private var values: [Any] {
         guard let value = owner.objectValue(slot) else { return [] }
         guard let values = value as? [Any] ?? (value as? NSArray).map({ Array($0) }) else {
-            preconditionFailure("\(owner.layout.name).\(owner.layout.slots[slot].name) is no array, but a \(type(of: value)).")
+            preconditionFailure(
+                "\(owner.layout.name).\(owner.layout.slots[slot].name) is no array, but a \(type(of: value)).")
         }
         return values
     }
@@ -140,13 +141,17 @@ final class ManagedMutableArray: NSMutableArray {
 
     override func removeObject(identicalTo value: Any) { changeAll { $0.removeObject(identicalTo: value) } }
 
-    override func removeObject(identicalTo value: Any, in range: NSRange) { changeAll { $0.removeObject(identicalTo: value, in: range) } }
+    override func removeObject(identicalTo value: Any, in range: NSRange) {
+        changeAll { $0.removeObject(identicalTo: value, in: range) }
+    }
 
     override func removeObjects(in array: [Any]) { changeAll { $0.removeObjects(in: array) } }
 
     override func removeObjects(in range: NSRange) { changeAll { $0.removeObjects(in: range) } }
 
-    override func replaceObjects(at indexes: IndexSet, with objects: [Any]) { changeAll { $0.replaceObjects(at: indexes, with: objects) } }
+    override func replaceObjects(at indexes: IndexSet, with objects: [Any]) {
+        changeAll { $0.replaceObjects(at: indexes, with: objects) }
+    }
 
     override func replaceObjects(in range: NSRange, withObjectsFrom array: [Any]) {
         changeAll { $0.replaceObjects(in: range, withObjectsFrom: array) }

@@ -44,7 +44,9 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     override func removeObject(at index: Int) { members.remove(members.list[index]) }
 
-    override func replaceObject(at index: Int, with value: Any) { members.replace(at: index, with: members.object(value)) }
+    override func replaceObject(at index: Int, with value: Any) {
+        members.replace(at: index, with: members.object(value))
+    }
 
     override func add(_ value: Any) { members.add(members.object(value)) }
 
@@ -62,7 +64,9 @@ final class ManagedMutableOrderedSet: NSMutableOrderedSet {
 
     override func removeAllObjects() { for object in current { members.remove(object) } }
 
-    override func intersect(_ other: NSOrderedSet) { for object in current where !other.contains(object) { members.remove(object) } }
+    override func intersect(_ other: NSOrderedSet) {
+        for object in current where !other.contains(object) { members.remove(object) }
+    }
 
     override func intersectSet(_ other: Set<AnyHashable>) {
         for object in current where !other.contains(object) { members.remove(object) }
@@ -138,7 +142,9 @@ struct OrderedMembers {
 
     func exchange(_ first: Int, _ second: Int) { changeOrder { owner.exchangeMembers(first, second, slot: slot) } }
 
-    func move(at indexes: IndexSet, to index: Int) { changeOrder { owner.moveMembers(at: indexes, to: index, slot: slot) } }
+    func move(at indexes: IndexSet, to index: Int) {
+        changeOrder { owner.moveMembers(at: indexes, to: index, slot: slot) }
+    }
 
     func reorder(to order: ContiguousArray<NSManagedObject>) { changeOrder { owner.setOrder(order, slot: slot) } }
 
@@ -166,7 +172,8 @@ private enum OrderedSetArray {
                 return object?.load(as: UInt.self) == unsafeBitCast(NSMutableArray.self, to: UInt.self)
             }
         }
-        precondition(found.count == 2, "This version of Foundation keeps the members of NSMutableOrderedSet in another way.")
+        precondition(
+            found.count == 2, "This version of Foundation keeps the members of NSMutableOrderedSet in another way.")
         return found
     }()
 

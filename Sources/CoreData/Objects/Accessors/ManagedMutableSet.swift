@@ -24,7 +24,9 @@ final class ManagedMutableSet: NSMutableSet {
     // Foundation describes only sets of its own classes.
     override var description: String { NSSet(array: Array(current)).description }
 
-    override func description(withLocale locale: Locale?) -> String { NSSet(array: Array(current)).description(withLocale: locale) }
+    override func description(withLocale locale: Locale?) -> String {
+        NSSet(array: Array(current)).description(withLocale: locale)
+    }
 
     override func member(_ object: Any) -> Any? {
         guard let object = object as? NSManagedObject, owner.isMember(object, slot: slot) else { return nil }

@@ -47,7 +47,8 @@ extension NSManagedObject {
             if let members = members as? Value { return members }
         }
         preconditionFailure(
-            "\(layout.name).\(name) is declared as \(Value.self), but the model's value is a \(Swift.type(of: object)).")
+            "\(layout.name).\(name) is declared as \(Value.self), but the model's value is a \(Swift.type(of: object))."
+        )
     }
 
     final func setInteger(_ value: Int64, _ name: StaticString) {
@@ -129,7 +130,9 @@ extension NSManagedObject {
 
     /// Records that the property of a probe that was read last returns one of these values, as its
     /// placeholder does not have the property's type.
-    public final func _replaceProbeValue<Value>(among values: [Value]) -> Value? { extras?.probe?.replaceLast(among: values) }
+    public final func _replaceProbeValue<Value>(among values: [Value]) -> Value? {
+        extras?.probe?.replaceLast(among: values)
+    }
 
     /// Returns the default of a property that is not Optional, which stands for nil.
     final func filledIn<Value>(_ value: Value) -> Value {
@@ -159,23 +162,28 @@ extension NSManagedObject {
         let property = layout.slotByName[name.description].map { layout.slots[$0] }
         let cause =
             property?.isOptional == false
-            ? "The model requires it: it was not set yet, or others have emptied it in the store, where the row has to be corrected."
+            ? "The model requires it: it was not set yet, or others have emptied it in the store, where the row has "
+                + "to be corrected."
             : "The model lets it be nil."
         preconditionFailure(
             "\(layout.name).\(name) is nil, but is declared as \(type) (\(descriptionOfIdentity)). \(cause) "
-                + "value(forKey:) gives nil for it, and validateForUpdate() throws where it is required; or declare the property optional.")
+                + "value(forKey:) gives nil for it, and validateForUpdate() throws where it is required; or declare "
+                + "the property optional."
+        )
     }
 
     /// Stops the program: a probe has no placeholder of a property's type.
     final func probeStop<Value>(_ name: StaticString) -> Value {
         preconditionFailure(
-            "A key path cannot name \(Swift.type(of: self)).\(name), as no \(Value.self) could be made up to read: write the name in a "
+            "A key path cannot name \(Swift.type(of: self)).\(name), as no \(Value.self) could be made up to read: "
+                + "write the name in a "
                 + "predicate's format or a sort descriptor's key, or make the property optional.")
     }
 
     final func undeclaredStop<Value>(_ name: StaticString) -> Value {
         preconditionFailure(
-            "\(Swift.type(of: self)) declares the managed property \"\(name)\", but the entity \(layout.name) has none of this "
+            "\(Swift.type(of: self)) declares the managed property \"\(name)\", but the entity \(layout.name) has "
+                + "none of this "
                 + "name (\(layout.propertySlots.map(\.name).joined(separator: ", "))).")
     }
 }

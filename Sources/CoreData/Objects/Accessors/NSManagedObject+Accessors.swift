@@ -62,10 +62,16 @@ extension NSManagedObject {
         return integerValue(resolved.slot).map { $0 != 0 }
     }
     public final func _setManagedValue(_ value: Int64, forSlotNamed name: StaticString) { setInteger(value, name) }
-    public final func _setManagedValue(_ value: Int32, forSlotNamed name: StaticString) { setInteger(Int64(value), name) }
-    public final func _setManagedValue(_ value: Int16, forSlotNamed name: StaticString) { setInteger(Int64(value), name) }
+    public final func _setManagedValue(_ value: Int32, forSlotNamed name: StaticString) {
+        setInteger(Int64(value), name)
+    }
+    public final func _setManagedValue(_ value: Int16, forSlotNamed name: StaticString) {
+        setInteger(Int64(value), name)
+    }
     public final func _setManagedValue(_ value: Int, forSlotNamed name: StaticString) { setInteger(Int64(value), name) }
-    public final func _setManagedValue(_ value: Bool, forSlotNamed name: StaticString) { setInteger(value ? 1 : 0, name) }
+    public final func _setManagedValue(_ value: Bool, forSlotNamed name: StaticString) {
+        setInteger(value ? 1 : 0, name)
+    }
     public final func _setManagedValue<Integer: FixedWidthInteger>(_ value: Integer, forSlotNamed name: StaticString) {
         setInteger(Int64(truncatingIfNeeded: value), name)
     }
@@ -106,7 +112,9 @@ extension NSManagedObject {
         (_managedValue(forSlotNamed: name) as Double?).map { Float($0) }
     }
     public final func _setManagedValue(_ value: Double, forSlotNamed name: StaticString) { setDouble(value, name) }
-    public final func _setManagedValue(_ value: Float, forSlotNamed name: StaticString) { setDouble(Double(value), name) }
+    public final func _setManagedValue(_ value: Float, forSlotNamed name: StaticString) {
+        setDouble(Double(value), name)
+    }
     public final func _setManagedValue(_ value: Double?, forSlotNamed name: StaticString) {
         if let value { setDouble(value, name) } else { setNull(name) }
     }
@@ -246,11 +254,15 @@ extension NSManagedObject {
         guard let object = toOne(resolved.slot) else { return nil }
         guard let destination = object as? Destination else {
             preconditionFailure(
-                "\(layout.name).\(name) is declared as \(Destination.self), but its object is a \(Swift.type(of: object)).")
+                "\(layout.name).\(name) is declared as \(Destination.self), but its object is a "
+                    + "\(Swift.type(of: object))."
+            )
         }
         return destination
     }
-    public final func _setManagedValue<Destination: NSManagedObject>(_ value: Destination?, forSlotNamed name: StaticString) {
+    public final func _setManagedValue<Destination: NSManagedObject>(
+        _ value: Destination?, forSlotNamed name: StaticString
+    ) {
         guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind == .toOne else {
             return setGeneral(value, name)
         }
@@ -271,7 +283,8 @@ extension NSManagedObject {
         }
         return Set(members.set.lazy.compactMap { $0 as? Destination })
     }
-    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Set<Destination>? {
+    public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> Set<Destination>?
+    {
         .some(destinations(name))
     }
     public final func _managedValue<Destination: NSManagedObject>(forSlotNamed name: StaticString) -> [Destination] {
@@ -283,12 +296,20 @@ extension NSManagedObject {
         guard resolved.kind.isToMany else { return general(resolved.slot, name) ?? [] }
         return toManyMembers(resolved.slot).objects.compactMap { $0 as? Destination }
     }
-    public final func _setManagedValue<Destination: NSManagedObject>(_ value: Set<Destination>?, forSlotNamed name: StaticString) {
-        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
+    public final func _setManagedValue<Destination: NSManagedObject>(
+        _ value: Set<Destination>?, forSlotNamed name: StaticString
+    ) {
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else {
+            return setGeneral(value, name)
+        }
         setToMany(value.map { Array($0) } ?? [], slot: resolved.slot)
     }
-    public final func _setManagedValue<Destination: NSManagedObject>(_ value: [Destination], forSlotNamed name: StaticString) {
-        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else { return setGeneral(value, name) }
+    public final func _setManagedValue<Destination: NSManagedObject>(
+        _ value: [Destination], forSlotNamed name: StaticString
+    ) {
+        guard let resolved = layout.objects.slot(forLiteral: name), resolved.kind.isToMany else {
+            return setGeneral(value, name)
+        }
         setToMany(value, slot: resolved.slot)
     }
 
@@ -305,10 +326,14 @@ extension NSManagedObject {
     private final func anyValue<Value>(_ name: StaticString) -> Value {
         guard let resolved = layout.objects.slot(forLiteral: name) else {
             if flags.contains(.probe) {
-                guard let value = extras?.probe?.record(name.description, on: self) as Value? else { return probeStop(name) }
+                guard let value = extras?.probe?.record(name.description, on: self) as Value? else {
+                    return probeStop(name)
+                }
                 return value
             }
-            guard let value: Value = primitive(name) ?? ProbeValues.value(of: Value.self) else { return undeclaredStop(name) }
+            guard let value: Value = primitive(name) ?? ProbeValues.value(of: Value.self) else {
+                return undeclaredStop(name)
+            }
             return value
         }
         if let value: Value = general(resolved.slot, name) { return value }

@@ -21,8 +21,11 @@ enum ManagedObjectClasses {
         case .ambiguous(let candidates):
             let names = candidates.map { ClassLookup.name(of: $0) }.joined(separator: ", ")
             preconditionFailure(
-                "The entity \(entity.name ?? "?") names the class \(name), but the program has several: \(names). Name the module "
-                    + "in the model, as in \"Module.\(name)\", or read the model with NSManagedObjectModel(reading:version:module:).")
+                "The entity \(entity.name ?? "?") names the class \(name), but the program has several: \(names). "
+                    + "Name the module "
+                    + "in the model, as in \"Module.\(name)\", or read the model with "
+                    + "NSManagedObjectModel(reading:version:module:)."
+            )
         }
     }
 

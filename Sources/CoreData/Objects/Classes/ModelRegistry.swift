@@ -35,7 +35,8 @@ extension NSEntityDescription {
     /// The layouts of the entity's model. They live only as long as a caller keeps them.
     var modelLayouts: ModelLayout {
         guard let model = owningModel else {
-            preconditionFailure("The entity \(name ?? "without a name") belongs to no model: add it to one before making objects.")
+            preconditionFailure(
+                "The entity \(name ?? "without a name") belongs to no model: add it to one before making objects.")
         }
         return model.objectLayouts()
     }
@@ -61,7 +62,8 @@ extension NSEntityDescription {
 
     /// The class of the entity's objects; found by its name if it was not set.
     package var objectClass: NSManagedObject.Type {
-        objectLayoutReference?.takeUnretainedValue().managedObjectClass ?? ManagedObjectClasses.managedObjectClass(for: self)
+        objectLayoutReference?.takeUnretainedValue().managedObjectClass
+            ?? ManagedObjectClasses.managedObjectClass(for: self)
     }
 
     /// Sets the class of the entity's objects, and with it `managedObjectClassName`.

@@ -14,7 +14,9 @@ extension NSManagedObjectModel {
         entities.flatMap { entity -> [String] in
             // The class that made the entity, or a class named by another program's model.
             let found = entity.givenClass as? NSManagedObject.Type ?? ManagedObjectClasses.namedClass(of: entity)
-            guard entity.givenClass != nil || checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else { return [] }
+            guard entity.givenClass != nil || checksAllClasses || ManagedObjectClasses.isMeant(found, by: entity) else {
+                return []
+            }
             return (found as? any _SelfDescribingClass.Type)?._differences(from: entity) ?? []
         }
     }

@@ -56,7 +56,9 @@ extension IdentityMap {
         /// Finds the object with a key, first at a position in the waiting list.
         @inline(__always)
         mutating func find(_ key: Int64, waitingAt place: Int) -> Unmanaged<NSManagedObject>? {
-            if place >= 0, place < waiting.count, let object = waiting[place], object._withUnsafeGuaranteedRef({ $0.key }) == key {
+            if place >= 0, place < waiting.count, let object = waiting[place],
+                object._withUnsafeGuaranteedRef({ $0.key }) == key
+            {
                 return object
             }
             return find(key)
@@ -151,7 +153,9 @@ extension IdentityMap {
         mutating func remove(_ object: NSManagedObject) -> Bool {
             let place = Int(object.registryPlace)
             // Verified: it may be of another table, if the object's entity changed hierarchy.
-            if place >= 0, place < waiting.count, waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque() {
+            if place >= 0, place < waiting.count,
+                waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+            {
                 waiting[place] = nil
                 object.registryPlace = -1
                 waitingCount -= 1

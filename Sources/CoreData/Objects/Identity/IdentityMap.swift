@@ -87,7 +87,8 @@ class IdentityMap: @unchecked Sendable {
     let isOnMainQueue: Bool
 
     /// - Parameter parent: the registry of the parent context.
-    init(modelLayout: ModelLayout?, coordinatorSerial: Int = 0, isOnMainQueue: Bool = false, parent: IdentityMap? = nil) {
+    init(modelLayout: ModelLayout?, coordinatorSerial: Int = 0, isOnMainQueue: Bool = false, parent: IdentityMap? = nil)
+    {
         self.coordinatorSerial = coordinatorSerial
         self.isOnMainQueue = isOnMainQueue
         self.modelLayout = modelLayout
@@ -115,7 +116,9 @@ class IdentityMap: @unchecked Sendable {
     // MARK: - Provisional keys
 
     /// How many of the tree's permanent keys this context uses to register objects.
-    final var permanentKeyCount: Int { hasProvisionalKeys ? adoptedKeyCount.load(ordering: .acquiring) : identities.count }
+    final var permanentKeyCount: Int {
+        hasProvisionalKeys ? adoptedKeyCount.load(ordering: .acquiring) : identities.count
+    }
 
     /// Registers objects by their permanent keys from now on.
     ///
@@ -167,7 +170,9 @@ class IdentityMap: @unchecked Sendable {
 
     /// The registered object of a row, by its key or its former provisional key.
     final func object(store: Int, root: Int, key: Int64) -> NSManagedObject? {
-        if key < 0, hasProvisionalKeys, let permanent = identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount) {
+        if key < 0, hasProvisionalKeys,
+            let permanent = identities.permanentKey(ofSerial: 0 &- key, amongFirst: permanentKeyCount)
+        {
             return object(store: permanent.store, root: root, key: permanent.key)
         }
         lock.lock()
@@ -237,7 +242,9 @@ class IdentityMap: @unchecked Sendable {
         guard let store, store.observesUse else { return }
         tellsStoresOfUse.store(true, ordering: .relaxed)
         // No store knows a row with a provisional key.
-        let ids = objects.compactMap { $0.key > 0 ? NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) : nil }
+        let ids = objects.compactMap {
+            $0.key > 0 ? NSManagedObjectID(key: $0.key, layout: $0.layout, store: store) : nil
+        }
         if !ids.isEmpty { store.useBegan(of: ids) }
     }
 

@@ -49,7 +49,9 @@ final class TemporaryIdentities: Sendable {
     }
 
     /// The identity of a serial.
-    func identity(ofSerial serial: Int64) -> NSManagedObjectID.Identity { .temporary(space(ofSerial: serial), serial: serial) }
+    func identity(ofSerial serial: Int64) -> NSManagedObjectID.Identity {
+        .temporary(space(ofSerial: serial), serial: serial)
+    }
 
     private func space(ofSerial serial: Int64) -> UUID { serial > Self.lastTreeSerial ? Self.freeSpace : space }
 
@@ -69,7 +71,8 @@ final class TemporaryIdentities: Sendable {
 
     /// Makes a temporary ID for an object without a context.
     static func freeObjectID(_ layout: EntityLayout) -> NSManagedObjectID {
-        NSManagedObjectID(temporary: freeSerial.wrappingAdd(1, ordering: .relaxed).newValue, in: freeSpace, layout: layout)
+        NSManagedObjectID(
+            temporary: freeSerial.wrappingAdd(1, ordering: .relaxed).newValue, in: freeSpace, layout: layout)
     }
 
     /// Adopts the temporary ID of an object that is inserted into one of these contexts.
@@ -101,7 +104,8 @@ final class TemporaryIdentities: Sendable {
             for place in state.keys.indices where state.keys[place].store == moved.former.number {
                 let known = state.keys[place]
                 guard let key = moved.key(of: known.key, root: known.root) else { continue }
-                state.keys[place] = PermanentKey(serial: known.serial, root: known.root, store: moved.store.number, key: key)
+                state.keys[place] = PermanentKey(
+                    serial: known.serial, root: known.root, store: moved.store.number, key: key)
             }
         }
     }
@@ -115,7 +119,9 @@ final class TemporaryIdentities: Sendable {
     }
 
     /// Permanent keys in the order in which they were recorded.
-    func permanentKeys(_ range: Range<Int>) -> ArraySlice<PermanentKey> { state.withLock { $0.keys[range.clamped(to: $0.keys.indices)] } }
+    func permanentKeys(_ range: Range<Int>) -> ArraySlice<PermanentKey> {
+        state.withLock { $0.keys[range.clamped(to: $0.keys.indices)] }
+    }
 }
 
 extension NSManagedObjectID {

@@ -46,7 +46,9 @@ extension NSManagedObject {
             if let kept, !taken.isEmpty { kept.unsaved = taken }
         }
         guard let extras else { return }
-        if let taken = extras.transient?.takeDestinations(keepingKeys: false), let kept, !taken.isEmpty { kept.transient = taken }
+        if let taken = extras.transient?.takeDestinations(keepingKeys: false), let kept, !taken.isEmpty {
+            kept.transient = taken
+        }
         let given = extras.takeRelations()
         guard let kept else { return }
         if !given.toOne.isEmpty { kept.destinations = given.toOne }

@@ -140,21 +140,28 @@ extension NSManagedObject {
         let (gained, lost) = changes.take(slot)
         let property = layout.slots[slot]
         for object in lost where !leads(to: object, slot) {
-            if try mayChange(object), object.mayLead(to: self, property) { object.removeFromInverse(of: property, self) }
+            if try mayChange(object), object.mayLead(to: self, property) {
+                object.removeFromInverse(of: property, self)
+            }
         }
         for object in gained where leads(to: object, slot) {
             if try !mayChange(object) { continue }
             checkDestination(object, property)
             object.prepareForChange()
-            if !object.leads(to: self, property.inverseSlot(in: object.layout)) { object.addToInverse(of: property, self) }
+            if !object.leads(to: self, property.inverseSlot(in: object.layout)) {
+                object.addToInverse(of: property, self)
+            }
         }
     }
 
     /// Adds an object that has come back to the inverses of its to-one relationships.
     final func joinDestinations() {
-        for slot in layout.relationshipSlots where layout.slots[slot].kind == .toOne && layout.slots[slot].inverseSlot >= 0 {
+        for slot in layout.relationshipSlots
+        where layout.slots[slot].kind == .toOne && layout.slots[slot].inverseSlot >= 0 {
             let property = layout.slots[slot]
-            guard let destination = toOne(slot), !destination.leads(to: self, property.inverseSlot(in: destination.layout)) else {
+            guard let destination = toOne(slot),
+                !destination.leads(to: self, property.inverseSlot(in: destination.layout))
+            else {
                 continue
             }
             destination.addToInverse(of: property, self)

@@ -59,7 +59,8 @@ extension NSManagedObject {
     }
 
     private final func combine(
-        _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int, mayBeDeleted: Bool
+        _ stored: ContiguousArray<NSManagedObject>, with state: ToManyState, isOrderChanged: Bool, _ slot: Int,
+        mayBeDeleted: Bool
     ) {
         // A deleted object has left the relationships of all other objects, as its inverses were
         // updated. A relationship without an inverse is not updated: it keeps the object until the
@@ -110,11 +111,13 @@ extension NSManagedObject {
         precondition(
             object.layout.model !== layout.model
                 || object.layout.isKind(of: layout.model.layouts[property.destinationIndex]),
-            "\(layout.name).\(property.name) takes objects of entity \(layout.model.layouts[property.destinationIndex].name), not \(object.layout.name)."
+            "\(layout.name).\(property.name) takes objects of entity "
+                + "\(layout.model.layouts[property.destinationIndex].name), not \(object.layout.name)."
         )
         precondition(
             registry == nil || object.registry == nil || registry === object.registry,
-            "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in different contexts."
+            "Illegal attempt to establish the relationship \(layout.name).\(property.name) between objects in "
+                + "different contexts."
         )
         // An index counts all members, so they must be loaded.
         if index != nil { _ = toManyMembers(slot) }
@@ -247,7 +250,8 @@ extension NSManagedObject {
             preconditionFailure("The entity \(layout.name) has no property named \"\(key)\".")
         }
         if layout.slots[slot].relationship == nil { return ManagedMutableArray(attribute: slot, of: self) }
-        return ManagedMutableArray(OrderedMembers(owner: self, slot: requireToMany(key, ordered: true), isPrimitive: false))
+        return ManagedMutableArray(
+            OrderedMembers(owner: self, slot: requireToMany(key, ordered: true), isPrimitive: false))
     }
 
     /// A live view of the to-many relationship at the end of a path through to-one relationships.
@@ -318,7 +322,9 @@ extension NSManagedObject {
     }
 
     private func objects(in value: Any, _ slot: Int) -> [NSManagedObject] {
-        guard let objects = RelationshipValues.objects(in: value) else { preconditionFailure(wrongType(value, layout.slots[slot])) }
+        guard let objects = RelationshipValues.objects(in: value) else {
+            preconditionFailure(wrongType(value, layout.slots[slot]))
+        }
         return objects
     }
 

@@ -20,7 +20,8 @@ final class OneSidedChanges {
         /// Whether these are still the members. O(1): a kept list is copied on change.
         func isMade(of members: ContiguousArray<NSManagedObject>) -> Bool {
             members.count == self.members.count
-                && members.withUnsafeBufferPointer { $0.baseAddress } == self.members.withUnsafeBufferPointer { $0.baseAddress }
+                && members.withUnsafeBufferPointer { $0.baseAddress }
+                    == self.members.withUnsafeBufferPointer { $0.baseAddress }
         }
     }
 

@@ -17,7 +17,8 @@ final class FormerState {
         if object.hasPendingValues { pending = object.pending?.copyOfValues() }
         if let extras = object.extras {
             transient = extras.transient?.copyOfValues()
-            for (slot, state) in extras.allToMany where state.hasChanges || state.isLoaded && object.layout.slots[slot].isTransient {
+            for (slot, state) in extras.allToMany
+            where state.hasChanges || state.isLoaded && object.layout.slots[slot].isTransient {
                 toMany.append(FormerMembers(state, of: object.layout.slots[slot]))
             }
         }
@@ -105,7 +106,8 @@ extension NSManagedObject {
     final func hasFormerValue(_ slot: PropertySlot, _ former: FormerState?) -> Bool {
         switch (formerValue(slot.index, former), currentValue(slot.index)) {
         case (.custom(let former), .custom(let value)): former === value
-        case (.object(let destination), .stored(.reference(let reference))): registry?.object(for: reference, near: self) === destination
+        case (.object(let destination), .stored(.reference(let reference))):
+            registry?.object(for: reference, near: self) === destination
         case (let former, let value): equals(value, former, slot)
         }
     }
@@ -118,8 +120,10 @@ extension NSManagedObject {
         let formerlyRemoved = Set(former.removed)
         let added = Set(state.added.objects)
         let removed = Set(state.removed.objects)
-        members.gained = state.added.objects.filter { !formerlyAdded.contains($0) } + former.removed.filter { !removed.contains($0) }
-        members.lost = former.added.filter { !added.contains($0) } + state.removed.objects.filter { !formerlyRemoved.contains($0) }
+        members.gained =
+            state.added.objects.filter { !formerlyAdded.contains($0) } + former.removed.filter { !removed.contains($0) }
+        members.lost =
+            former.added.filter { !added.contains($0) } + state.removed.objects.filter { !formerlyRemoved.contains($0) }
         if slot.kind == .orderedToMany, state.isLoaded { members.order = former.order ?? formerOrder(state, former) }
         if members.gained.isEmpty, members.lost.isEmpty {
             guard let order = members.order, !order.elementsEqual(state.members.objects, by: ===) else { return nil }
@@ -129,7 +133,9 @@ extension NSManagedObject {
 
     /// The order of an unchanged or unread relationship: the store's, then added members.
     private func formerOrder(_ state: ToManyState, _ former: FormerMembers) -> ContiguousArray<NSManagedObject> {
-        let stored = state.committedOrder.map { ContiguousArray($0) } ?? state.members.objects.filter { !state.added.contains($0) }
+        let stored =
+            state.committedOrder.map { ContiguousArray($0) }
+            ?? state.members.objects.filter { !state.added.contains($0) }
         if former.added.isEmpty, former.removed.isEmpty { return stored }
         let removed = Set(former.removed)
         return stored.filter { !removed.contains($0) } + former.added
@@ -141,7 +147,8 @@ extension NSManagedObject {
         case .toOne: return formerValue(slot.index, former).destination
         case .toMany, .orderedToMany:
             var members = toManyMembers(slot.index).objects
-            let changed = changedMembers(slot, since: former?.toMany.first { $0.slot == slot.index } ?? FormerMembers(slot: slot.index))
+            let changed = changedMembers(
+                slot, since: former?.toMany.first { $0.slot == slot.index } ?? FormerMembers(slot: slot.index))
             if let changed {
                 let gained = Set(changed.gained)
                 members = changed.order ?? members.filter { !gained.contains($0) } + changed.lost
@@ -153,7 +160,8 @@ extension NSManagedObject {
         case .transformable:
             switch formerValue(slot.index, former) {
             case .custom(let custom): return custom.value
-            case .stored(.data(let data)): return slot.attribute.flatMap { Transformation.value(from: data, attribute: $0) }
+            case .stored(.data(let data)):
+                return slot.attribute.flatMap { Transformation.value(from: data, attribute: $0) }
             default: return nil
             }
         default: return formerValue(slot.index, former).object(kind: slot.kind)
@@ -193,7 +201,8 @@ extension NSManagedObject {
                 result[slot.name] = formerObjectValue(slot, former) ?? NSNull()
             } else if isDeleted, slot.kind == .toOne, slot.deleteRule == .nullifyDeleteRule {
                 // Unchanged in this event: the value that it had when the event began.
-                result[slot.name] = pending?.has(slot.index) == true ? toOne(slot.index) : formerObjectValue(slot, former)
+                result[slot.name] =
+                    pending?.has(slot.index) == true ? toOne(slot.index) : formerObjectValue(slot, former)
             }
         }
         return result

@@ -47,6 +47,7 @@ struct ObjectFlags: OptionSet {
     /// Whether the object was inserted in the current event and is still new.
     @inline(__always)
     var isNew: Bool {
-        rawValue & (Self.insertedInEvent.rawValue | Self.discarded.rawValue | Self.deleted.rawValue) == Self.insertedInEvent.rawValue
+        rawValue & (Self.insertedInEvent.rawValue | Self.discarded.rawValue | Self.deleted.rawValue)
+            == Self.insertedInEvent.rawValue
     }
 }

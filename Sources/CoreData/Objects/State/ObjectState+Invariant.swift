@@ -22,7 +22,9 @@ extension ObjectState {
         if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
         if let committedRow {
             // The object holds the page of its row, and an object with a row is in a store.
-            guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else { return false }
+            guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else {
+                return false
+            }
         }
         // An object is in at most one of the context's lists.
         if flags.contains(.updated), !flags.isDisjoint(with: [.inserted, .deleted]) { return false }

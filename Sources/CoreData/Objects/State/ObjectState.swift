@@ -1,21 +1,26 @@
-/// The state of an object: its identity in a store, its committed row, its unsaved changes, and its status in its context.
+/// The state of an object: its identity in a store, its committed row, its unsaved changes, and its
+/// status in its context.
 ///
-/// The parts depend on each other. Only this file changes them, by transitions that `NSManagedObject` names below. Each transition leaves a
-/// state for which `isConsistent` is true, which debug builds check.
+/// The parts depend on each other. Only this file changes them, by transitions that
+/// `NSManagedObject` names below. Each transition leaves a state for which `isConsistent` is true,
+/// which debug builds check.
 @usableFromInline
 struct ObjectState {
     // The fields needed for reading come first, so that they lie in one or two cache lines.
 
-    /// The committed row if it may be read directly, as in a loaded object without unsaved values. Nil for faults and new objects.
+    /// The committed row if it may be read directly, as in a loaded object without unsaved values.
+    /// Nil for faults and new objects.
     @usableFromInline fileprivate(set) var row: RowPointer?
-    /// The layout's table for accessors. Unretained: the object's registry, page or extras own the model's layouts.
+    /// The layout's table for accessors. Unretained: the object's registry, page or extras own the
+    /// model's layouts.
     @usableFromInline fileprivate(set) var accessorTable: AccessorTable
     fileprivate(set) var flags: ObjectFlags
     /// Number of the store that holds the object; -1 before it has one.
     fileprivate(set) var storeNumber: Int16 = -1
     /// The committed row whether or not the fault has fired.
     fileprivate(set) var committedRow: RowPointer?
-    /// Unsaved values and the set of changed properties. Owned: accessors read it without counting references.
+    /// Unsaved values and the set of changed properties. Owned: accessors read it without counting
+    /// references.
     fileprivate(set) var pendingReference: Unmanaged<PendingValues>?
     /// Extras. Owned, for the same reason.
     fileprivate(set) var extrasReference: Unmanaged<ObjectExtras>?
@@ -35,7 +40,8 @@ struct ObjectState {
 
     @inline(__always)
     fileprivate mutating func commit(_ row: RowPointer) {
-        // A row of the parent may have been made before, or after, the object's key became permanent.
+        // A row of the parent may have been made before, or after, the object's key became
+        // permanent.
         if row.rowKey != key { return Snapshot(retaining: row).withCopy(key: key) { commit($0) } }
         committedRow = row
         hold(row.rowPage)
@@ -90,7 +96,8 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Replaces the provisional key of an object saved to a parent context by the key that a store has assigned.
+    /// Replaces the provisional key of an object saved to a parent context by the key that a store
+    /// has assigned.
     final func takePermanentKey(_ key: Int64, store: Int) {
         state.key = key
         if let committedRow = state.committedRow {
@@ -110,15 +117,16 @@ extension NSManagedObject {
 // MARK: - Faults and rows
 
 extension NSManagedObject {
-    /// Makes a new object the fault of a fetched row. The caller has retained the row's page and the registry for it.
+    /// Makes a new object the fault of a fetched row. The caller has retained the row's page and
+    /// the registry for it.
     @inline(__always)
     final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
         state.committedRow = row
         becomeFault(key: row.rowKey, store: store, registry: registry, page: row.rowPage)
     }
 
-    /// Makes a new object the fault of a row that is not read yet. A page without rows lets it load together with other rows. The caller
-    /// has retained the page and the registry for it.
+    /// Makes a new object the fault of a row that is not read yet. A page without rows lets it load
+    /// together with other rows. The caller has retained the page and the registry for it.
     @inline(__always)
     final func becomeFault(key: Int64, store: Int16, registry: Unmanaged<ObjectRegistry>, page: Unmanaged<RowPage>?) {
         state.flags.insert(.fault)
@@ -137,7 +145,8 @@ extension NSManagedObject {
 
     /// Turns the object back into a fault: drops values and relationships, including changed ones.
     ///
-    /// The object keeps its page: the row cache holds a row as long as any object of the row lives, fault or not.
+    /// The object keeps its page: the row cache holds a row as long as any object of the row lives,
+    /// fault or not.
     final func becomeFaultAgain() {
         state.row = nil
         state.committedRow = nil
@@ -159,7 +168,8 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Forgets a fault's row, which may be outdated: the next access asks the row cache, then the store.
+    /// Forgets a fault's row, which may be outdated: the next access asks the row cache, then the
+    /// store.
     final func forgetRow() {
         state.committedRow = nil
         transitionEnded()
@@ -185,7 +195,8 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Marks a fault whose row cannot be loaded: it reads as nil and, if `isDeleted` is true, counts as deleted.
+    /// Marks a fault whose row cannot be loaded: it reads as nil and, if `isDeleted` is true,
+    /// counts as deleted.
     final func becomeInaccessible(isDeleted: Bool = false) {
         state.flags.remove(.fault)
         state.flags.insert(isDeleted ? [.inaccessible, .deleted] : .inaccessible)
@@ -222,7 +233,8 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Makes the object a new one that will be saved in place of a row that another context or program deleted.
+    /// Makes the object a new one that will be saved in place of a row that another context or
+    /// program deleted.
     ///
     /// - Parameter values: the values of all stored slots.
     final func becomeNewInPlaceOfDeletedRow(_ values: [PropertyValue]) {
@@ -242,7 +254,8 @@ extension NSManagedObject {
         transitionEnded()
     }
 
-    /// Makes the object a changed one again: of its own row after `becomeNewInPlaceOfDeletedRow`, or of the row that has its unique values.
+    /// Makes the object a changed one again: of its own row after `becomeNewInPlaceOfDeletedRow`,
+    /// or of the row that has its unique values.
     final func becomeChanged(in row: RowPointer) {
         state.flags.remove(.inserted)
         state.flags.insert(.updated)
@@ -355,11 +368,13 @@ extension NSManagedObject {
 
     /// Marks the object for deletion by the next save. A new object leaves the context with it.
     final func markDeleted() {
-        state.flags.insert(state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
+        state.flags.insert(
+            state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
         changeFlags { $0.remove(.updated) }
     }
 
-    /// Marks the object for deletion when another context or program has deleted its row: nothing is left to propagate or to write.
+    /// Marks the object for deletion when another context or program has deleted its row: nothing
+    /// is left to propagate or to write.
     final func markDeletedElsewhere() {
         state.flags.remove(.updated)
         changeFlags { $0.insert([.deleted, .propagated, .deletedElsewhere]) }

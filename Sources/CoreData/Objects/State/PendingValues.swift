@@ -71,7 +71,9 @@ final class PendingValues: RowValues {
 
     /// Whether other managed objects may be released with the values.
     @inline(__always)
-    var mayHoldOthers: Bool { withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty || $0.pointee.former != nil } }
+    var mayHoldOthers: Bool {
+        withUnsafeMutablePointerToHeader { !$0.pointee.objects.isEmpty || $0.pointee.former != nil }
+    }
 
     /// Whether a slot holds an object.
     private var hasObjects: Bool {
@@ -114,7 +116,9 @@ final class PendingValues: RowValues {
     /// Replaces the references in slots that hold no object.
     func replaceReferences(_ replacement: (RowReference) -> RowReference?) {
         for slot in 0..<slotCount where has(slot) {
-            if let reference = value(slot).reference { self[slot] = replacement(reference).map(StoredValue.reference) ?? .null }
+            if let reference = value(slot).reference {
+                self[slot] = replacement(reference).map(StoredValue.reference) ?? .null
+            }
         }
     }
 

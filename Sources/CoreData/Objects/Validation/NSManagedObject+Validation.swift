@@ -76,7 +76,9 @@ extension NSManagedObject {
         default:
             let rules = layout.objects.rules[slot.index]
             if slot.isOptional, rules.isEmpty { return }
-            if isForSave, slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true { return }
+            if isForSave, slot.index < layout.storedCount, committedRow != nil, pending?.has(slot.index) != true {
+                return
+            }
             let value = currentValue(slot.index)
             let isNotANumber = slot.index < layout.storedCount && value.isNotANumber
             if value.isNull || isNotANumber {
@@ -108,7 +110,8 @@ extension NSManagedObject {
             elements = try layout.elementValues(of: object, composite)
         } catch {
             throw ValidationErrors.make(
-                .managedObjectValidation, self, slot, object, "Unacceptable value for \(layout.name).\(slot.name): \(error.reason).",
+                .managedObjectValidation, self, slot, object,
+                "Unacceptable value for \(layout.name).\(slot.name): \(error.reason).",
                 form: ValidationText.wrongKind(slot.name))
         }
         if elements.allSatisfy(\.value.isNull) {
@@ -125,7 +128,8 @@ extension NSManagedObject {
 
     /// The errors in the elements of a composite attribute that has a value. The errors are
     /// reported for the attribute; their texts name the elements.
-    private func elementErrors(_ slot: PropertySlot, _ composite: CompositeLayout, _ value: (Int) -> Any?) -> [NSError] {
+    private func elementErrors(_ slot: PropertySlot, _ composite: CompositeLayout, _ value: (Int) -> Any?) -> [NSError]
+    {
         var errors: [NSError] = []
         for part in composite.parts {
             switch part {
@@ -177,7 +181,8 @@ extension NSManagedObject {
         ValidationErrors.make(
             .validationMissingMandatoryProperty, self, slot, nil,
             "\(layout.name).\((element ?? slot).name) is required, but is "
-                + (isNotANumber ? "not a number (NaN), which stores keep as nil, " : "nil ") + "in \(descriptionOfIdentity).",
+                + (isNotANumber ? "not a number (NaN), which stores keep as nil, " : "nil ")
+                + "in \(descriptionOfIdentity).",
             form: ValidationText.missing((element ?? slot).name))
     }
 
@@ -191,7 +196,8 @@ extension NSManagedObject {
                 ValidationErrors.make(
                     rule.code, self, slot, value,
                     rule.message
-                        ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.checked.predicateFormat), but is \(value ?? "nil").",
+                        ?? "\(layout.name).\((element ?? slot).name) must satisfy \(rule.checked.predicateFormat), "
+                        + "but is \(value ?? "nil").",
                     form: ValidationText.violated(rule, (element ?? slot).name),
                     extra: [NSValidationPredicateErrorKey: rule.predicate]))
         }
@@ -216,7 +222,8 @@ extension NSManagedObject {
             }
             if let composite = slot.composite { return try validate(object, of: slot, composite) }
             // Numbers are converted as NSNumber does; a number for a text is refused.
-            guard let converted = PropertyValue(object, kind: slot.kind), slot.kind != .string || object is String else {
+            guard let converted = PropertyValue(object, kind: slot.kind), slot.kind != .string || object is String
+            else {
                 throw unacceptable(object, slot)
             }
             if converted.isNotANumber, slot.index < layout.storedCount {
@@ -229,7 +236,8 @@ extension NSManagedObject {
 
     private func unacceptable(_ value: Any?, _ slot: PropertySlot) -> NSError {
         ValidationErrors.make(
-            .managedObjectValidation, self, slot, value, wrongType(value, slot), form: ValidationText.wrongKind(slot.name))
+            .managedObjectValidation, self, slot, value, wrongType(value, slot),
+            form: ValidationText.wrongKind(slot.name))
     }
 
     /// Violations of the deny rule.
@@ -278,7 +286,8 @@ extension ValidationRule {
             let warning = index < warnings.count ? warnings[index] : 0
             let code = (warning as? NSNumber)?.intValue ?? (warning as? Int) ?? 0
             return ValidationRule(
-                predicate: predicate, checked: (isDate ? (predicate as? NSComparisonPredicate)?.comparingDates : nil) ?? predicate,
+                predicate: predicate,
+                checked: (isDate ? (predicate as? NSComparisonPredicate)?.comparingDates : nil) ?? predicate,
                 code: code == 0 ? .managedObjectValidation : CocoaError.Code(rawValue: code),
                 message: warning as? String)
         }
@@ -291,11 +300,13 @@ enum ValidationErrors {
     ///   - message: The text for a log.
     ///   - form: The failure reason, for the user of a form.
     static func make(
-        _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String, form: String,
+        _ code: CocoaError.Code, _ object: NSManagedObject, _ slot: PropertySlot, _ value: Any?, _ message: String,
+        form: String,
         recovery: String? = nil, extra: [String: Any] = [:]
     ) -> NSError {
         var userInfo: [String: Any] = [
-            NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: slot.name, NSLocalizedFailureReasonErrorKey: form,
+            NSValidationObjectErrorKey: object, NSValidationKeyErrorKey: slot.name,
+            NSLocalizedFailureReasonErrorKey: form,
         ]
         if let value { userInfo[NSValidationValueErrorKey] = value }
         userInfo.merge(extra) { $1 }
@@ -310,8 +321,9 @@ enum ValidationErrors {
             "\(details.count) validation errors: " + details.map(\.localizedDescription).joined(separator: " "),
             userInfo: [
                 NSDetailedErrorsKey: details,
-                NSLocalizedFailureReasonErrorKey: details.map { $0.localizedFailureReason ?? $0.localizedDescription }.joined(
-                    separator: "\n"),
+                NSLocalizedFailureReasonErrorKey: details.map { $0.localizedFailureReason ?? $0.localizedDescription }
+                    .joined(
+                        separator: "\n"),
             ])
     }
 
@@ -322,7 +334,9 @@ enum ValidationErrors {
         if type(of: error) is NSError.Type || error is CocoaError { return detail }
         var userInfo = detail.userInfo
         if userInfo[NSUnderlyingErrorKey] == nil { userInfo[NSUnderlyingErrorKey] = error }
-        if userInfo[NSLocalizedDescriptionKey] == nil { userInfo[NSLocalizedDescriptionKey] = error.localizedDescription }
+        if userInfo[NSLocalizedDescriptionKey] == nil {
+            userInfo[NSLocalizedDescriptionKey] = error.localizedDescription
+        }
         return CoreDataError(domain: detail.domain, code: detail.code, userInfo: userInfo)
     }
 

@@ -25,7 +25,8 @@ enum ValidationText {
         }
         end()
         // Abbreviations are not changed.
-        let texts = words.map { $0.count > 1 && $0.allSatisfy { !$0.isLowercase } ? $0 : $0.lowercased() }.joined(separator: " ")
+        let texts = words.map { $0.count > 1 && $0.allSatisfy { !$0.isLowercase } ? $0 : $0.lowercased() }.joined(
+            separator: " ")
         return texts.prefix(1).uppercased() + texts.dropFirst()
     }
 
@@ -41,7 +42,9 @@ enum ValidationText {
         "\(name(property)) may have at most \(most) \(most == 1 ? "entry" : "entries")"
     }
 
-    static func denied(_ relationship: String) -> String { "This cannot be deleted while \(name(relationship)) is not empty" }
+    static func denied(_ relationship: String) -> String {
+        "This cannot be deleted while \(name(relationship)) is not empty"
+    }
 
     static func gone(_ relationship: String) -> String { "\(name(relationship)) is deleted" }
 
@@ -52,7 +55,8 @@ enum ValidationText {
 
     private static func requirement(_ predicate: NSPredicate) -> String? {
         guard let comparison = predicate as? NSComparisonPredicate, comparison.comparisonPredicateModifier == .direct,
-            comparison.rightExpression.expressionType == .constantValue, let limit = comparison.rightExpression.constantValue
+            comparison.rightExpression.expressionType == .constantValue,
+            let limit = comparison.rightExpression.constantValue
         else { return nil }
         let left = comparison.leftExpression
         if left.expressionType == .keyPath, left.keyPath == "length" {

@@ -159,7 +159,8 @@ final class KeyPathProbe {
         }
         let isOptional = type(of: keyPath).valueType is any ExpressibleByNilLiteral.Type
         guard !probe.components.isEmpty, !probe.isComputed,
-            let elements = CompositeProbe.elements(from: probe.last, to: value, by: keyPath, of: probe.components.last ?? "")
+            let elements = CompositeProbe.elements(
+                from: probe.last, to: value, by: keyPath, of: probe.components.last ?? "")
         else { return nil }
         if !isOptional {
             // A default replaced nil, in the property's accessor or in code that computes.

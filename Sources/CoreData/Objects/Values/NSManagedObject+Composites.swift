@@ -52,7 +52,8 @@ extension NSManagedObject {
         if let slot = layout.slotByPath[names.joined(separator: ".")] { return setObjectValue(value, slot: slot) }
         guard let composite = layout.composite(at: names) else {
             preconditionFailure(
-                "The composite attribute \(layout.name).\(names[0]) has no element \"\(names.dropFirst().joined(separator: "."))\" "
+                "The composite attribute \(layout.name).\(names[0]) has no element "
+                    + "\"\(names.dropFirst().joined(separator: "."))\" "
                     + "(\(keyPath)).")
         }
         setComposite(value, composite)

@@ -56,18 +56,24 @@ extension NSManagedObject {
 
     private final func setPrimitiveRelationship(_ value: Any?, _ property: PropertySlot) {
         if property.kind.isToMany {
-            guard let members = RelationshipValues.objects(in: value) else { preconditionFailure(wrongType(value, property)) }
+            guard let members = RelationshipValues.objects(in: value) else {
+                preconditionFailure(wrongType(value, property))
+            }
             extras?.oneSided?.handOut(property.index, nil)
             setPrimitiveMembers(members, slot: property.index)
         } else {
-            guard let destination = PropertyValue(value, kind: .toOne) else { preconditionFailure(wrongType(value, property)) }
+            guard let destination = PropertyValue(value, kind: .toOne) else {
+                preconditionFailure(wrongType(value, property))
+            }
             setPrimitiveDestination(destination.destination, slot: property.index)
         }
     }
 
     /// Whether the context needs former values, as it does for undo.
     @inline(__always)
-    private final var hasTrackedFormerValues: Bool { heldRegistry?._withUnsafeGuaranteedRef { $0.tracksFormerValues } ?? false }
+    private final var hasTrackedFormerValues: Bool {
+        heldRegistry?._withUnsafeGuaranteedRef { $0.tracksFormerValues } ?? false
+    }
 
     final func noteUntracked(_ property: PropertySlot) {
         guard hasTrackedFormerValues, let registry else { return }

@@ -66,7 +66,8 @@ extension NSManagedObject {
             registry?.checkQueue(of: self, slot: slot)
             guard flags.contains(.fault) else { return }
         }
-        if let committedRow, extrasReference == nil, pendingReference == nil, !accessorTable.hooks.contains(.awakeFromFetch),
+        if let committedRow, extrasReference == nil, pendingReference == nil,
+            !accessorTable.hooks.contains(.awakeFromFetch),
             layout.index == committedRow.rowLayoutIndex, let heldRegistry,
             !heldRegistry._withUnsafeGuaranteedRef({ $0.checksAge })
         {
@@ -237,7 +238,9 @@ extension NSManagedObject {
     }
 
     /// Whether a value or a relationship differs from the store.
-    final var hasChangesToSave: Bool { hasPersistentChanges || extras?.allToMany.contains { $0.state.hasChanges } == true }
+    final var hasChangesToSave: Bool {
+        hasPersistentChanges || extras?.allToMany.contains { $0.state.hasChanges } == true
+    }
 
     final func equals(_ new: PropertyValue, _ old: PropertyValue, _ slot: PropertySlot) -> Bool {
         switch (new, old) {
@@ -245,7 +248,8 @@ extension NSManagedObject {
         case (.object(let object), .stored(.reference(let reference))):
             let reference = latest(reference)
             // An object that replaces its deleted row has that row's key.
-            return (!object.flags.contains(.inserted) || object.extras?.deletedRow != nil) && object.key == reference.key
+            return (!object.flags.contains(.inserted) || object.extras?.deletedRow != nil)
+                && object.key == reference.key
                 && object.layout.rootIndex == layout.model.layouts[reference.layoutIndex].rootIndex
         case (.object(let new), .object(let old)): return new === old
         case (.custom(let custom), .stored(let stored)):

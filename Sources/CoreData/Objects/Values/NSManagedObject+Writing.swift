@@ -25,8 +25,12 @@ extension NSManagedObject {
             readThroughPending()
         } else {
             let extras = makeExtras()
-            if let registry, registry.tracksFormerValues, !flags.contains(.silent) { registry.willChangeTransient(self, slot: slot) }
-            if extras.transient == nil { extras.transient = PendingValues.make(slotCount: layout.slots.count, propertyCount: 0) }
+            if let registry, registry.tracksFormerValues, !flags.contains(.silent) {
+                registry.willChangeTransient(self, slot: slot)
+            }
+            if extras.transient == nil {
+                extras.transient = PendingValues.make(slotCount: layout.slots.count, propertyCount: 0)
+            }
             extras.transient?.set(slot, value)
         }
     }
@@ -65,7 +69,9 @@ extension NSManagedObject {
     /// Whether the current state must be remembered before a change: the object has no changes in
     /// this event yet, and differs from its store.
     @inline(__always)
-    final var needsFormerState: Bool { !flags.contains(.inEvent) && (pendingReference != nil || flags.contains(.deleted)) }
+    final var needsFormerState: Bool {
+        !flags.contains(.inEvent) && (pendingReference != nil || flags.contains(.deleted))
+    }
 
     /// Records that a slot changed, and notifies the context.
     @inline(__always)
@@ -131,7 +137,9 @@ extension NSManagedObject {
         extras?.setToOne(slot, nil)
         noteChange(slot)
         // One-to-one: the former partner, which may be this object, loses its reference.
-        if let previous, previous !== object, property.inverseSlot >= 0 { previous.removeFromInverse(of: property, self) }
+        if let previous, previous !== object, property.inverseSlot >= 0 {
+            previous.removeFromInverse(of: property, self)
+        }
     }
 
     final func checkDestination(_ object: NSManagedObject, _ property: PropertySlot) {
@@ -140,9 +148,12 @@ extension NSManagedObject {
         let mine = layout
         let theirs = object.layout
         if theirs.modelIdentity == mine.modelIdentity, theirs.index != expected { checkKind(of: object, property) }
-        guard let registry = heldRegistry, let other = object.heldRegistry, registry.toOpaque() != other.toOpaque() else { return }
+        guard let registry = heldRegistry, let other = object.heldRegistry, registry.toOpaque() != other.toOpaque()
+        else { return }
         preconditionFailure(
-            "Illegal attempt to establish the relationship \(mine.name).\(property.name) between objects in different contexts.")
+            "Illegal attempt to establish the relationship \(mine.name).\(property.name) between objects in "
+                + "different contexts."
+        )
     }
 
     @inline(never)

@@ -67,9 +67,15 @@ extension ProbeValues {
         guard let value = unwrapped(value) else { return unwrapped(placeholder) == nil }
         guard let placeholder = unwrapped(placeholder) else { return isDefault(value) }
         if let placeholder = placeholder as? NSManagedObject { return leads(value, to: placeholder) }
-        if let value = value as? AnyHashable, let placeholder = placeholder as? AnyHashable, value == placeholder { return true }
-        if let raw = value as? any RawRepresentable, !(placeholder is any RawRepresentable) { return areSame(raw.rawValue, placeholder) }
-        if let number = value as? NSDecimalNumber, let decimal = placeholder as? Decimal { return number.decimalValue == decimal }
+        if let value = value as? AnyHashable, let placeholder = placeholder as? AnyHashable, value == placeholder {
+            return true
+        }
+        if let raw = value as? any RawRepresentable, !(placeholder is any RawRepresentable) {
+            return areSame(raw.rawValue, placeholder)
+        }
+        if let number = value as? NSDecimalNumber, let decimal = placeholder as? Decimal {
+            return number.decimalValue == decimal
+        }
         return !(placeholder is AnyHashable) && type(of: value) == type(of: placeholder)
     }
 

@@ -13,16 +13,22 @@ open class FetchedResultsControllerBase: NSObject {
         self.announcer = announcer
     }
 
-    open override func isEqual(_ object: Any?) -> Bool { (object as? FetchedResultsControllerBase)?.results === results }
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? FetchedResultsControllerBase)?.results === results
+    }
 
     open override var hash: Int { ObjectIdentifier(results).hashValue }
 }
 
 /// Whether both controllers have the same results.
-public func === (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool { left?.results === right?.results }
+public func === (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool {
+    left?.results === right?.results
+}
 
 /// Whether both controllers have different results.
-public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool { !(left === right) }
+public func !== (left: FetchedResultsControllerBase?, right: FetchedResultsControllerBase?) -> Bool {
+    !(left === right)
+}
 
 /// Keeps the results of a fetch, in order and in sections, and notifies its delegate of changes.
 ///
@@ -76,7 +82,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     ///     the order of their sections.
     ///   - name: see ``cacheName``.
     public init(
-        fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext, sectionNameKeyPath: String?,
+        fetchRequest: NSFetchRequest<ResultType>, managedObjectContext context: NSManagedObjectContext,
+        sectionNameKeyPath: String?,
         cacheName name: String?
     ) {
         self.fetchRequest = fetchRequest
@@ -89,12 +96,16 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     /// throws.
     public convenience init() {
         self.init(
-            fetchRequest: NSFetchRequest(), managedObjectContext: NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType),
+            fetchRequest: NSFetchRequest(),
+            managedObjectContext: NSManagedObjectContext(concurrencyType: .mainQueueConcurrencyType),
             sectionNameKeyPath: nil, cacheName: nil)
     }
 
     /// Creates a form of a controller for another result type, with the same results.
-    private init(of request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults, _ announcer: ResultsAnnouncer) {
+    private init(
+        of request: NSFetchRequest<ResultType>, cacheName: String?, _ results: FetchedResults,
+        _ announcer: ResultsAnnouncer
+    ) {
         fetchRequest = request
         self.cacheName = cacheName
         super.init(results, announcer)
@@ -168,7 +179,9 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     open var fetchedObjects: [ResultType]? {
         guard let contents = results.contents else { return nil }
         let replacementCount = results.replacementCount
-        if let listed, listed.replacementCount == replacementCount, listed.version == contents.version { return listed.objects }
+        if let listed, listed.replacementCount == replacementCount, listed.version == contents.version {
+            return listed.objects
+        }
         let objects = contents.objects.map(typed)
         // An array that is kept would keep the rows of all batches.
         if fetchRequest.fetchBatchSize == 0 { listed = (contents.version, replacementCount, objects) }
@@ -190,7 +203,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         guard indexPath.count == 2, indexPath.section >= 0, indexPath.section < contents.sections.count,
             indexPath.item >= 0, indexPath.item < contents.sections[indexPath.section].items.count
         else {
-            preconditionFailure("There is no object at \(indexPath) in the results for \(fetchRequest.entityName ?? "?").")
+            preconditionFailure(
+                "There is no object at \(indexPath) in the results for \(fetchRequest.entityName ?? "?").")
         }
         return typed(contents.object(at: ResultsPath(section: indexPath.section, row: indexPath.item)))
     }
@@ -221,7 +235,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
         for (place, object) in objects.enumerated() where type(of: object) != known {
             guard object is ResultType else {
                 throw CoreDataErrors.resultOfOtherType(
-                    type(of: object), at: place, of: fetchRequest.entityName, as: fetchRequest.resultType, wanted: ResultType.self)
+                    type(of: object), at: place, of: fetchRequest.entityName, as: fetchRequest.resultType,
+                    wanted: ResultType.self)
             }
             known = type(of: object)
         }
@@ -230,7 +245,8 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     private func typed(_ object: NSObject) -> ResultType {
         guard let typed = object as? ResultType else {
             preconditionFailure(
-                "A fetched results controller for \(ResultType.self) has fetched an object of the class \(type(of: object)) "
+                "A fetched results controller for \(ResultType.self) has fetched an object of the class "
+                    + "\(type(of: object)) "
                     + "(entity \(fetchRequest.entityName ?? "?"), result type \(fetchRequest.resultType.rawValue)).")
         }
         return typed
@@ -268,7 +284,11 @@ open class NSFetchedResultsController<ResultType>: FetchedResultsControllerBase 
     ///   - title: one of `sectionIndexTitles`.
     ///   - sectionIndex: its place there.
     open func section(forSectionIndexTitle title: String, at sectionIndex: Int) -> Int {
-        guard let section = (sections ?? []).firstIndex(where: { $0.indexTitle.map { LiteralText.areSame($0, title) } ?? false }) else {
+        guard
+            let section = (sections ?? []).firstIndex(where: {
+                $0.indexTitle.map { LiteralText.areSame($0, title) } ?? false
+            })
+        else {
             preconditionFailure("No section has the index title \"\(title)\" (number \(sectionIndex)).")
         }
         return section

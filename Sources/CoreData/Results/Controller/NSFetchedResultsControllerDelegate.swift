@@ -30,14 +30,16 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
     ///   - newIndexPath: the new place; nil for a deletion, and for an update:
     ///     `indexPath(forObject:)` gives the place of an object that others have shifted.
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?)
 
     /// A section was added or removed.
     ///
     /// The number of an added section is that after all changes, of a removed section that before.
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType)
 
     /// Called before the changes of an event. The controller still has its former results.
@@ -49,7 +51,8 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
     /// The title of a section in an index. Without this method, it is the first letter of its name,
     /// as a capital.
     func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
     ) -> String?
 
     /// The results have changed: names of sections with the IDs of their objects.
@@ -74,14 +77,16 @@ public protocol NSFetchedResultsControllerDelegate: AnyObject {
 // The defaults show that a delegate lacks a method: Swift cannot be asked.
 extension NSFetchedResultsControllerDelegate {
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any, at indexPath: IndexPath?,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange anObject: Any,
+        at indexPath: IndexPath?,
         for type: NSFetchedResultsChangeType, newIndexPath: IndexPath?
     ) {
         controller.announcer.note(absent: .object)
     }
 
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, didChange sectionInfo: any NSFetchedResultsSectionInfo,
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        didChange sectionInfo: any NSFetchedResultsSectionInfo,
         atSectionIndex sectionIndex: Int, for type: NSFetchedResultsChangeType
     ) {
         controller.announcer.note(absent: .section)
@@ -96,7 +101,8 @@ extension NSFetchedResultsControllerDelegate {
     }
 
     public func controller(
-        _ controller: NSFetchedResultsController<any NSFetchRequestResult>, sectionIndexTitleForSectionName sectionName: String
+        _ controller: NSFetchedResultsController<any NSFetchRequestResult>,
+        sectionIndexTitleForSectionName sectionName: String
     ) -> String? {
         FetchedSection.defaultIndexTitle(sectionName)
     }

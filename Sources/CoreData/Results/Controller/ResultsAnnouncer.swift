@@ -43,7 +43,9 @@ final class ResultsAnnouncer {
     /// - Parameter changes: the changes that have been made to the results.
     func announce(_ changes: ResultsChanges, _ results: FetchedResults, _ controller: Controller) {
         guard let delegate, let contents = results.contents else { return }
-        if announceSnapshot(contents, reloaded: changes.objects.lazy.filter { $0.kind == .update }.map(\.object), delegate, controller) {
+        if announceSnapshot(
+            contents, reloaded: changes.objects.lazy.filter { $0.kind == .update }.map(\.object), delegate, controller)
+        {
             return
         }
         if results.sectionNameKeyPath == nil, has(.difference), let difference = changes.difference {
@@ -69,7 +71,8 @@ final class ResultsAnnouncer {
     /// - Returns: whether the delegate takes snapshots.
     @discardableResult
     private func announceSnapshot(
-        _ contents: ResultsContents, reloaded: some Sequence<NSManagedObject>, _ delegate: any NSFetchedResultsControllerDelegate,
+        _ contents: ResultsContents, reloaded: some Sequence<NSManagedObject>,
+        _ delegate: any NSFetchedResultsControllerDelegate,
         _ controller: Controller
     ) -> Bool {
         if !has(.snapshot) { return false }
@@ -77,7 +80,8 @@ final class ResultsAnnouncer {
             var storage = NSDiffableDataSourceSnapshotReference.Storage()
             for section in contents.sections.array {
                 storage.appendSections([AnyHashable(section.name)])
-                storage.appendItems(section.items.array.compactMap { ($0 as? NSManagedObject).map { AnyHashable($0.objectID) } })
+                storage.appendItems(
+                    section.items.array.compactMap { ($0 as? NSManagedObject).map { AnyHashable($0.objectID) } })
             }
             storage.reloadItems(reloaded.map { AnyHashable($0.objectID) })
             return storage

@@ -43,9 +43,13 @@ extension NSManagedObjectContext {
         fileprivate let name: Notification.Name
         fileprivate let make: @Sendable (Notification) -> Message?
 
-        fileprivate init(_ name: Notification.Name, _ make: @escaping @Sendable (NSManagedObjectContext, Notification) -> Message) {
+        fileprivate init(
+            _ name: Notification.Name, _ make: @escaping @Sendable (NSManagedObjectContext, Notification) -> Message
+        ) {
             self.name = name
-            self.make = { notification in (notification.object as? NSManagedObjectContext).map { make($0, notification) } }
+            self.make = { notification in
+                (notification.object as? NSManagedObjectContext).map { make($0, notification) }
+            }
         }
     }
 
@@ -60,7 +64,8 @@ extension NSManagedObjectContext {
     /// Messages with managed objects are to be used on the context's queue; those with IDs are
     /// `Sendable`.
     public func notifications<Message>(of kind: MessageKind<Message>) -> ContextMessages<Message> {
-        ContextMessages(notifications: NotificationCenter.default.notifications(named: kind.name, object: self), make: kind.make)
+        ContextMessages(
+            notifications: NotificationCenter.default.notifications(named: kind.name, object: self), make: kind.make)
     }
 
     /// A save is about to begin.
@@ -128,7 +133,9 @@ extension NSManagedObjectContext {
 
 extension Notification {
     fileprivate func objects(_ key: String) -> Set<NSManagedObject> { userInfo?[key] as? Set<NSManagedObject> ?? [] }
-    fileprivate func objectIDs(_ key: String) -> Set<NSManagedObjectID> { userInfo?[key] as? Set<NSManagedObjectID> ?? [] }
+    fileprivate func objectIDs(_ key: String) -> Set<NSManagedObjectID> {
+        userInfo?[key] as? Set<NSManagedObjectID> ?? []
+    }
 }
 
 extension NSManagedObjectContext.MessageKind where Message == NSManagedObjectContext.WillSaveMessage {

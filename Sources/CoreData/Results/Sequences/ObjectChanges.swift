@@ -115,7 +115,9 @@ private final class ObjectObserver<Element: Sendable>: ContextListener, @uncheck
     func context(_ context: NSManagedObjectContext, didEnd event: EventChanges) {
         defer { hasToldEvent = false }
         let names = event.changedProperties(of: object).map { object.names($0.touched) } ?? []
-        let isDeleted = !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) && event.deleted.contains { $0 === object }
+        let isDeleted =
+            !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved])
+            && event.deleted.contains { $0 === object }
         let isOther = isDeleted || event.reread.contains(object)
         if names.isEmpty, !isOther { return }
         if let willChange, !hasToldEvent { send(willChange()) }

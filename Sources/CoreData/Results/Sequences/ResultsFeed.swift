@@ -41,7 +41,8 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
     ///
     /// - Parameter value: makes the reader's value of an object.
     package func follow<Object>(
-        _ request: NSFetchRequest<Object>, in context: NSManagedObjectContext, value: @escaping (NSManagedObject) throws -> Value
+        _ request: NSFetchRequest<Object>, in context: NSManagedObjectContext,
+        value: @escaping (NSManagedObject) throws -> Value
     ) {
         let copy = NSFetchRequest<any NSFetchRequestResult>()
         request.copyValues(to: copy)
@@ -99,7 +100,8 @@ package final class ResultsFeed<Value: Sendable>: @unchecked Sendable {
         return ResultsState(
             objectIDs: waiting.objectIDs, values: waiting.values,
             difference: former.map { CollectionDifference(from: $0, to: waiting.objectIDs) },
-            updatedObjectIDs: former == nil ? [] : waiting.updated.intersection(former ?? []).intersection(waiting.objectIDs))
+            updatedObjectIDs: former == nil
+                ? [] : waiting.updated.intersection(former ?? []).intersection(waiting.objectIDs))
     }
 }
 

@@ -74,7 +74,9 @@ extension NSManagedObjectContext {
     /// order is that of the keys.
     ///
     /// One change costs time for the objects that changed; each state costs time for all IDs.
-    public func changes<Object: NSManagedObject>(of request: NSFetchRequest<Object>) -> ResultsSequence<NSManagedObjectID> {
+    public func changes<Object: NSManagedObject>(of request: NSFetchRequest<Object>) -> ResultsSequence<
+        NSManagedObjectID
+    > {
         let copy = NSFetchRequest<Object>()
         request.copyValues(to: copy)
         // A copy that nobody changes.

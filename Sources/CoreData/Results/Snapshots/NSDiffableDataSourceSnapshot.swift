@@ -42,11 +42,15 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     public var numberOfSections: Int { order.count }
 
     /// The number of items in a section.
-    public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int { itemIdentifiers(inSection: identifier).count }
+    public func numberOfItems(inSection identifier: SectionIdentifierType) -> Int {
+        itemIdentifiers(inSection: identifier).count
+    }
 
     /// The items of a section, in order.
     public func itemIdentifiers(inSection identifier: SectionIdentifierType) -> [ItemIdentifierType] {
-        guard let items = items[SectionKey(identifier)] else { Self.stop("There is no section \(identifier) in the snapshot.") }
+        guard let items = items[SectionKey(identifier)] else {
+            Self.stop("There is no section \(identifier) in the snapshot.")
+        }
         return items
     }
 
@@ -67,7 +71,9 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     }
 
     /// The place of a section.
-    public func indexOfSection(_ identifier: SectionIdentifierType) -> Int? { order.firstIndex(of: SectionKey(identifier)) }
+    public func indexOfSection(_ identifier: SectionIdentifierType) -> Int? {
+        order.firstIndex(of: SectionKey(identifier))
+    }
 
     // MARK: Items
 
@@ -80,8 +86,12 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     /// snapshot.appendItems([3, 5], toSection: "open")
     /// snapshot.appendItems([8])                               // to "done", the last section
     /// ```
-    public mutating func appendItems(_ identifiers: [ItemIdentifierType], toSection section: SectionIdentifierType? = nil) {
-        guard let section = section.map({ SectionKey($0) }) ?? order.last else { Self.stop("The snapshot has no section to add items to.") }
+    public mutating func appendItems(
+        _ identifiers: [ItemIdentifierType], toSection section: SectionIdentifierType? = nil
+    ) {
+        guard let section = section.map({ SectionKey($0) }) ?? order.last else {
+            Self.stop("The snapshot has no section to add items to.")
+        }
         add(identifiers, to: section, at: itemIdentifiers(inSection: section.identifier).count)
     }
 
@@ -139,7 +149,9 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
         reconfiguredItemIdentifiers += identifiers
     }
 
-    private mutating func add(_ identifiers: [ItemIdentifierType], to section: SectionKey<SectionIdentifierType>, at index: Int) {
+    private mutating func add(
+        _ identifiers: [ItemIdentifierType], to section: SectionKey<SectionIdentifierType>, at index: Int
+    ) {
         for identifier in identifiers where sections.updateValue(section, forKey: identifier) != nil {
             Self.stop("The item \(identifier) is in the snapshot already.")
         }
@@ -172,12 +184,16 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     public mutating func appendSections(_ identifiers: [SectionIdentifierType]) { add(identifiers, at: order.count) }
 
     /// Adds empty sections before another.
-    public mutating func insertSections(_ identifiers: [SectionIdentifierType], beforeSection section: SectionIdentifierType) {
+    public mutating func insertSections(
+        _ identifiers: [SectionIdentifierType], beforeSection section: SectionIdentifierType
+    ) {
         add(identifiers, at: index(of: section))
     }
 
     /// Adds empty sections after another.
-    public mutating func insertSections(_ identifiers: [SectionIdentifierType], afterSection section: SectionIdentifierType) {
+    public mutating func insertSections(
+        _ identifiers: [SectionIdentifierType], afterSection section: SectionIdentifierType
+    ) {
         add(identifiers, at: index(of: section) + 1)
     }
 
@@ -192,7 +208,8 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     }
 
     /// Moves a section with its items before another.
-    public mutating func moveSection(_ identifier: SectionIdentifierType, beforeSection section: SectionIdentifierType) {
+    public mutating func moveSection(_ identifier: SectionIdentifierType, beforeSection section: SectionIdentifierType)
+    {
         move(identifier, to: section, offset: 0)
     }
 
@@ -215,7 +232,9 @@ public struct NSDiffableDataSourceSnapshot<SectionIdentifierType: Hashable, Item
     }
 
     private mutating func move(_ identifier: SectionIdentifierType, to section: SectionIdentifierType, offset: Int) {
-        if SectionKey(identifier) == SectionKey(section) { Self.stop("The section \(section) cannot be moved before or after itself.") }
+        if SectionKey(identifier) == SectionKey(section) {
+            Self.stop("The section \(section) cannot be moved before or after itself.")
+        }
         let former = index(of: identifier)
         _ = index(of: section)
         let key = order.remove(at: former)

@@ -68,7 +68,9 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
     /// The place of an item among those of all sections; `NSNotFound` if it is not in the snapshot.
     public func index(ofItemIdentifier identifier: Any) -> Int { storage.indexOfItem(key(identifier)) ?? NSNotFound }
     /// The place of a section; `NSNotFound` if it is not in the snapshot.
-    public func index(ofSectionIdentifier identifier: Any) -> Int { storage.indexOfSection(key(identifier)) ?? NSNotFound }
+    public func index(ofSectionIdentifier identifier: Any) -> Int {
+        storage.indexOfSection(key(identifier)) ?? NSNotFound
+    }
 
     // MARK: Items
 
@@ -150,7 +152,8 @@ public final class NSDiffableDataSourceSnapshotReference: NSObject, NSCopying {
 extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
     public func _bridgeToObjectiveC() -> NSDiffableDataSourceSnapshotReference {
         let reference = NSDiffableDataSourceSnapshotReference()
-        reference.storage = mapped({ AnyHashable($0) }, { AnyHashable($0) }) ?? NSDiffableDataSourceSnapshot<AnyHashable, AnyHashable>()
+        reference.storage =
+            mapped({ AnyHashable($0) }, { AnyHashable($0) }) ?? NSDiffableDataSourceSnapshot<AnyHashable, AnyHashable>()
         return reference
     }
 
@@ -166,7 +169,9 @@ extension NSDiffableDataSourceSnapshot: _ObjectiveCBridgeable {
     ) {
         if _conditionallyBridgeFromObjectiveC(source, result: &result) { return }
         preconditionFailure(
-            "The identifiers of the snapshot are not of the types \(SectionIdentifierType.self) and \(ItemIdentifierType.self).")
+            "The identifiers of the snapshot are not of the types \(SectionIdentifierType.self) and "
+                + "\(ItemIdentifierType.self)."
+        )
     }
 
     public static func _unconditionallyBridgeFromObjectiveC(

@@ -68,7 +68,9 @@ final class CompositeLayout: Sendable {
     /// - Throws: a problem for anything that is not a dictionary and for a name that no element
     ///   has.
     func elements(of value: Any?) throws(CompositeProblem) -> [(slot: Int, value: Any?)] {
-        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return slots.map { ($0, nil) } }
+        guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else {
+            return slots.map { ($0, nil) }
+        }
         guard let dictionary = Self.dictionary(value) else { throw .noDictionary(path) }
         var result: [(slot: Int, value: Any?)] = []
         var known = 0

@@ -79,7 +79,8 @@ package final class EntityLayout: @unchecked Sendable {
         propertySlots = hasElements ? slots.filter { !$0.isElement } : slots
         slotByName = Dictionary(propertySlots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first })
         slotByPath =
-            hasElements ? Dictionary(slots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first }) : slotByName
+            hasElements
+            ? Dictionary(slots.map { ($0.name, $0.index) }, uniquingKeysWith: { first, _ in first }) : slotByName
         slotsOfSuperentity =
             superIndex < 0
             ? [] : model.layouts[superIndex].slots.map { [slotByPath] in slotByPath[$0.name] ?? $0.index }
@@ -89,7 +90,8 @@ package final class EntityLayout: @unchecked Sendable {
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
         variableLengthSlots = slots.prefix(storedCount).filter(\.kind.isVariableLength).map(\.index)
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
-        oneToOneSlots = slots.filter { $0.kind == .toOne && $0.isStored && $0.inverseSlot >= 0 && !$0.inverseIsToMany }.map(\.index)
+        oneToOneSlots = slots.filter { $0.kind == .toOne && $0.isStored && $0.inverseSlot >= 0 && !$0.inverseIsToMany }
+            .map(\.index)
         placedSlots = slots.filter { $0.inverseIsOrdered && $0.kind == .toOne && $0.isStored }.map(\.index)
         defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }

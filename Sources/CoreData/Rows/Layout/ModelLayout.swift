@@ -71,14 +71,16 @@ package final class ModelLayout: @unchecked Sendable {
                 let relationship = source.property as? NSRelationshipDescription
                 let destination = relationship?.destinationEntity?.name.flatMap { indexByName[$0] } ?? -1
                 var entityWord = -1
-                if relationship != nil, slot < storedCount, destination >= 0, !ordered[destination].subentities.isEmpty {
+                if relationship != nil, slot < storedCount, destination >= 0, !ordered[destination].subentities.isEmpty
+                {
                     entityWord = nextWord
                     nextWord += 1
                 }
                 let inverse = relationship?.inverseRelationship
                 let isElement = source.property !== source.declared
                 let made = PropertySlot(
-                    index: slot, source: source, compositeSlot: isElement ? slotNumbers[index][source.declared.name] ?? -1 : -1,
+                    index: slot, source: source,
+                    compositeSlot: isElement ? slotNumbers[index][source.declared.name] ?? -1 : -1,
                     entityWord: entityWord, destinationIndex: destination,
                     inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1)
                 if !source.declared.isTransient, let composite = source.property as? NSCompositeAttributeDescription {
@@ -88,7 +90,8 @@ package final class ModelLayout: @unchecked Sendable {
                 slots.append(made)
             }
             let layout = EntityLayout(
-                entity: entity, name: entity.name ?? "", index: index, rootIndex: indexByName[entity.rootEntity.name ?? ""] ?? index,
+                entity: entity, name: entity.name ?? "", index: index,
+                rootIndex: indexByName[entity.rootEntity.name ?? ""] ?? index,
                 superIndex: entity.superentity?.name.flatMap { indexByName[$0] } ?? -1, slots: slots,
                 storedCount: storedCount, wordCount: nextWord, model: self)
             layouts.append(layout)

@@ -28,7 +28,9 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
 
     /// Whether a slot is nil in a row with a given number of words before the bitmap.
     @inlinable @inline(__always)
-    package func isNull(_ slot: Int, wordCount: Int) -> Bool { self[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0 }
+    package func isNull(_ slot: Int, wordCount: Int) -> Bool {
+        self[wordCount &+ slot &>> 6] & (1 &<< UInt64(slot & 63)) != 0
+    }
 
     /// The page that owns this row.
     ///
@@ -193,8 +195,10 @@ package final class RowPage: @unchecked Sendable {
         setNull(row, slot)
         failure = CoreDataErrors.make(
             .persistentStoreOperation,
-            "A row of '\(layout.name)' has values of more than 4 GiB together, more than a row can hold; one of them is "
-                + "'\(layout.slots[slot].name)'.", recovery: "Keep what is so large in files, and their names in the store.")
+            "A row of '\(layout.name)' has values of more than 4 GiB together, more than a row can hold; one of "
+                + "them is "
+                + "'\(layout.slots[slot].name)'.",
+            recovery: "Keep what is so large in files, and their names in the store.")
     }
 
     /// Returns the bytes that a slot of variable length refers to.

@@ -50,7 +50,9 @@ package struct CanonicalJSON {
 
     /// Whether two JSON texts have the same value.
     static func areSame(_ left: Data, _ right: Data) -> Bool {
-        func bytes(_ data: Data) -> [UInt8]? { data.withUnsafeBytes { try? Self.bytes(of: $0.bindMemory(to: UInt8.self)) } }
+        func bytes(_ data: Data) -> [UInt8]? {
+            data.withUnsafeBytes { try? Self.bytes(of: $0.bindMemory(to: UInt8.self)) }
+        }
         return bytes(left).map { $0 == bytes(right) } ?? false
     }
 
@@ -76,7 +78,8 @@ package struct CanonicalJSON {
 
     private mutating func readWord(_ word: StaticString) throws(Problem) {
         let end = position + word.utf8CodeUnitCount
-        guard end <= text.count, memcmp(text.baseAddress! + position, word.utf8Start, word.utf8CodeUnitCount) == 0 else { throw .noJSON }
+        guard end <= text.count, memcmp(text.baseAddress! + position, word.utf8Start, word.utf8CodeUnitCount) == 0
+        else { throw .noJSON }
         output.append(contentsOf: text[position..<end])
         position = end
     }
@@ -245,7 +248,8 @@ package struct CanonicalJSON {
         guard let byte = next else { throw .noJSON }
         position += 1
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"),
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "b"), UInt8(ascii: "f"), UInt8(ascii: "n"),
+            UInt8(ascii: "r"),
             UInt8(ascii: "t"):
             output.append(UInt8(ascii: "\\"))
             output.append(byte)

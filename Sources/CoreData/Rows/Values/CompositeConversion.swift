@@ -29,7 +29,9 @@ extension Snapshot {
     /// for a reference.
     func object(_ slot: Int) -> Any? {
         let property = layout.slots[slot]
-        guard property.kind == .transformable else { return PropertyConversion.object(from: value(slot), kind: property.kind) }
+        guard property.kind == .transformable else {
+            return PropertyConversion.object(from: value(slot), kind: property.kind)
+        }
         if isNull(slot) { return nil }
         return property.attribute.flatMap { Transformation.value(from: data(slot), attribute: $0) }
     }

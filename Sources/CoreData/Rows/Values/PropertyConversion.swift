@@ -122,7 +122,9 @@ enum PropertyConversion {
         guard let value else { return nil }
         // A mirror takes longer than all other work on a value.
         let type = type(of: value)
-        if type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self { return value }
+        if type == String.self || type == Int.self || type == Double.self || type == Bool.self || type == Date.self {
+            return value
+        }
         if type is AnyClass { return value }
         let mirror = Mirror(reflecting: value)
         guard mirror.displayStyle == .optional else { return value }

@@ -18,7 +18,8 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     package static func make(slotCount: Int) -> RowValues {
         let made = create(minimumCapacity: slotCount) { _ in
             Header(
-                slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: 0), eventMask: SlotMask(count: 0))
+                slotCount: slotCount, mask: SlotMask(count: slotCount), tracked: SlotMask(count: 0),
+                eventMask: SlotMask(count: 0))
         }
         // `create` makes an instance of the class that it is called for.
         return unsafeDowncast(made, to: RowValues.self)
@@ -58,7 +59,9 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
     /// The value of a slot; `.null` for a slot without a value.
     @inline(__always)
     package final subscript(slot: Int) -> StoredValue {
-        get { withUnsafeMutablePointers { header, values in header.pointee.mask.contains(slot) ? values[slot] : .null } }
+        get {
+            withUnsafeMutablePointers { header, values in header.pointee.mask.contains(slot) ? values[slot] : .null }
+        }
         set {
             withUnsafeMutablePointers { header, values in
                 if header.pointee.mask.contains(slot) {
@@ -108,7 +111,9 @@ package class RowValues: ManagedBuffer<RowValues.Header, StoredValue> {
         withUnsafeMutablePointers { header, values in
             copy.withUnsafeMutablePointers { copiedHeader, copied in
                 copiedHeader.pointee.mask = header.pointee.mask
-                header.pointee.mask.forEach(below: header.pointee.slotCount) { (copied + $0).initialize(to: values[$0]) }
+                header.pointee.mask.forEach(below: header.pointee.slotCount) {
+                    (copied + $0).initialize(to: values[$0])
+                }
             }
         }
     }

@@ -6,7 +6,8 @@ extension Snapshot {
     ///   - isSameArchived: whether two transformable values, in a slot of both rows, are equal
     ///     although their archives differ.
     package func hasSameValues(
-        as other: Snapshot, comparesDerived: Bool = true, sameRow isSame: (RowReference, RowReference) -> Bool = { $0.key == $1.key },
+        as other: Snapshot, comparesDerived: Bool = true,
+        sameRow isSame: (RowReference, RowReference) -> Bool = { $0.key == $1.key },
         sameArchived isSameArchived: (Int) -> Bool = { _ in false }
     ) -> Bool {
         if row == other.row { return true }

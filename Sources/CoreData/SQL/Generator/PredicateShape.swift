@@ -29,7 +29,8 @@ indirect enum PredicateShape {
             constants.append(comparison.rightExpression)
             self = .comparison(
                 Comparison(
-                    keyPath: keyPath, type: comparison.predicateOperatorType, modifier: comparison.comparisonPredicateModifier,
+                    keyPath: keyPath, type: comparison.predicateOperatorType,
+                    modifier: comparison.comparisonPredicateModifier,
                     options: comparison.options))
         } else if kind == NSCompoundPredicate.self, let compound = predicate as? NSCompoundPredicate {
             var parts: [PredicateShape] = []
@@ -46,7 +47,8 @@ indirect enum PredicateShape {
     /// Operators whose SQL depends on the constant only in ways that `FetchStatement` checks.
     private static func hasShape(_ type: NSComparisonPredicate.Operator) -> Bool {
         switch type {
-        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo, .beginsWith, .endsWith,
+        case .lessThan, .lessThanOrEqualTo, .greaterThan, .greaterThanOrEqualTo, .equalTo, .notEqualTo, .beginsWith,
+            .endsWith,
             .contains, .like:
             true
         default: false
@@ -63,7 +65,8 @@ indirect enum PredicateShape {
             guard type(of: predicate) == NSComparisonPredicate.self else { return false }
             // The guard has checked that the predicate is of exactly this class.
             let comparison = unsafeDowncast(predicate, to: NSComparisonPredicate.self)
-            guard comparison.predicateOperatorType == shape.type, comparison.comparisonPredicateModifier == shape.modifier,
+            guard comparison.predicateOperatorType == shape.type,
+                comparison.comparisonPredicateModifier == shape.modifier,
                 comparison.options == shape.options,
                 comparison.leftExpression.keyPathFromEvaluatedObject == shape.keyPath,
                 comparison.rightExpression.expressionType == .constantValue
@@ -73,7 +76,9 @@ indirect enum PredicateShape {
         case .compound(let logicalType, let parts):
             guard type(of: predicate) == NSCompoundPredicate.self else { return false }
             let compound = unsafeDowncast(predicate, to: NSCompoundPredicate.self)
-            guard compound.compoundPredicateType == logicalType, compound.operands.count == parts.count else { return false }
+            guard compound.compoundPredicateType == logicalType, compound.operands.count == parts.count else {
+                return false
+            }
             for (part, operand) in zip(parts, compound.operands) {
                 guard part.matches(operand, &constants) else { return false }
             }

@@ -67,7 +67,8 @@ package protocol SQLDialect: Sendable {
     func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText?
     /// Returns a comparison of texts by the rules of predicates.
     func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm,
+        _ pattern: SQLTerm
     ) throws(SQLRefusal) -> SQLText
     /// Returns the condition that a text ends with another one, whose length in bytes is bound as a
     /// negative number.
@@ -212,7 +213,8 @@ package protocol SQLDialect: Sendable {
     ///   - owner: the column by which rows belong together.
     ///   - key: the column that decides the order of an owner's rows.
     ///   - step: the distance between neighbouring positions; the first position is twice as much.
-    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String]
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int)
+        -> [String]
 }
 
 // A store orders the columns that it creates as it needs them.
@@ -278,4 +280,6 @@ package enum SQLArithmetic: Sendable {
 package enum SQLAggregate: Sendable { case sum, minimum, maximum, average }
 
 /// The orders of texts that sort descriptors can request besides the order of code points.
-package enum SQLCollation: Sendable, CaseIterable { case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard }
+package enum SQLCollation: Sendable, CaseIterable {
+    case caseInsensitive, localized, localizedCaseInsensitive, localizedStandard
+}

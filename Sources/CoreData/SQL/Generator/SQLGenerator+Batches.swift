@@ -20,7 +20,8 @@ extension SQLGenerator {
                 assignments.append(dialect.identifier(column) + " = " + text)
             }
         }
-        return "UPDATE \(dialect.identifier(entity.table.name)) \(asAlias(scope)) SET " + SQLText.joined(assignments, by: ", ")
+        return "UPDATE \(dialect.identifier(entity.table.name)) \(asAlias(scope)) SET "
+            + SQLText.joined(assignments, by: ", ")
             + whereClause(scope, condition, includesSubentities: update.rows.includesSubentities) + returning
     }
 
@@ -28,7 +29,9 @@ extension SQLGenerator {
     /// in subqueries.
     ///
     /// All values are computed before the first one is written.
-    private func joinedUpdate(_ update: RowUpdate, _ scope: SQLScope, _ condition: SQLText?, _ returning: String) throws -> SQLText {
+    private func joinedUpdate(_ update: RowUpdate, _ scope: SQLScope, _ condition: SQLText?, _ returning: String) throws
+        -> SQLText
+    {
         let entity = scope.entity
         let environment = SQLEnvironment(scope: scope)
         var assignments = versionRaised(entity, row: dialect.identifier(entity.table.name))
@@ -41,7 +44,8 @@ extension SQLGenerator {
         }
         let rows = source(scope, where: [condition], includesSubentities: update.rows.includesSubentities)
         let table = dialect.identifier(entity.table.name)
-        return "UPDATE \(table) SET " + SQLText.joined(assignments, by: ", ") + " FROM (SELECT " + SQLText.joined(values, by: ", ") + rows
+        return "UPDATE \(table) SET " + SQLText.joined(assignments, by: ", ") + " FROM (SELECT "
+            + SQLText.joined(values, by: ", ") + rows
             + ") AS b WHERE \(table).\(dialect.identifier(entity.table.keyColumn)) = b.k" + returning
     }
 
@@ -54,10 +58,12 @@ extension SQLGenerator {
         guard scope.joins.isEmpty, fetch.limit <= 0, fetch.offset <= 0 else {
             let order = try self.order(fetch.sortDescriptors, in: scope)
             let source = source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
-            return "DELETE FROM \(table) WHERE \(dialect.identifier(entity.table.keyColumn)) IN (SELECT \(key(scope))" + source + order
+            return "DELETE FROM \(table) WHERE \(dialect.identifier(entity.table.keyColumn)) IN (SELECT \(key(scope))"
+                + source + order
                 + dialect.limits(fetch.limit, offset: fetch.offset) + ")"
         }
-        return "DELETE FROM \(table) \(asAlias(scope))" + whereClause(scope, condition, includesSubentities: fetch.includesSubentities)
+        return "DELETE FROM \(table) \(asAlias(scope))"
+            + whereClause(scope, condition, includesSubentities: fetch.includesSubentities)
     }
 
     private func asAlias(_ scope: SQLScope) -> String { "AS \(scope.alias)" }
@@ -72,7 +78,8 @@ extension SQLGenerator {
 
     /// Returns the ` WHERE …` of a statement that writes a table under an alias.
     private func whereClause(_ scope: SQLScope, _ condition: SQLText?, includesSubentities: Bool) -> SQLText {
-        let limit = mapping.entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities).map { SQLText($0) }
+        let limit = mapping.entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities)
+            .map { SQLText($0) }
         let all = [limit, condition].compactMap { $0 }
         return all.isEmpty ? SQLText("") : " WHERE " + SQLText.joined(all, by: " AND ")
     }
@@ -104,7 +111,8 @@ extension SQLGenerator {
             result = [(column.name, SQLText(value: constant, kind: column.kind(of: property)))]
             if let name = column.entityColumn {
                 var number = StoredValue.null
-                if case .reference(let reference) = constant, let destination = mapping.entities[reference.layoutIndex] {
+                if case .reference(let reference) = constant, let destination = mapping.entities[reference.layoutIndex]
+                {
                     number = .integer(Int64(destination.number))
                 }
                 result.append((name, SQLText(value: number, kind: .int64)))
@@ -126,8 +134,14 @@ extension SQLGenerator {
         let target = SQLTerm(text: SQLText(""), kind: wanted, slot: property, isColumn: true)
         let term = try single(self.term(expression, in: environment, like: target, context), context)
         if term.isNull { return SQLText("NULL") }
-        guard let kind = term.kind else { throw refuse(context, "it is not known what kind of value the expression gives") }
-        if dialect.hasStaticTypes, kind.isNumber, property.kind.isNumber, let text = dialect.value(term, as: property.kind) { return text }
+        guard let kind = term.kind else {
+            throw refuse(context, "it is not known what kind of value the expression gives")
+        }
+        if dialect.hasStaticTypes, kind.isNumber, property.kind.isNumber,
+            let text = dialect.value(term, as: property.kind)
+        {
+            return text
+        }
         switch wanted {
         case .int16, .int32, .int64, .boolean:
             if kind.isInteger { return term.text }
@@ -144,6 +158,7 @@ extension SQLGenerator {
             if kind == .toOne, term.rootIndex == root, column.entityColumn == nil { return term.text }
         default: break
         }
-        throw refuse(context, "the expression does not give what the property takes; set a constant, or change the objects")
+        throw refuse(
+            context, "the expression does not give what the property takes; set a constant, or change the objects")
     }
 }

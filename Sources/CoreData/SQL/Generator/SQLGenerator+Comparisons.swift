@@ -8,7 +8,9 @@ extension SQLGenerator {
         _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: NSExpression,
         _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLText {
-        if left.isEntity, right.expressionType == .constantValue, let wanted = right.constantValue as? any EntityCondition {
+        if left.isEntity, right.expressionType == .constantValue,
+            let wanted = right.constantValue as? any EntityCondition
+        {
             let numbers = mapping.layouts.layouts.filter { wanted.includes($0.entity) }
                 .compactMap { mapping.entities[$0.index]?.number }.map(String.init)
             if numbers.isEmpty, dialect.hasStaticTypes { return truth(type == .notEqualTo) }
@@ -38,7 +40,9 @@ extension SQLGenerator {
 
     /// Returns SQL that is nil only where the value is nil, also for a computed value that its kind
     /// cannot represent.
-    func presence(of term: SQLTerm) -> SQLText { term.stored ?? (dialect.hasStaticTypes ? term.exact : nil) ?? term.text }
+    func presence(of term: SQLTerm) -> SQLText {
+        term.stored ?? (dialect.hasStaticTypes ? term.exact : nil) ?? term.text
+    }
 
     /// Returns the term that decides how a constant is bound; nil where comparisons of texts take
     /// the constant as it is.
@@ -51,7 +55,8 @@ extension SQLGenerator {
     }
 
     private func compare(
-        _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm, _ options: NSComparisonPredicate.Options,
+        _ left: SQLTerm, _ type: NSComparisonPredicate.Operator, _ right: SQLTerm,
+        _ options: NSComparisonPredicate.Options,
         _ context: RequestPart
     ) throws -> SQLText {
         switch type {
@@ -95,7 +100,9 @@ extension SQLGenerator {
     }
 
     /// Returns the condition that two values are equal, character by character.
-    func isEqual(_ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLText { try equality(left, right, [], context) }
+    func isEqual(_ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLText {
+        try equality(left, right, [], context)
+    }
 
     /// Returns the opposite of equality, where nil is unequal to every value.
     private func inequality(
@@ -103,7 +110,8 @@ extension SQLGenerator {
     ) throws -> SQLText {
         if right.isNull { return presence(of: left) + " IS NOT NULL" }
         if left.isNull { return presence(of: right) + " IS NOT NULL" }
-        if case .same = try meeting(of: left, right, context), options.comparesLiterally || !isText(left) || !isText(right),
+        if case .same = try meeting(of: left, right, context),
+            options.comparesLiterally || !isText(left) || !isText(right),
             dialect.compare(left, .equalTo, right) == nil
         {
             if left.canBeNull && right.canBeNull { return dialect.isDifferent(left.text, right.text) }
@@ -120,14 +128,17 @@ extension SQLGenerator {
         if left.isNull || right.isNull { return truth(false) }
         switch try meeting(of: left, right, context) {
         case .none: return truth(false)
-        case .different(let left, let right): return dialect.compare(left, type, right) ?? left.text + symbol + right.text
+        case .different(let left, let right):
+            return dialect.compare(left, type, right) ?? left.text + symbol + right.text
         case .same:
             switch left.valueClass {
             case .object, .archived, .entity: throw refuse(context, "values of this kind have no order")
             default: break
             }
             if let comparison = dialect.compare(left, type, right) { return comparison }
-            if !options.comparesLiterally, isText(left), isText(right) { return try matchString(type, options, left, right, context) }
+            if !options.comparesLiterally, isText(left), isText(right) {
+                return try matchString(type, options, left, right, context)
+            }
             return dialect.ordered(left) + symbol + right.text
         }
     }
@@ -154,7 +165,9 @@ extension SQLGenerator {
         case (.number, .text): return .different(left, dialect.number(inText: right.text))
         case (.text, .id), (.id, .text):
             // A constant that reads as a UUID was converted to one already.
-            if left.isConstant && left.valueClass == .text || right.isConstant && right.valueClass == .text { return .none }
+            if left.isConstant && left.valueClass == .text || right.isConstant && right.valueClass == .text {
+                return .none
+            }
             throw refuse(context, "a text of the store is compared with a UUID")
         default: return .none
         }
@@ -167,7 +180,8 @@ extension SQLGenerator {
     private func isText(_ term: SQLTerm) -> Bool { term.valueClass == .text || term.valueClass == .unknown }
 
     private func matchString(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm, _ right: SQLTerm,
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ left: SQLTerm,
+        _ right: SQLTerm,
         _ context: RequestPart
     ) throws -> SQLText {
         try said(context) { () throws(SQLRefusal) in try dialect.match(operation, options, left, right) }
@@ -196,7 +210,9 @@ extension SQLGenerator {
             default: break
             }
         }
-        if type == .matches, case .string(let pattern)? = right.constant?.value, !StringComparison.isValidPattern(pattern) {
+        if type == .matches, case .string(let pattern)? = right.constant?.value,
+            !StringComparison.isValidPattern(pattern)
+        {
             throw refuse(context, "'\(pattern)' is no regular expression")
         }
         return try matchString(type, options, left, right, context)
@@ -208,7 +224,9 @@ extension SQLGenerator {
         case .text, .unknown: return term
         case .number, .id:
             guard let kind = term.kind else { return term }
-            guard let text = dialect.text(of: term, kind) else { throw refuse(context, "string comparisons apply to text") }
+            guard let text = dialect.text(of: term, kind) else {
+                throw refuse(context, "string comparisons apply to text")
+            }
             return SQLTerm(text: text, kind: .string)
         case .date, .data, .json, .object, .entity, .archived: throw refuse(context, "string comparisons apply to text")
         }
@@ -237,14 +255,16 @@ extension SQLGenerator {
     // MARK: Ranges and membership
 
     private func isBetween(
-        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
+        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options,
+        in environment: SQLEnvironment,
         _ context: RequestPart
     ) throws -> SQLText {
         guard let bounds = elements(right), bounds.count == 2 else { throw refuse(context, "BETWEEN needs two bounds") }
         let low = try term(bounds[0], in: environment, like: left, context)
         let high = try term(bounds[1], in: environment, like: left, context)
         if let plain = SQLValueClass.ordered(left, low, high), plain != .text || options.comparesLiterally,
-            dialect.compare(left, .greaterThanOrEqualTo, low) == nil, dialect.compare(left, .lessThanOrEqualTo, high) == nil
+            dialect.compare(left, .greaterThanOrEqualTo, low) == nil,
+            dialect.compare(left, .lessThanOrEqualTo, high) == nil
         {
             return dialect.ordered(left) + " BETWEEN " + low.text + " AND " + high.text
         }
@@ -264,7 +284,9 @@ extension SQLGenerator {
         guard let members = elements(right) else {
             // `"a" IN name` looks for a part of a text.
             let container = try term(right, in: environment, like: nil, context)
-            guard container.valueClass == .text else { throw refuse(context, "IN needs a collection or a text on its right side") }
+            guard container.valueClass == .text else {
+                throw refuse(context, "IN needs a collection or a text on its right side")
+            }
             return try stringComparison(container, .contains, left, options, context)
         }
         var listed: [SQLArgument] = []
@@ -299,16 +321,19 @@ extension SQLGenerator {
     /// The same for many objects or their IDs, which are all alike: what holds for the first one
     /// holds for the others.
     private func isOneOfObjects(
-        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options, in environment: SQLEnvironment,
+        _ left: SQLTerm, _ right: NSExpression, _ options: NSComparisonPredicate.Options,
+        in environment: SQLEnvironment,
         _ context: RequestPart
     ) throws -> SQLText? {
-        guard right.expressionType == .constantValue, let root = left.rootIndex, let values = SQLList.elements(of: right.constantValue),
+        guard right.expressionType == .constantValue, let root = left.rootIndex,
+            let values = SQLList.elements(of: right.constantValue),
             values.count > dialect.limits.listedElements
         else { return nil }
         let identities = values.compactMap { $0 as? any RowIdentity }
         guard identities.count == values.count else { return nil }
         let first = try term(NSExpression(forConstantValue: values[0]), in: environment, like: left, context)
-        guard let constant = first.constant, left.valueClass == first.valueClass, dialect.compare(left, .equalTo, first) == nil,
+        guard let constant = first.constant, left.valueClass == first.valueClass,
+            dialect.compare(left, .equalTo, first) == nil,
             isSame(try meeting(of: left, first, context))
         else { return nil }
         let keys = identities.map { identity -> SQLArgument in
@@ -348,7 +373,9 @@ extension SQLValueClass {
     /// Returns the class of three values that SQL can order as they are; nil when it cannot.
     fileprivate static func ordered(_ value: SQLTerm, _ low: SQLTerm, _ high: SQLTerm) -> SQLValueClass? {
         let own = value.valueClass
-        guard low.valueClass == own, high.valueClass == own, !value.isNull, !low.isNull, !high.isNull else { return nil }
+        guard low.valueClass == own, high.valueClass == own, !value.isNull, !low.isNull, !high.isNull else {
+            return nil
+        }
         switch own {
         case .number, .date, .text, .id, .data, .json: return own
         case .object, .entity, .archived, .unknown: return nil

@@ -13,7 +13,8 @@ extension SQLGenerator {
                 return SQLTerm(text: bytes, kind: slot.kind, slot: slot, stored: text)
             }
             return SQLTerm(
-                text: text, kind: column.kind(of: slot), slot: slot, isColumn: true, rootIndex: rootIndex(ofDestination: slot),
+                text: text, kind: column.kind(of: slot), slot: slot, isColumn: true,
+                rootIndex: rootIndex(ofDestination: slot),
                 rowEntity: rowEntity(ofDestination: slot, column, alias: alias))
         case .composite(let alias, let composite, let entity):
             return SQLTerm(composite: SQLComposite(composite, of: entity, alias: alias, dialect), dialect)
@@ -38,8 +39,11 @@ extension SQLGenerator {
             let text = SQLTerm(text: SQLText(self.column(alias, column.name)), kind: .string)
             return try calculation("length:", [text], kind: .int64, context)
         case .numberText(let alias, let column, let slot):
-            let number = SQLTerm(text: SQLText(self.column(alias, column.name)), kind: slot.kind, slot: slot, isColumn: true)
-            guard let text = dialect.text(of: number, slot.kind) else { throw refuse(context, "'\(slot.name)' has no text") }
+            let number = SQLTerm(
+                text: SQLText(self.column(alias, column.name)), kind: slot.kind, slot: slot, isColumn: true)
+            guard let text = dialect.text(of: number, slot.kind) else {
+                throw refuse(context, "'\(slot.name)' has no text")
+            }
             return SQLTerm(text: dialect.computed(text), kind: .string)
         case .toMany(let key, _, let slot, let mapping, let rest):
             if isAggregate { return try aggregate(ownerKey: key, mapping, slot: slot, rest: rest, context) }
@@ -55,11 +59,13 @@ extension SQLGenerator {
     /// - Parameter canBeNull: whether the row may be missing and then has no entity.
     func entityNumber(of entity: SQLEntity, alias: String, canBeNull: Bool = false) -> String {
         if let name = entity.table.entityColumn { return column(alias, name) }
-        return canBeNull ? "(CASE WHEN \(key(alias, of: entity)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
+        return canBeNull
+            ? "(CASE WHEN \(key(alias, of: entity)) IS NOT NULL THEN \(entity.number) END)" : String(entity.number)
     }
 
     private func rootIndex(ofDestination slot: PropertySlot) -> Int? {
-        slot.kind == .toOne && slot.destinationIndex >= 0 ? mapping.layouts.layouts[slot.destinationIndex].rootIndex : nil
+        slot.kind == .toOne && slot.destinationIndex >= 0
+            ? mapping.layouts.layouts[slot.destinationIndex].rootIndex : nil
     }
 
     private func rowEntity(of entity: SQLEntity, alias: String) -> SQLRowEntity {
@@ -117,7 +123,8 @@ extension SQLGenerator {
         case .function: return try function(expression, in: environment, like: other, context)
         case .conditional: return try choice(expression, in: environment, like: other, context)
         case .fetchRequest:
-            guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil else {
+            guard let value = expression.expressionValue(with: nil, context: nil), SQLList.elements(of: value) == nil
+            else {
                 throw refuse(context, "a fetch request gives one value if it only counts; use IN")
             }
             return try term(NSExpression(forConstantValue: value), in: environment, like: other, context)
@@ -139,7 +146,8 @@ extension SQLGenerator {
             // A dictionary becomes a composite value like the other side of the comparison, or like
             // the other branch.
             let composite = (other?.composite ?? neighbour?.composite)?.computed
-            return try term(branch, in: environment, like: composite.map { SQLTerm(composite: $0, dialect) } ?? other, context)
+            return try term(
+                branch, in: environment, like: composite.map { SQLTerm(composite: $0, dialect) } ?? other, context)
         }
         if isConstant(expression.true) {
             let second = try branch(expression.false, beside: nil)
@@ -149,8 +157,11 @@ extension SQLGenerator {
         return try choice(test, first, branch(expression.false, beside: first), context)
     }
 
-    private func choice(_ test: SQLText, _ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
-        if first.composite != nil || second.composite != nil { return try compositeChoice(test, first, second, context) }
+    private func choice(_ test: SQLText, _ first: SQLTerm, _ second: SQLTerm, _ context: RequestPart) throws -> SQLTerm
+    {
+        if first.composite != nil || second.composite != nil {
+            return try compositeChoice(test, first, second, context)
+        }
         if first.isNull && second.isNull && dialect.hasStaticTypes { return first }
         let kind = try commonKind(first, second, context)
         func choice(_ first: SQLText, _ second: SQLText) -> SQLText {
@@ -178,7 +189,9 @@ extension SQLGenerator {
         }
         guard let mine = elements(first, like: second), let theirs = elements(second, like: first),
             mine.layout.hasSameElements(as: theirs.layout)
-        else { throw refuse(context, "a composite attribute stands where one value is needed; name one of its elements") }
+        else {
+            throw refuse(context, "a composite attribute stands where one value is needed; name one of its elements")
+        }
         let elements = try zip(mine.elements, theirs.elements).map { try choice(test, $0, $1, context) }
         return SQLTerm(composite: SQLComposite(layout: mine.layout, elements: elements), dialect)
     }
@@ -191,7 +204,8 @@ extension SQLGenerator {
         switch kinds {
         case (.string, .uri), (.uri, .string): return .string
         case (let one, let other) where one.isInteger && other.isInteger: return .int64
-        case (let one, let other) where one.isNumber && other.isNumber && one != .decimal && other != .decimal: return .double
+        case (let one, let other) where one.isNumber && other.isNumber && one != .decimal && other != .decimal:
+            return .double
         case (let one, let other) where one.isNumber && other.isNumber: return .decimal
         default: throw refuse(context, "the two values of a condition are of different kinds")
         }
@@ -200,7 +214,9 @@ extension SQLGenerator {
     // MARK: Constants
 
     func constantTerm(_ expression: NSExpression, like other: SQLTerm?, _ context: RequestPart) throws -> SQLTerm {
-        if let composite = other?.composite, let value = PropertyConversion.unwrapped(expression.constantValue), !(value is NSNull) {
+        if let composite = other?.composite, let value = PropertyConversion.unwrapped(expression.constantValue),
+            !(value is NSNull)
+        {
             return try compositeConstant(value, like: composite, context)
         }
         let (value, kind) = try constant(expression.constantValue, like: other, context)
@@ -212,7 +228,9 @@ extension SQLGenerator {
         return SQLTerm(
             text: isOfManyConstants ? dialect.singleConstant(text) : text, kind: kind, constant: argument,
             isNull: isNull, canBeNull: isNull,
-            rowEntity: (expression.constantValue as? any RowIdentity)?.rowReference(in: store).map { .one($0.layoutIndex) },
+            rowEntity: (expression.constantValue as? any RowIdentity)?.rowReference(in: store).map {
+                .one($0.layoutIndex)
+            },
             isEntity: expression.constantValue is NSEntityDescription)
     }
 
@@ -224,19 +242,26 @@ extension SQLGenerator {
         return try said(context) { () throws(SQLRefusal) in try dialect.constant(plain, kind, like: other) }
     }
 
-    private func plainConstant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (StoredValue, ValueKind?) {
+    private func plainConstant(_ value: Any?, like other: SQLTerm?, _ context: RequestPart) throws -> (
+        StoredValue, ValueKind?
+    ) {
         guard let value = PropertyConversion.unwrapped(value), !(value is NSNull) else { return (.null, nil) }
         if let identity = value as? any RowIdentity {
             let reference = identity.rowReference(in: store)
             // An object that this store does not know, and one of another kind, equals no row.
-            if let reference, let root = other?.rootIndex, mapping.layouts.layouts[reference.layoutIndex].rootIndex != root {
+            if let reference, let root = other?.rootIndex,
+                mapping.layouts.layouts[reference.layoutIndex].rootIndex != root
+            {
                 return (.integer(-1), .toOne)
             }
             return (.integer(reference?.key ?? -1), .toOne)
         }
         if other?.kind == .transformable {
             if let attribute = other?.slot?.attribute {
-                return (try Transformation.data(from: value, attribute: attribute).map(StoredValue.data) ?? .null, other?.kind)
+                return (
+                    try Transformation.data(from: value, attribute: attribute).map(StoredValue.data) ?? .null,
+                    other?.kind
+                )
             }
         }
         if let entity = value as? NSEntityDescription { return (.integer(number(of: entity)), nil) }
@@ -260,7 +285,9 @@ extension SQLGenerator {
             switch UInt8(bitPattern: number.objCType.pointee) {
             case UInt8(ascii: "d"), UInt8(ascii: "f"): return (.double(number.doubleValue), .double)
             case UInt8(ascii: "Q"):
-                return Int64(exactly: number.uint64Value).map { (.integer($0), .int64) } ?? (.double(number.doubleValue), .double)
+                return Int64(exactly: number.uint64Value).map { (.integer($0), .int64) } ?? (
+                    .double(number.doubleValue), .double
+                )
             default: return (.integer(number.int64Value), .int64)
             }
         case let boxed as any RawRepresentable: return try plainConstant(boxed.rawValue, like: other, context)
@@ -272,7 +299,9 @@ extension SQLGenerator {
     /// Returns the number of an entity's rows; for an entity of another model, a number that no row
     /// has.
     private func number(of entity: NSEntityDescription) -> Int64 {
-        let layout = mapping.layouts.layouts.first { $0.entity === entity } ?? mapping.layouts.layouts.first { $0.name == entity.name }
+        let layout =
+            mapping.layouts.layouts.first { $0.entity === entity }
+            ?? mapping.layouts.layouts.first { $0.name == entity.name }
         return layout.flatMap { mapping.entities[$0.index]?.number }.map(Int64.init) ?? -1
     }
 
@@ -312,7 +341,8 @@ extension SQLGenerator {
                 throw refuse(
                     "sorting by \(key)",
                     term.kind == .composite
-                        ? "a composite attribute has no order; sort by its elements" : "transformable values have no order in SQL")
+                        ? "a composite attribute has no order; sort by its elements"
+                        : "transformable values have no order in SQL")
             }
             let collation = try self.collation(descriptor)
             let isText = term.kind == .string || term.kind == .uri
@@ -326,7 +356,8 @@ extension SQLGenerator {
     private func collation(_ descriptor: NSSortDescriptor) throws -> SQLCollation? {
         guard let name = descriptor.selector?.name else {
             throw refuse(
-                "sorting by \(descriptor.key ?? "SELF")", "unsupported NSSortDescriptor: a comparator closure has no SQL")
+                "sorting by \(descriptor.key ?? "SELF")",
+                "unsupported NSSortDescriptor: a comparator closure has no SQL")
         }
         if name == "compare:" { return nil }
         if let collation = SQLCollation(selector: name) { return collation }

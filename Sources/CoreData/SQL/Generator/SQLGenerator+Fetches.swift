@@ -17,7 +17,8 @@ extension SQLGenerator {
             let number = fetch.isOfOneEntity ? "0" : column(scope.alias, entity.table.numberColumn)
             return "SELECT \(number), \(key(scope))" + source + order + limits
         case .count:
-            return limits.isEmpty ? "SELECT COUNT(*)" + source : "SELECT COUNT(*) FROM " + dialect.table(of: "SELECT 1" + source + limits)
+            return limits.isEmpty
+                ? "SELECT COUNT(*)" + source : "SELECT COUNT(*) FROM " + dialect.table(of: "SELECT 1" + source + limits)
         }
     }
 }

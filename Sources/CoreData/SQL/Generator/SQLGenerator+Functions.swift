@@ -27,15 +27,20 @@ extension SQLGenerator {
     func function(
         _ expression: NSExpression, in environment: SQLEnvironment, like other: SQLTerm?, _ context: RequestPart
     ) throws -> SQLTerm {
-        if expression.methodTarget != nil { throw refuse(context, "the method '\(expression.function)' has no equivalent in SQL") }
+        if expression.methodTarget != nil {
+            throw refuse(context, "the method '\(expression.function)' has no equivalent in SQL")
+        }
         let name = expression.function.lowercased()
         let arguments = expression.arguments ?? []
         if let aggregate = try aggregate(expression, name, in: environment, context) { return aggregate }
-        func operand(_ index: Int) throws -> SQLTerm { try single(term(arguments[index], in: environment, like: nil, context), context) }
+        func operand(_ index: Int) throws -> SQLTerm {
+            try single(term(arguments[index], in: environment, like: nil, context), context)
+        }
         switch arguments.count {
         case 0 where name == "now" || name == "now:":
             return SQLTerm(
-                text: SQLText(SQLArgument(.double(Date().timeIntervalSinceReferenceDate), kind: .date, role: .once)), kind: .date,
+                text: SQLText(SQLArgument(.double(Date().timeIntervalSinceReferenceDate), kind: .date, role: .once)),
+                kind: .date,
                 canBeNull: false)
         case 1:
             let value = try operand(0)
@@ -54,7 +59,8 @@ extension SQLGenerator {
     }
 
     private static func isBinary(_ name: String) -> Bool {
-        arithmeticOperations[name] != nil || integerOperations[name] != nil || name == "raise:topower:" || name == "bitwisexor:with:"
+        arithmeticOperations[name] != nil || integerOperations[name] != nil || name == "raise:topower:"
+            || name == "bitwisexor:with:"
     }
 
     /// Returns an aggregate, such as `count:(pages)`, over the rows of a result or over a
@@ -62,7 +68,9 @@ extension SQLGenerator {
     private func aggregate(
         _ expression: NSExpression, _ name: String, in environment: SQLEnvironment, _ context: RequestPart
     ) throws -> SQLTerm? {
-        guard let operation = Self.relationshipAggregates[name], let argument = expression.arguments?.first else { return nil }
+        guard let operation = Self.relationshipAggregates[name], let argument = expression.arguments?.first else {
+            return nil
+        }
         if resultColumn != nil, argument.expressionType == .keyPath || argument.expressionType == .evaluatedObject,
             !argument.isToManyPath(of: environment.scope.entity.layout)
         {
@@ -88,7 +96,8 @@ extension SQLGenerator {
         if name == "length:" || Self.textFunctions[name] != nil {
             switch value.valueClass {
             case .text, .unknown: break
-            case .number, .id: return try calculation(name, [value], kind: name == "length:" ? .int64 : .string, context)
+            case .number, .id:
+                return try calculation(name, [value], kind: name == "length:" ? .int64 : .string, context)
             default: throw refuse(context, "'\(name)' needs a text")
             }
             if let change = Self.textFunctions[name] {
@@ -113,7 +122,9 @@ extension SQLGenerator {
     }
 
     private func binary(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
-        if left.valueClass == .date || right.valueClass == .date { return try dateArithmetic(name, left, right, context) }
+        if left.valueClass == .date || right.valueClass == .date {
+            return try dateArithmetic(name, left, right, context)
+        }
         try requireNumbers([left, right], name, context)
         func native(_ operation: SQLArithmetic, _ kind: ValueKind) throws -> SQLTerm {
             if let term = dialect.arithmetic(left, operation, right, kind) { return term }
@@ -127,7 +138,9 @@ extension SQLGenerator {
         guard let operation = Self.arithmeticOperations[name] else {
             return try calculation(name, [left, right], kind: name == "raise:topower:" ? .double : .int64, context)
         }
-        if left.kind == .decimal || right.kind == .decimal { return try calculation(name, [left, right], kind: .decimal, context) }
+        if left.kind == .decimal || right.kind == .decimal {
+            return try calculation(name, [left, right], kind: .decimal, context)
+        }
         // Whole numbers that overflow become doubles, as in memory.
         var term = try native(operation, areIntegers ? .int64 : .double)
         term.mayOverflow = true
@@ -135,12 +148,17 @@ extension SQLGenerator {
     }
 
     /// A date plus or minus seconds is a date; a date minus a date is seconds.
-    private func dateArithmetic(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
-        func isNumber(_ term: SQLTerm) -> Bool { term.valueClass == .number || term.isNull || term.valueClass == .unknown }
+    private func dateArithmetic(_ name: String, _ left: SQLTerm, _ right: SQLTerm, _ context: RequestPart) throws
+        -> SQLTerm
+    {
+        func isNumber(_ term: SQLTerm) -> Bool {
+            term.valueClass == .number || term.isNull || term.valueClass == .unknown
+        }
         let kind: ValueKind
         switch (name, left.valueClass, right.valueClass) {
         case ("from:subtract:", .date, .date): kind = .double
-        case ("add:to:", .date, _) where isNumber(right), ("from:subtract:", .date, _) where isNumber(right): kind = .date
+        case ("add:to:", .date, _) where isNumber(right), ("from:subtract:", .date, _) where isNumber(right):
+            kind = .date
         case ("add:to:", _, .date) where isNumber(left): kind = .date
         default: throw refuse(context, "dates can be added to seconds, and subtracted from dates")
         }
@@ -158,7 +176,8 @@ extension SQLGenerator {
 
     /// Returns the call of a function that the evaluation in memory computes.
     func calculation(_ name: String, _ values: [SQLTerm], kind: ValueKind?, _ context: RequestPart) throws -> SQLTerm {
-        guard let term = try said(context, { () throws(SQLRefusal) in try dialect.calculation(name, values, kind) }) else {
+        guard let term = try said(context, { () throws(SQLRefusal) in try dialect.calculation(name, values, kind) })
+        else {
             throw refuse(context, "the function '\(name)' has no equivalent in SQL")
         }
         return term

@@ -69,7 +69,8 @@ extension SQLGenerator {
         }
         return keys.map { key in
             let list = NSComparisonPredicate(
-                leftExpression: NSExpression(forKeyPath: key), rightExpression: NSExpression(forConstantValue: values[key] ?? []),
+                leftExpression: NSExpression(forKeyPath: key),
+                rightExpression: NSExpression(forConstantValue: values[key] ?? []),
                 modifier: .direct, type: .in)
             return isOr ? list : NSCompoundPredicate(notPredicateWithSubpredicate: list)
         } + others
@@ -86,7 +87,9 @@ extension SQLGenerator {
         var isNegated = false
         var current: NSPredicate = compound
         while let compound = current as? NSCompoundPredicate, compound.height > dialect.limits.nesting || !hasDecisions,
-            let tallest = compound.operands.indices.max(by: { compound.operands[$0].height < compound.operands[$1].height })
+            let tallest = compound.operands.indices.max(by: {
+                compound.operands[$0].height < compound.operands[$1].height
+            })
         {
             current = compound.operands[tallest]
             if compound.compoundPredicateType == .not {
@@ -149,7 +152,8 @@ extension SQLGenerator {
         if modifier != .direct, let members = elements(left) {
             let parts = members.map {
                 NSComparisonPredicate(
-                    leftExpression: $0, rightExpression: right, modifier: .direct, type: type, options: predicate.options)
+                    leftExpression: $0, rightExpression: right, modifier: .direct, type: type,
+                    options: predicate.options)
             }
             return try joined(parts, isOr: modifier == .any, in: environment)
         }
@@ -160,12 +164,14 @@ extension SQLGenerator {
     /// Returns `ANY` or `ALL` of a single value, which is its own only element. A nil value has no
     /// elements.
     private func modified(
-        _ compared: SQLText, _ modifier: NSComparisonPredicate.Modifier, of left: NSExpression, in environment: SQLEnvironment,
+        _ compared: SQLText, _ modifier: NSComparisonPredicate.Modifier, of left: NSExpression,
+        in environment: SQLEnvironment,
         _ context: RequestPart
     ) throws -> SQLText {
         if modifier == .direct { return compared }
         let test = presence(of: try term(left, in: environment, like: nil, context))
-        return modifier == .any ? "(" + test + " IS NOT NULL AND " + compared + ")" : "(" + test + " IS NULL OR " + compared + ")"
+        return modifier == .any
+            ? "(" + test + " IS NOT NULL AND " + compared + ")" : "(" + test + " IS NULL OR " + compared + ")"
     }
 
     private func direct(
@@ -179,7 +185,9 @@ extension SQLGenerator {
                 return try isElement(value, of: left, options, in: environment, context)
             }
             let value = try term(right, in: environment, like: nil, context)
-            if let mirrored = type.mirrored { return try compare(value, mirrored, left, options, in: environment, context) }
+            if let mirrored = type.mirrored {
+                return try compare(value, mirrored, left, options, in: environment, context)
+            }
             let constant = try self.term(left, in: environment, like: counterpart(of: value, type), context)
             return try compare(constant, type, right, options, in: environment, context)
         }

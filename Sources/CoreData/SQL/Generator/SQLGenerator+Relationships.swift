@@ -39,7 +39,8 @@ extension SQLGenerator {
             let link = SQLText("\(column(alias, join.ownerColumn(isFirst: isFirst))) = \(ownerKey)")
             let from =
                 " FROM \(dialect.identifier(join.name)) \(alias) JOIN \(dialect.identifier(destination.table.name)) "
-                + "\(scope.alias) ON \(column(alias, join.destinationColumn(isFirst: isFirst))) = \(key(scope))\(scope.joins) WHERE "
+                + "\(scope.alias) ON \(column(alias, join.destinationColumn(isFirst: isFirst))) = "
+                + "\(key(scope))\(scope.joins) WHERE "
             return RelatedRowSource(text: from + SQLText.joined([link] + conditions, by: " AND "), key: key(scope))
         }
     }
@@ -57,7 +58,8 @@ extension SQLGenerator {
         let path = rest.filter { !$0.hasPrefix("@") }
         // `items.price.@count` counts the different prices; `items.@count.price` counts the items.
         if name == "@count", operatorIndex == 0 {
-            return SQLTerm(text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
+            return SQLTerm(
+                text: try count(ownerKey: ownerKey, toMany, slot: slot, context), kind: .int64, canBeNull: false)
         }
         guard name == "@count" || Self.aggregates[name] != nil, !path.isEmpty else {
             throw refuse(context, "the collection operator '\(name)' has no equivalent in SQL")
@@ -68,7 +70,8 @@ extension SQLGenerator {
             return []
         }
         if name == "@count" {
-            return SQLTerm(text: "(SELECT COUNT(DISTINCT " + value.text + ")" + from + ")", kind: .int64, canBeNull: false)
+            return SQLTerm(
+                text: "(SELECT COUNT(DISTINCT " + value.text + ")" + from + ")", kind: .int64, canBeNull: false)
         }
         var result = try aggregate(name, of: value, context)
         result.text = "(SELECT " + result.text + from + ")"
@@ -76,7 +79,9 @@ extension SQLGenerator {
         return result
     }
 
-    private static let aggregates: [String: SQLAggregate] = ["@sum": .sum, "@min": .minimum, "@max": .maximum, "@avg": .average]
+    private static let aggregates: [String: SQLAggregate] = [
+        "@sum": .sum, "@min": .minimum, "@max": .maximum, "@avg": .average,
+    ]
 
     /// Returns a collection operator over the values of rows, without the FROM clause of these
     /// rows.
@@ -87,10 +92,12 @@ extension SQLGenerator {
     /// - Throws: for values to which the operator does not apply.
     func aggregate(_ name: String, of value: SQLTerm, _ context: RequestPart) throws -> SQLTerm {
         switch (name, value.valueClass) {
-        case (_, .object), (_, .archived), (_, .entity): throw refuse(context, "\(name) needs values that have an order")
+        case (_, .object), (_, .archived), (_, .entity):
+            throw refuse(context, "\(name) needs values that have an order")
         case ("@sum", .number), ("@avg", .number), ("@sum", .unknown), ("@avg", .unknown): break
         case ("@sum", _): return SQLTerm(text: "(CASE WHEN COUNT(" + value.text + ") = 0 THEN 0 END)", kind: .int64)
-        case ("@avg", _): return SQLTerm(text: "NULLIF(COUNT(" + value.text + "), COUNT(" + value.text + "))", kind: .double)
+        case ("@avg", _):
+            return SQLTerm(text: "NULLIF(COUNT(" + value.text + "), COUNT(" + value.text + "))", kind: .double)
         default: break
         }
         guard let aggregate = Self.aggregates[name] else {
@@ -98,7 +105,8 @@ extension SQLGenerator {
         }
         func text(_ call: SQLText) -> SQLText { aggregate == .sum ? dialect.value(call, orElse: SQLText("0")) : call }
         return SQLTerm(
-            text: text(dialect.aggregate(aggregate, value)), kind: aggregateKind(name, of: value), canBeNull: aggregate != .sum,
+            text: text(dialect.aggregate(aggregate, value)), kind: aggregateKind(name, of: value),
+            canBeNull: aggregate != .sum,
             exact: dialect.exactAggregate(aggregate, value).map(text), rootIndex: value.rootIndex)
     }
 
@@ -112,7 +120,9 @@ extension SQLGenerator {
         }
     }
 
-    private func count(ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: RequestPart) throws -> SQLText {
+    private func count(ownerKey: String, _ toMany: SQLToMany, slot: PropertySlot, _ context: RequestPart) throws
+        -> SQLText
+    {
         switch toMany {
         case .inverse:
             return "(SELECT COUNT(*)" + (try relatedRows(ownerKey: ownerKey, toMany, slot: slot, context) { _ in [] })

@@ -46,7 +46,9 @@ package final class SQLGenerator {
         _ scope: SQLScope, where conditions: [SQLText?], includesSubentities: Bool
     ) -> SQLText {
         var all: [SQLText] = []
-        if let limit = mapping.entityCondition(scope.entity, alias: scope.alias, includesSubentities: includesSubentities) {
+        if let limit = mapping.entityCondition(
+            scope.entity, alias: scope.alias, includesSubentities: includesSubentities)
+        {
             all.append(SQLText(limit))
         }
         all += conditions.compactMap { $0 }
@@ -92,7 +94,9 @@ package final class SQLGenerator {
                 return .entity(alias: alias, entity: entity, isName: !rest.isEmpty)
             }
             // A property of a subentity is found in the same table.
-            let found = try entity.layout.slotByName[name].map { (slot: $0, entity: entity) } ?? subentitySlot(name, of: entity, context)
+            let found =
+                try entity.layout.slotByName[name].map { (slot: $0, entity: entity) }
+                ?? subentitySlot(name, of: entity, context)
             guard let (slotIndex, owner) = found else {
                 throw refuse(context, "the entity '\(entity.layout.name)' has no property '\(name)'")
             }
@@ -115,7 +119,9 @@ package final class SQLGenerator {
             }
             if isLast { return .column(alias: alias, column: column, slot: slot) }
             guard slot.kind == .toOne, let destination = mapping.entities[slot.destinationIndex] else {
-                if let property = Self.property(path[(index + 1)...], ofValueIn: slot, column, alias) { return property }
+                if let property = Self.property(path[(index + 1)...], ofValueIn: slot, column, alias) {
+                    return property
+                }
                 throw refuse(
                     context, "'\(name)' of entity '\(owner.layout.name)' is an attribute and has no properties")
             }
@@ -123,10 +129,12 @@ package final class SQLGenerator {
                 return .column(alias: alias, column: column, slot: slot)
             }
             walked += "." + name
-            guard let next = scope.join(path: walked, from: alias, column: column, to: destination, newAlias: newAlias) else {
+            guard let next = scope.join(path: walked, from: alias, column: column, to: destination, newAlias: newAlias)
+            else {
                 throw refuse(
                     context.text.count > 300 ? "\(context.text.prefix(300))…" : context.text,
-                    "\(dialect.storeName) joins at most \(dialect.limits.joins + 1) tables, which this many relationships in key paths go beyond"
+                    "\(dialect.storeName) joins at most \(dialect.limits.joins + 1) tables, which this many "
+                        + "relationships in key paths go beyond"
                 )
             }
             (alias, entity) = next
@@ -141,13 +149,16 @@ package final class SQLGenerator {
     ) -> Destination? {
         switch names {
         case ["length"] where slot.kind == .string: .length(alias: alias, column: column)
-        case ["stringValue"] where slot.kind.isNumber || slot.kind == .boolean: .numberText(alias: alias, column: column, slot: slot)
+        case ["stringValue"] where slot.kind.isNumber || slot.kind == .boolean:
+            .numberText(alias: alias, column: column, slot: slot)
         default: nil
         }
     }
 
     /// Returns the composite attribute, or its element, that a list of names refers to.
-    private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: RequestPart) throws -> Destination {
+    private func element(_ names: [String], of owner: SQLEntity, alias: String, _ context: RequestPart) throws
+        -> Destination
+    {
         let layout = owner.layout
         if let composite = layout.composite(at: names) { return .composite(alias: alias, composite, entity: owner) }
         if let slot = layout.slotByPath[names.joined(separator: ".")], let column = owner.columns[slot] {
@@ -159,7 +170,8 @@ package final class SQLGenerator {
             return property
         }
         throw refuse(
-            context, "the composite attribute '\(names[0])' has no element '\(names.dropFirst().joined(separator: "."))'")
+            context,
+            "the composite attribute '\(names[0])' has no element '\(names.dropFirst().joined(separator: "."))'")
     }
 
     /// Returns a property that only subentities have; predicates on the superentity may use it.
@@ -170,17 +182,22 @@ package final class SQLGenerator {
     ) throws -> (slot: Int, entity: SQLEntity)? {
         var found: (slot: Int, entity: SQLEntity)?
         for index in entity.layout.familyIndexes {
-            guard let candidate = mapping.entities[index], let slot = candidate.layout.slotByName[name] else { continue }
+            guard let candidate = mapping.entities[index], let slot = candidate.layout.slotByName[name] else {
+                continue
+            }
             guard let first = found else {
                 found = (slot, candidate)
                 continue
             }
             // A property that a subentity redeclares uses the superentity's column.
             let isSameColumn = Self.sharesColumns(candidate, slot, first.entity, first.slot)
-            guard isSameColumn || first.entity.layout.slots[first.slot].property === candidate.layout.slots[slot].property else {
+            guard
+                isSameColumn || first.entity.layout.slots[first.slot].property === candidate.layout.slots[slot].property
+            else {
                 throw refuse(
                     context,
-                    "'\(name)' is a property of '\(first.entity.layout.name)' and another one of '\(candidate.layout.name)': "
+                    "'\(name)' is a property of '\(first.entity.layout.name)' and another one of "
+                        + "'\(candidate.layout.name)': "
                         + "fetch one of them")
             }
         }
@@ -188,7 +205,9 @@ package final class SQLGenerator {
     }
 
     /// Whether a property of two entities of one table is stored in the same columns.
-    private static func sharesColumns(_ first: SQLEntity, _ firstSlot: Int, _ second: SQLEntity, _ secondSlot: Int) -> Bool {
+    private static func sharesColumns(_ first: SQLEntity, _ firstSlot: Int, _ second: SQLEntity, _ secondSlot: Int)
+        -> Bool
+    {
         func columns(_ entity: SQLEntity, _ slot: Int) -> [SQLColumn] {
             (entity.layout.slots[slot].composite?.slots ?? [slot]).compactMap { entity.columns[$0] }
         }

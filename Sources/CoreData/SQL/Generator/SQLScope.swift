@@ -31,7 +31,8 @@ package final class SQLScope {
         let new = newAlias()
         joins +=
             " LEFT OUTER JOIN \(dialect.identifier(destination.table.name)) \(new) "
-            + "ON \(alias).\(dialect.identifier(column.name)) = \(new).\(dialect.identifier(destination.table.keyColumn))"
+            + "ON \(alias).\(dialect.identifier(column.name)) = "
+            + "\(new).\(dialect.identifier(destination.table.keyColumn))"
         joined[path] = (new, destination)
         return (new, destination)
     }

@@ -34,7 +34,8 @@ package struct SQLTerm {
     package var composite: SQLComposite?
 
     package init(
-        text: SQLText, kind: ValueKind? = nil, slot: PropertySlot? = nil, isColumn: Bool = false, constant: SQLArgument? = nil,
+        text: SQLText, kind: ValueKind? = nil, slot: PropertySlot? = nil, isColumn: Bool = false,
+        constant: SQLArgument? = nil,
         isNull: Bool = false, canBeNull: Bool = true, stored: SQLText? = nil, exact: SQLText? = nil, bits: Int? = nil,
         mayOverflow: Bool = false, rootIndex: Int? = nil, rowEntity: SQLRowEntity? = nil, isEntity: Bool = false,
         composite: SQLComposite? = nil

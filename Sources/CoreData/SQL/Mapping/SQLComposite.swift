@@ -15,7 +15,8 @@ extension SQLComposite {
             entity.columns[slot].map { column in
                 let property = entity.layout.slots[slot]
                 return SQLTerm(
-                    text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: column.kind(of: property), slot: property,
+                    text: SQLText("\(alias).\(dialect.identifier(column.name))"), kind: column.kind(of: property),
+                    slot: property,
                     isColumn: true)
             }
         }
@@ -78,7 +79,8 @@ extension SQLGenerator {
 
     /// Returns the condition that a composite value is in a list.
     func isElement(
-        _ left: SQLComposite, _ term: SQLTerm, of right: NSExpression, in environment: SQLEnvironment, _ context: RequestPart
+        _ left: SQLComposite, _ term: SQLTerm, of right: NSExpression, in environment: SQLEnvironment,
+        _ context: RequestPart
     ) throws -> SQLText {
         guard let members = elements(right) else { throw refuse(context, "IN needs a collection on its right side") }
         if members.isEmpty { return truth(false) }

@@ -15,7 +15,8 @@ extension SQLMapping {
     package func constraints(of layout: EntityLayout) -> [SQLConstraint] {
         let schema = SQLSchema(mapping: self)
         return layout.uniquenessConstraints.compactMap { constraint in
-            guard let entity = entity(constraint.layout), let index = schema.uniqueIndex(constraint.names, of: entity) else {
+            guard let entity = entity(constraint.layout), let index = schema.uniqueIndex(constraint.names, of: entity)
+            else {
                 return nil
             }
             return SQLConstraint(

@@ -57,7 +57,9 @@ package struct SQLDerivation {
 
     package func kind() throws -> Kind {
         let kind = try kind(of: expression, change: nil)
-        if case .value(_, _, _, let change?) = kind, let reason = dialect.refusal(of: change) { throw unsupported(reason) }
+        if case .value(_, _, _, let change?) = kind, let reason = dialect.refusal(of: change) {
+            throw unsupported(reason)
+        }
         return kind
     }
 
@@ -71,7 +73,9 @@ package struct SQLDerivation {
             case "now", "now:", "now()": return .now
             case "canonical:", "uppercase:", "lowercase:":
                 guard change == nil, let argument = arguments.first else { break }
-                return try kind(of: argument, change: name == "canonical:" ? .canonical : name == "uppercase:" ? .uppercase : .lowercase)
+                return try kind(
+                    of: argument,
+                    change: name == "canonical:" ? .canonical : name == "uppercase:" ? .uppercase : .lowercase)
             case "count:", "sum:":
                 guard let argument = arguments.first, argument.expressionType == .keyPath else { break }
                 let path = argument.keyPath.components(separatedBy: ".")
@@ -97,7 +101,9 @@ package struct SQLDerivation {
         if path.count == 1 { return .value(through: nil, column: column, of: entity, change: change) }
         guard column.kind == .toOne,
             let destination = mapping.entities[entity.layout.slots[firstSlot].destinationIndex],
-            let source = destination.layout.slotByPath[path.dropFirst().joined(separator: ".")].flatMap({ destination.columns[$0] })
+            let source = destination.layout.slotByPath[path.dropFirst().joined(separator: ".")].flatMap({
+                destination.columns[$0]
+            })
         else { throw unsupported("a key path may lead through one to-one relationship to an attribute") }
         return .value(through: column, column: source, of: destination, change: change)
     }
@@ -111,7 +117,9 @@ package struct SQLDerivation {
         }
         if path.count == 3, path[1] == "@sum" || path[2] == "@sum",
             let destination = mapping.entities[entity.layout.slots[slot].destinationIndex],
-            let column = destination.layout.slotByName[path[1] == "@sum" ? path[2] : path[1]].flatMap({ destination.columns[$0] })
+            let column = destination.layout.slotByName[path[1] == "@sum" ? path[2] : path[1]].flatMap({
+                destination.columns[$0]
+            })
         {
             guard case .inverse(let key, let destination, _) = toMany else {
                 throw unsupported("sums over many-to-many relationships are not supported")
@@ -145,7 +153,8 @@ package struct SQLDerivation {
         case .value(let relationship?, let source, let destination, let change):
             return "(SELECT \(applied(change, dialect.derivationColumn(source.name))) "
                 + "FROM \(dialect.derivationSource(destination.table.name)) "
-                + "WHERE \(dialect.derivationColumn(mapping.naming.key)) = \(row).\(dialect.identifier(relationship.name)))"
+                + "WHERE \(dialect.derivationColumn(mapping.naming.key)) = "
+                + "\(row).\(dialect.identifier(relationship.name)))"
         }
     }
 
@@ -157,7 +166,9 @@ package struct SQLDerivation {
             + "WHERE \(dialect.derivationColumn(column.name)) = \(key))"
     }
 
-    private func orZero(_ value: String) -> String { dialect.value(SQLText(value), orElse: SQLText("0")).statement(dialect).sql }
+    private func orZero(_ value: String) -> String {
+        dialect.value(SQLText(value), orElse: SQLText("0")).statement(dialect).sql
+    }
 
     /// Returns a text with the attribute's change applied.
     func applied(_ change: SQLTextChange?, _ value: String) -> String {

@@ -48,14 +48,19 @@ package final class SQLJoinTable {
     }
 
     private func nameOrderColumns() {
-        firstOrderColumn = firstRelationship.isOrdered ? naming.positionColumn(of: firstRelationship, joinColumn: secondColumn) : nil
+        firstOrderColumn =
+            firstRelationship.isOrdered ? naming.positionColumn(of: firstRelationship, joinColumn: secondColumn) : nil
         let inverse = isReflexive ? nil : secondRelationship
-        secondOrderColumn = inverse.flatMap { $0.isOrdered ? naming.positionColumn(of: $0, joinColumn: firstColumn) : nil }
+        secondOrderColumn = inverse.flatMap {
+            $0.isOrdered ? naming.positionColumn(of: $0, joinColumn: firstColumn) : nil
+        }
     }
 
     /// All columns in the order of their declaration. The position columns have the order of their
     /// key columns.
-    package var columnNames: [String] { [firstColumn, secondColumn] + [secondOrderColumn, firstOrderColumn].compactMap { $0 } }
+    package var columnNames: [String] {
+        [firstColumn, secondColumn] + [secondOrderColumn, firstOrderColumn].compactMap { $0 }
+    }
 
     package func ownerColumn(isFirst: Bool) -> String { isFirst ? firstColumn : secondColumn }
     package func destinationColumn(isFirst: Bool) -> String { isFirst ? secondColumn : firstColumn }

@@ -72,7 +72,9 @@ extension SQLMapping {
                         columns, of: destination, isOrdered: slot.kind == .orderedToMany)
                 } else if isWithoutInverse(slot) {
                     let declared = formerDeclaration(slot, of: entity.layout) ?? slot
-                    guard let key = hiddenKeys.first(where: { $0.slot.property === declared.property }) else { continue }
+                    guard let key = hiddenKeys.first(where: { $0.slot.property === declared.property }) else {
+                        continue
+                    }
                     entity.toMany[slot.index] = .inverse(
                         key.column, of: destination, isOrdered: slot.kind == .orderedToMany)
                 } else if let join = joins[ObjectIdentifier(known(relationship))] {
@@ -117,7 +119,8 @@ extension SQLMapping {
             }
             let join = SQLJoinTable(
                 name: tableNames.take(naming.joinTable(side.relationship, of: side.entity)),
-                firstColumn: firstColumn, secondColumn: secondColumn, first: side.relationship, second: second, owner: side.entity,
+                firstColumn: firstColumn, secondColumn: secondColumn, first: side.relationship, second: second,
+                owner: side.entity,
                 destination: destination, naming: naming)
             joinTables.append(join)
             joins[ObjectIdentifier(side.relationship)] = join
@@ -130,7 +133,8 @@ extension SQLMapping {
     private func sidesOfPairs() -> [Side] {
         var sides: [Side] = []
         for entity in entitiesInOrder {
-            for slot in entity.layout.slots.sorted(by: { $0.name < $1.name }) where slot.kind.isToMany && slot.inverseIsToMany {
+            for slot in entity.layout.slots.sorted(by: { $0.name < $1.name })
+            where slot.kind.isToMany && slot.inverseIsToMany {
                 guard let relationship = slot.relationship, relationship.owningEntity === entity.layout.entity,
                     known(relationship) === relationship, let inverse = relationship.inverseRelationship,
                     !slot.isTransient || !inverse.isTransient, declaringEntity(inverse) != nil

@@ -139,7 +139,8 @@ package final class SQLTable {
                 }
                 guard let type = SQLColumnType(slot.kind) else { continue }
                 // Siblings that use one name have separate columns.
-                let column = SQLColumn(name: names.take(naming.column(slot)), type: type, slot: slot, keepsJSON: mapping.dialect.keepsJSON)
+                let column = SQLColumn(
+                    name: names.take(naming.column(slot)), type: type, slot: slot, keepsJSON: mapping.dialect.keepsJSON)
                 if slot.kind == .toOne { complete(column, slot, mapping) }
                 byProperty[slot.identity] = column
                 entity.columns[slot.index] = column
@@ -156,7 +157,8 @@ package final class SQLTable {
     /// They have precedence over attributes: if both would have the same name, the attribute gets a
     /// number.
     private func nameCompanions(of columns: [SQLColumn], _ names: inout SQLNames) {
-        var attributes = Dictionary(columns.filter { $0.kind != .toOne }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+        var attributes = Dictionary(
+            columns.filter { $0.kind != .toOne }.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
         func take(_ name: String) -> String {
             guard let attribute = attributes.removeValue(forKey: name) else { return names.take(name) }
             attribute.name = names.take(name)
@@ -251,13 +253,17 @@ package final class SQLTable {
     /// declaration.
     package var declarations: [Declaration] {
         var result: [Declaration] = []
-        func value(_ column: SQLColumn) -> Declaration { Declaration(name: column.name, type: column.type, column: column, role: .value) }
+        func value(_ column: SQLColumn) -> Declaration {
+            Declaration(name: column.name, type: column.type, column: column, role: .value)
+        }
         func position(_ column: SQLColumn) -> [Declaration] {
             column.orderColumn.map { [Declaration(name: $0, type: .integer, column: column, role: .position)] } ?? []
         }
         for column in columns.prefix(countBeforePositions) {
             result.append(value(column))
-            if let name = column.entityColumn { result.append(Declaration(name: name, type: .integer, column: column, role: .entity)) }
+            if let name = column.entityColumn {
+                result.append(Declaration(name: name, type: .integer, column: column, role: .entity))
+            }
             if column.isHiddenKey { result += position(column) }
         }
         result += columns.filter { !$0.isHiddenKey && $0.orderColumn != nil }.sorted {

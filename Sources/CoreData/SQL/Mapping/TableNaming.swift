@@ -61,7 +61,8 @@ package protocol TableNaming: Sendable {
     /// Returns the join table of a relationship.
     func joinTable(_ relationship: NSRelationshipDescription, of owner: SQLEntity) -> String
     /// Returns the column of the owner's keys.
-    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String
+    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity)
+        -> String
     /// Whether all join tables have different column names.
     var numbersJoinColumns: Bool { get }
     /// Returns the columns of the owner's and the destination's keys of a relationship that is its
@@ -96,7 +97,9 @@ extension TableNaming {
     package func entityColumn(of relationship: PropertySlot, key column: String, to destinationNumber: Int) -> String {
         entityColumn(ofKey: column, to: destinationNumber)
     }
-    package func positionColumn(of relationship: PropertySlot, key column: String) -> String { positionColumn(ofKey: column) }
+    package func positionColumn(of relationship: PropertySlot, key column: String) -> String {
+        positionColumn(ofKey: column)
+    }
     package func positionColumn(of relationship: NSRelationshipDescription, joinColumn column: String) -> String {
         positionColumn(ofJoinColumn: column)
     }

@@ -10,7 +10,8 @@ extension UniquenessFailure {
         let constraints = layout.familyIndexes.lazy.flatMap { mapping.constraints(of: layout.model.layouts[$0]) }
         guard let constraint = constraints.first(where: isNamed) else { return nil }
         self.init(
-            constraint: constraint.names, values: constraint.names.map { _ in .null }, layout: constraint.layout, existing: nil)
+            constraint: constraint.names, values: constraint.names.map { _ in .null }, layout: constraint.layout,
+            existing: nil)
     }
 }
 
@@ -30,7 +31,9 @@ extension RowUpdate {
         }
         guard let constraint = touched.first(where: isNamed) ?? touched.first else { return nil }
         let values = slots(constraint).map { slot -> StoredValue in
-            guard case .constant(let value)? = assignments.first(where: { $0.slot == slot })?.value else { return .null }
+            guard case .constant(let value)? = assignments.first(where: { $0.slot == slot })?.value else {
+                return .null
+            }
             return value
         }
         return UniquenessFailure(constraint: constraint.names, values: values, layout: constraint.layout, existing: nil)

@@ -23,7 +23,8 @@ struct SQLIndexCondition {
         if let column = column(comparison.leftExpression) {
             return condition(column, comparison.predicateOperatorType, comparison.rightExpression)
         }
-        guard let column = column(comparison.rightExpression), let type = comparison.predicateOperatorType.mirrored else {
+        guard let column = column(comparison.rightExpression), let type = comparison.predicateOperatorType.mirrored
+        else {
             return nil
         }
         return condition(column, type, comparison.leftExpression)
@@ -41,7 +42,9 @@ struct SQLIndexCondition {
         }
     }
 
-    private func condition(_ column: SQLColumn, _ type: NSComparisonPredicate.Operator, _ expression: NSExpression) -> SQLText? {
+    private func condition(_ column: SQLColumn, _ type: NSComparisonPredicate.Operator, _ expression: NSExpression)
+        -> SQLText?
+    {
         guard expression.expressionType == .constantValue,
             let value = PropertyConversion.storedValue(from: expression.constantValue, kind: column.kind)
         else { return nil }

@@ -7,7 +7,8 @@ extension SQLSchema {
     /// one for the parts of each text.
     func textIndexes(like index: SQLIndex, name: String, of entity: SQLEntity) -> [SQLIndex] {
         let indexOptions = index.elements.map { element -> SQLTextIndexOptions? in
-            guard let column = entity.columns.lazy.compactMap({ $0 }).first(where: { $0.name == element.column }), column.type == .text
+            guard let column = entity.columns.lazy.compactMap({ $0 }).first(where: { $0.name == element.column }),
+                column.type == .text
             else { return nil }
             return SQLTextIndexOptions(column.property)
         }
@@ -18,8 +19,8 @@ extension SQLSchema {
             return made
         }
         var made: [SQLIndex] = []
-        for folding in NSComparisonPredicate.Options.foldings where indexOptions.contains(where: { $0?.foldings.contains(folding) == true })
-        {
+        for folding in NSComparisonPredicate.Options.foldings
+        where indexOptions.contains(where: { $0?.foldings.contains(folding) == true }) {
             let elements = zip(index.elements, indexOptions).map { element, indexOptions in
                 var element = element
                 if indexOptions?.foldings.contains(folding) == true { element.form = .folded(folding) }
@@ -55,7 +56,8 @@ extension SQLSchema {
         mapping.tables.flatMap { table in
             table.columns.filter { $0.type == .text }.flatMap { column in
                 SQLTextIndexOptions(column.property).unknown.map { key, word in
-                    "The user info '\(key)' of '\(column.propertyName)' of '\(table.root.name)' has '\(word)', which means nothing"
+                    "The user info '\(key)' of '\(column.propertyName)' of '\(table.root.name)' has '\(word)', which "
+                        + "means nothing"
                 }
             }
         }
@@ -63,8 +65,12 @@ extension SQLSchema {
 }
 
 extension NSComparisonPredicate.Options {
-    fileprivate static let foldings: [Self] = [.caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
+    fileprivate static let foldings: [Self] = [
+        .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive],
+    ]
 
     /// The options as they are written in a predicate's format.
-    fileprivate var letters: String { (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "") }
+    fileprivate var letters: String {
+        (contains(.caseInsensitive) ? "c" : "") + (contains(.diacriticInsensitive) ? "d" : "")
+    }
 }

@@ -14,7 +14,8 @@ package struct SQLSchema {
 
     /// Returns all statements for a new store: tables, indexes, triggers.
     func statements() throws -> [String] {
-        tableStatements() + indexStatements() + spatialIndexes().flatMap(dialect.createSpatialIndex) + (try triggerStatements())
+        tableStatements() + indexStatements() + spatialIndexes().flatMap(dialect.createSpatialIndex)
+            + (try triggerStatements())
             + dialect.housekeeping
     }
 
@@ -24,7 +25,9 @@ package struct SQLSchema {
     }
 
     /// Returns the join tables that follow a table: those that its entities name.
-    private func joinTables(of table: SQLTable) -> [SQLJoinTable] { mapping.joinTables.filter { $0.owner.table === table } }
+    private func joinTables(of table: SQLTable) -> [SQLJoinTable] {
+        mapping.joinTables.filter { $0.owner.table === table }
+    }
 
     func indexStatements() -> [String] { indexes().map(\.statement) }
 
@@ -32,8 +35,10 @@ package struct SQLSchema {
     package func indexes() -> [(index: SQLIndex, statement: String)] {
         mapping.tables.flatMap { table in
             var seen: Set<String> = []
-            return namedIndexes(of: table).filter { dialect.refusal(of: $0) == nil }.map { ($0, dialect.createIndex($0)) }
-                .filter { seen.insert($0.1).inserted }
+            return namedIndexes(of: table).filter { dialect.refusal(of: $0) == nil }.map {
+                ($0, dialect.createIndex($0))
+            }
+            .filter { seen.insert($0.1).inserted }
         }
     }
 
@@ -62,10 +67,13 @@ package struct SQLSchema {
         var indexes: [SQLIndex] = []
         for column in table.columns where column.kind == .toOne {
             indexes.append(
-                SQLIndex(name: naming.keyIndex(table.name, column.name), table: table.name, elements: [.init(column: column.name)]))
+                SQLIndex(
+                    name: naming.keyIndex(table.name, column.name), table: table.name,
+                    elements: [.init(column: column.name)]))
         }
         if table.family.count > 1, let entity = table.entityColumn {
-            indexes.append(SQLIndex(name: naming.entityIndex(table.name), table: table.name, elements: [.init(column: entity)]))
+            indexes.append(
+                SQLIndex(name: naming.entityIndex(table.name), table: table.name, elements: [.init(column: entity)]))
         }
         indexes += joinTables(of: table).map { join in
             SQLIndex(
@@ -76,7 +84,8 @@ package struct SQLSchema {
             let description = entity.layout.entity
             let own = description.indexes.filter { $0.entity == nil || $0.entity === description }
             // The mark `isIndexed` decides only where the entity declares no indexes.
-            for slot in entity.layout.slots where own.isEmpty && slot.property.isIndexed && slot.property.owningEntity === description {
+            for slot in entity.layout.slots
+            where own.isEmpty && slot.property.isIndexed && slot.property.owningEntity === description {
                 guard let column = entity.columns[slot.index], column.kind != .toOne else { continue }
                 let index = index(entity, slot.name, [.init(column: column.name, isAscending: true)])
                 indexes += [index] + textIndexes(like: index, name: slot.name, of: entity)
@@ -84,15 +93,20 @@ package struct SQLSchema {
             for fetchIndex in own {
                 // The destinations of a to-many relationship are in other rows, so the index holds
                 // only the other elements.
-                let elements = fetchIndex.elements.filter { ($0.property as? NSRelationshipDescription)?.isToMany != true }
+                let elements = fetchIndex.elements.filter {
+                    ($0.property as? NSRelationshipDescription)?.isToMany != true
+                }
                 var columns: [SQLIndex.Element] = []
                 for element in elements where element.collationType == .binary {
-                    columns += columnNames(of: element, in: entity).map { .init(column: $0, isAscending: element.isAscending) }
+                    columns += columnNames(of: element, in: entity).map {
+                        .init(column: $0, isAscending: element.isAscending)
+                    }
                 }
                 guard !columns.isEmpty, columns.count >= elements.count else { continue }
                 if isIndexOfForeignKey(fetchIndex, in: entity) { continue }
                 var index = index(entity, fetchIndex.name, columns)
-                index.condition = fetchIndex.partialIndexPredicate.flatMap(SQLIndexCondition(entity: entity, dialect: dialect).sql)
+                index.condition = fetchIndex.partialIndexPredicate.flatMap(
+                    SQLIndexCondition(entity: entity, dialect: dialect).sql)
                 indexes += [index] + textIndexes(like: index, name: fetchIndex.name, of: entity)
             }
             indexes += description.uniquenessConstraintNames.compactMap { uniqueIndex($0, of: entity) }

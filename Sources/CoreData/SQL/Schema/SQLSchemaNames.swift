@@ -29,7 +29,9 @@ struct SQLSchemaNames {
         }
         // Functions, after which triggers are named, have a namespace of their own.
         var functions = SQLNames()
-        for derivation in schema.derivations() { triggers[ObjectIdentifier(derivation.slot.property)] = functions.take(derivation.name) }
+        for derivation in schema.derivations() {
+            triggers[ObjectIdentifier(derivation.slot.property)] = functions.take(derivation.name)
+        }
     }
 
     /// - Parameter index: the index with the name that it would have if no other index existed.

@@ -22,7 +22,8 @@ extension SQLSchema {
             table.family.flatMap { entity -> [SQLSpatialIndex] in
                 let description = entity.layout.entity
                 let listed = description.indexes.filter { index in
-                    (index.entity == nil || index.entity === description) && index.elements.allSatisfy { $0.collationType == .rTree }
+                    (index.entity == nil || index.entity === description)
+                        && index.elements.allSatisfy { $0.collationType == .rTree }
                 }.compactMap { spatialIndex(entity, $0.name, $0.elements.compactMap(\.propertyName)) }
                 let derived = description.ownProperties.filter(\.isTransient).compactMap { property in
                     Self.components(of: property).flatMap { spatialIndex(entity, property.name, $0) }

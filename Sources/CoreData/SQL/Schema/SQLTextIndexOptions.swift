@@ -36,7 +36,11 @@ package struct SQLTextIndexOptions {
             if word == "trigram" { findsParts = true } else { unknown.append((Self.searchKey, word)) }
         }
         for word in words(Self.orderKey) {
-            if let order = SQLCollation(selector: word) { orders.append(order) } else { unknown.append((Self.orderKey, word)) }
+            if let order = SQLCollation(selector: word) {
+                orders.append(order)
+            } else {
+                unknown.append((Self.orderKey, word))
+            }
         }
     }
 }

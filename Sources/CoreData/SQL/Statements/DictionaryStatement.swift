@@ -41,16 +41,21 @@ package struct DictionaryStatement {
             ?? fetch.entity.propertySlots.filter { $0.isFetched && $0.kind != .toOne }.map { $0.name }
         let isGrouped =
             fetch.columns?.groupBy.isEmpty == false
-            || properties.contains { ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: fetch.entity) == true }
+            || properties.contains {
+                ($0 as? NSExpressionDescription)?.expression?.holdsRowAggregate(of: fetch.entity) == true
+            }
         let columns = try properties.map { property in
-            try Self.column(property, generator, environment, isGrouped: isGrouped && fetch.columns?.groups(by: property) != true)
+            try Self.column(
+                property, generator, environment, isGrouped: isGrouped && fetch.columns?.groups(by: property) != true)
         }
         func result(_ name: String) -> SQLTerm? {
             columns.first { $0.name == name }.map { SQLTerm(text: $0.text, kind: $0.kind, isColumn: $0.isColumn) }
         }
         let groups = try (fetch.columns?.groupBy ?? []).map { try Self.column($0, generator, environment) }
         let condition = try fetch.predicate.map { try generator.condition($0, in: environment) }
-        let having = try fetch.columns?.having.map { try generator.havingCondition($0, in: environment, column: result) }
+        let having = try fetch.columns?.having.map {
+            try generator.havingCondition($0, in: environment, column: result)
+        }
         let order = try generator.order(fetch.sortDescriptors, in: scope, column: result)
         let source = generator.source(scope, where: [condition], includesSubentities: fetch.includesSubentities)
         let limits = generator.dialect.limits(fetch.limit, offset: fetch.offset)
@@ -66,7 +71,8 @@ package struct DictionaryStatement {
             text = Self.firstRows(columns.flatMap(\.texts), source, order) + limits
             return
         }
-        var text = "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ") + source
+        var text =
+            "SELECT " + (isDistinct ? "DISTINCT " : "") + SQLText.joined(columns.flatMap(\.texts), by: ", ") + source
         if !groups.isEmpty {
             let terms = groups.flatMap { group in
                 generator.dialect.groupsByPlaces ? Self.places(of: group, in: columns) ?? group.texts : group.texts
@@ -113,17 +119,21 @@ package struct DictionaryStatement {
             }
             let wanted = ValueKind(resultOf: description.expressionResultType)
             let row = try generator.resultTerm(expression, in: environment)
-            let term = isGrouped ? generator.ofGroup(row, expression.groupFunction(of: environment.scope.entity.layout)) : row
+            let term =
+                isGrouped ? generator.ofGroup(row, expression.groupFunction(of: environment.scope.entity.layout)) : row
             if term.kind == .toOne, wanted == nil || expression.expressionType == .evaluatedObject {
                 return Column(
-                    name: description.name, text: term.text, kind: .toOne, isColumn: term.isColumn, rowEntity: term.rowEntity)
+                    name: description.name, text: term.text, kind: .toOne, isColumn: term.isColumn,
+                    rowEntity: term.rowEntity)
             }
             guard let kind = wanted == .data && term.kind == .json ? .json : wanted ?? term.kind else {
                 return Column(name: description.name, text: term.text, kind: nil)
             }
             guard let text = generator.dialect.value(term, as: kind) else {
                 throw generator.refuse(
-                    "\(expression)", "its value is of another kind than the result type of '\(description.name)' and does not become one")
+                    "\(expression)",
+                    "its value is of another kind than the result type of '\(description.name)' and does not become one"
+                )
             }
             return Column(
                 name: description.name, text: text, kind: kind, isColumn: term.isColumn && kind == term.kind,
@@ -139,7 +149,8 @@ package struct DictionaryStatement {
                 name: name, text: row.text, kind: nil, composite: composite.layout,
                 elements: composite.elements.map { Column(name: "", text: $0.text, kind: $0.kind) })
         }
-        let function = isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
+        let function =
+            isGrouped ? NSExpression(forKeyPath: name).groupFunction(of: environment.scope.entity.layout) : nil
         let term = generator.ofGroup(row, function)
         return Column(
             name: name, text: term.text, kind: term.kind, isColumn: term.isColumn,
@@ -190,13 +201,18 @@ package struct DictionaryStatement {
             return PropertyConversion.object(from: .double(row.double(index)), kind: kind)
         case .decimal?:
             let text: String?
-            if case .double(let number) = row.storedValue(index) { text = DecimalText.text(of: number) } else { text = row.string(index) }
+            if case .double(let number) = row.storedValue(index) {
+                text = DecimalText.text(of: number)
+            } else {
+                text = row.string(index)
+            }
             let decimal = text.flatMap { Decimal(string: $0, locale: .posix) }
             return decimal.map { NSDecimalNumber(decimal: $0) }
         case .string?: return row.string(index)
         case .uri?: return row.string(index).flatMap { URL(string: $0) }
         case .uuid?:
-            return row.data(index).flatMap { data in data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) } }
+            return row.data(index).flatMap { data in data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) }
+            }
         case .transformable?:
             let data = row.data(index)
             guard let data, let attribute = column.transformable else { return data }

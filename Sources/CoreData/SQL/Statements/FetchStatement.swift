@@ -81,7 +81,9 @@ final class FetchStatement: @unchecked Sendable {
             case .offset: sources.append(.offset)
             case .excludedKeys: sources.append(.excludedKeys)
             case .constant(let constant, let form):
-                guard let place = places[ObjectIdentifier(constant.expression)], known[place].map({ $0 === constant }) ?? true else {
+                guard let place = places[ObjectIdentifier(constant.expression)],
+                    known[place].map({ $0 === constant }) ?? true
+                else {
                     return nil
                 }
                 known[place] = constant
@@ -97,10 +99,12 @@ final class FetchStatement: @unchecked Sendable {
     /// Returns the values to bind for another fetch; nil when that fetch needs different SQL.
     func arguments(for fetch: StoreFetch, _ generator: SQLGenerator) -> [SQLArgument]? {
         guard fetch.shape == shape, fetch.includesSubentities == includesSubentities, (fetch.limit > 0) == hasLimit,
-            (fetch.offset > 0) == hasOffset, fetch.excludedKeys.isEmpty != excludesRows, fetch.sortDescriptors.count == order.count
+            (fetch.offset > 0) == hasOffset, fetch.excludedKeys.isEmpty != excludesRows,
+            fetch.sortDescriptors.count == order.count
         else { return nil }
         for (descriptor, wanted) in zip(fetch.sortDescriptors, order) {
-            guard descriptor.key == wanted.key, descriptor.ascending == wanted.ascending, descriptor.selector == wanted.selector
+            guard descriptor.key == wanted.key, descriptor.ascending == wanted.ascending,
+                descriptor.selector == wanted.selector
             else { return nil }
         }
         var given: [Any?] = []
@@ -113,7 +117,8 @@ final class FetchStatement: @unchecked Sendable {
         var values: [StoredValue] = []
         for (value, constant) in zip(given, constants) {
             // The caller then generates SQL again, which reports the error.
-            guard let (value, kind) = try? generator.constant(value, like: constant.other, ""), kind == constant.kind else { return nil }
+            guard let (value, kind) = try? generator.constant(value, like: constant.other, ""), kind == constant.kind
+            else { return nil }
             values.append(value)
         }
         var arguments: [SQLArgument] = []

@@ -36,7 +36,9 @@ package struct JoinTableChanges {
     private init(_ join: SQLJoinTable) { self.join = join }
 
     /// Adds a change of one side to the changes of the table.
-    package static func add(_ change: RelationshipChange, _ join: SQLJoinTable, isFirst: Bool, to tables: inout [JoinTableChanges]) {
+    package static func add(
+        _ change: RelationshipChange, _ join: SQLJoinTable, isFirst: Bool, to tables: inout [JoinTableChanges]
+    ) {
         let place = tables.firstIndex { $0.join === join } ?? tables.count
         if place == tables.count { tables.append(JoinTableChanges(join)) }
         tables[place].add(change, isFirst)
@@ -72,7 +74,9 @@ package struct JoinTableChanges {
     }
 
     /// The sorted keys of the owners that gain members.
-    package func owners(isFirst: Bool) -> [Int64] { Set(added.lazy.map { isFirst ? $0.pair.first : $0.pair.second }).sorted() }
+    package func owners(isFirst: Bool) -> [Int64] {
+        Set(added.lazy.map { isFirst ? $0.pair.first : $0.pair.second }).sorted()
+    }
 
     /// Assigns the additions their positions in the order of one side.
     ///

@@ -18,7 +18,8 @@ extension SQLMapping {
     ///   - readsTable: whether the statement scans the whole table instead of using an index, where
     ///     a foreign key identifies the owner.
     func relatedRows(
-        _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form, readsTable: Bool = false
+        _ slot: PropertySlot, of owner: SQLEntity, to select: SelectColumns, owners: SQLKeys.Form,
+        readsTable: Bool = false
     ) throws -> RelatedRowsStatement {
         let condition = dialect.keyCondition(owners)
         let alias = SQLScope.firstAlias
@@ -32,7 +33,8 @@ extension SQLMapping {
             let ownerKey = column("o", owner.table.keyColumn)
             return RelatedRowsStatement(
                 sql: "SELECT \(select.sql), \(ownerKey) FROM \(dialect.identifier(owner.table.name)) o JOIN \(table) "
-                    + "ON \(column("o", key.name)) = \(destinationKey) WHERE \(ownerKey) \(condition)", isInverse: false)
+                    + "ON \(column("o", key.name)) = \(destinationKey) WHERE \(ownerKey) \(condition)", isInverse: false
+            )
         }
         switch owner.toMany[slot.index] {
         case .inverse(let inverse, _, let isOrdered)?:
@@ -45,12 +47,16 @@ extension SQLMapping {
             let rows = "FROM \(table) WHERE \(readsTable ? withoutIndex : key) \(condition)\(order)"
             let foreignKey = isOrdered ? nil : (table: select.entity.table.name, column: inverse.name)
             // When the rows' own values are read, the owner's key is among them.
-            let ownerSlot = select.isSingle && select.positions[inverse.name] != nil ? slot.inverseSlot(in: select.entity.layout) : -1
+            let ownerSlot =
+                select.isSingle && select.positions[inverse.name] != nil
+                ? slot.inverseSlot(in: select.entity.layout) : -1
             if ownerSlot >= 0 {
                 return RelatedRowsStatement(
-                    sql: "SELECT \(select.sql) \(rows)", isInverse: true, owner: .slot(ownerSlot), foreignKey: foreignKey)
+                    sql: "SELECT \(select.sql) \(rows)", isInverse: true, owner: .slot(ownerSlot),
+                    foreignKey: foreignKey)
             }
-            return RelatedRowsStatement(sql: "SELECT \(select.sql), \(key) \(rows)", isInverse: true, foreignKey: foreignKey)
+            return RelatedRowsStatement(
+                sql: "SELECT \(select.sql), \(key) \(rows)", isInverse: true, foreignKey: foreignKey)
         case .join(let join, let isFirst)?:
             let key = column("j", join.ownerColumn(isFirst: isFirst))
             let link = column("j", join.destinationColumn(isFirst: isFirst))

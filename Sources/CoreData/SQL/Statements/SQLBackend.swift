@@ -95,7 +95,8 @@ extension SQLBackend {
         if let known = plans.relatedRows.withLock({ $0[key] }) { return known }
         let owner = try self.entity(entity)
         let select = selectPlan(try mapping.destination(of: slot, of: entity), includesSubentities: true)
-        let statement = try mapping.relatedRows(slot, of: owner, to: select.columns, owners: owners, readsTable: readsTable)
+        let statement = try mapping.relatedRows(
+            slot, of: owner, to: select.columns, owners: owners, readsTable: readsTable)
         let plan = RelatedRowsPlan(statement, select, readsTable ? nil : ShareOfTable(statement, owners, mapping))
         plans.relatedRows.withLock { $0[key] = plan }
         return plan

@@ -26,7 +26,8 @@ extension SaveStatements {
         case .skip: sql += " " + dialect.skipsUniqueRow
         case .update(let isGiven, let columns):
             sql +=
-                " " + dialect.updatesUniqueRow(columns ?? constraints(of: entity).first ?? [], isOnly: columns != nil) + " SET "
+                " " + dialect.updatesUniqueRow(columns ?? constraints(of: entity).first ?? [], isOnly: columns != nil)
+                + " SET "
                 + replacement(entity, isGiven).joined(separator: ", ")
             if entity.table.family.count > 1, let number = entity.table.entityColumn.map(identifier) {
                 let numbers = entity.layout.familyIndexes.compactMap { mapping.entities[$0]?.number }.map(String.init)
@@ -39,13 +40,16 @@ extension SaveStatements {
     }
 
     /// Whether an insertion may change rows of subentities.
-    func changesSubentities(of entity: SQLEntity) -> Bool { entity.layout.familyIndexes.count > 1 && entity.table.entityColumn != nil }
+    func changesSubentities(of entity: SQLEntity) -> Bool {
+        entity.layout.familyIndexes.count > 1 && entity.table.entityColumn != nil
+    }
 
     private func replacement(_ entity: SQLEntity, _ isGiven: (Int) -> Bool) -> [String] {
         let constraints = constraints(of: entity)
         // The conflicting values are equal in both rows.
         let same = Set(constraints.count == 1 ? constraints[0] : [])
-        var assignments = versionRaised(entity, from: dialect.version("\(table(entity)).\(identifier(entity.table.versionColumn))"))
+        var assignments = versionRaised(
+            entity, from: dialect.version("\(table(entity)).\(identifier(entity.table.versionColumn))"))
         for column in writtenColumns(of: entity, where: isGiven) where !same.contains(column.name) {
             for name in [column.name, column.entityColumn].compactMap({ $0 }) {
                 assignments.append("\(identifier(name)) = excluded.\(identifier(name))")
@@ -79,17 +83,21 @@ extension SaveStatements {
     func references(of entity: SQLEntity) -> String { "\(references(entity)) WHERE \(key(entity)) \(ofList)" }
 
     /// Returns the statement that deletes rows. Binds a list of keys.
-    package func deleteRows(of entity: SQLEntity) -> String { "DELETE FROM \(table(entity)) WHERE \(key(entity)) \(ofList)" }
+    package func deleteRows(of entity: SQLEntity) -> String {
+        "DELETE FROM \(table(entity)) WHERE \(key(entity)) \(ofList)"
+    }
 
     /// Returns the query for the keys and some columns of rows. Binds a list of keys.
     func values(_ columns: [String], of entity: SQLEntity) -> String {
-        "SELECT \(([entity.table.keyColumn] + columns).map(identifier).joined(separator: ", ")) FROM \(table(entity)) WHERE \(key(entity)) \(ofList)"
+        "SELECT \(([entity.table.keyColumn] + columns).map(identifier).joined(separator: ", ")) FROM "
+            + "\(table(entity)) WHERE \(key(entity)) \(ofList)"
     }
 
     /// Returns the query for the entity numbers and keys of a to-one relationship's destinations.
     /// Binds a list of the owners' keys.
     func destinations(of column: SQLColumn, from owner: SQLEntity, to destination: SQLEntity) -> String {
-        "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(identifier(column.name)) FROM \(table(owner)) WHERE \(key(owner)) \(ofList))"
+        "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(identifier(column.name)) FROM "
+            + "\(table(owner)) WHERE \(key(owner)) \(ofList))"
     }
 
     /// Returns the query for the entity numbers and keys of the rows that refer to owners. Binds a
@@ -101,9 +109,12 @@ extension SaveStatements {
     /// Returns the query for the entity numbers and keys of the other rows in pairs. Binds a list
     /// of the owners' keys.
     func destinations(_ join: SQLJoinTable, isFirst: Bool, _ destination: SQLEntity) -> String {
-        let (owner, other) = (identifier(join.ownerColumn(isFirst: isFirst)), identifier(join.destinationColumn(isFirst: isFirst)))
+        let (owner, other) = (
+            identifier(join.ownerColumn(isFirst: isFirst)), identifier(join.destinationColumn(isFirst: isFirst))
+        )
         return
-            "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(other) FROM \(identifier(join.name)) WHERE \(owner) \(ofList))"
+            "\(references(destination)) WHERE \(key(destination)) IN (SELECT \(other) FROM \(identifier(join.name)) "
+            + "WHERE \(owner) \(ofList))"
     }
 
     /// Returns the statement that clears the references of rows to owners. Binds a list of the
@@ -131,6 +142,8 @@ extension SaveStatements {
     /// Returns the statement that writes one column of a row. Binds the value and the key.
     func setValue(_ column: SQLColumn, of entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
-        return "UPDATE \(table(entity)) SET \(identifier(column.name)) = \(parameters.next()) WHERE \(key(entity)) = \(parameters.next())"
+        return
+            "UPDATE \(table(entity)) SET \(identifier(column.name)) = \(parameters.next()) WHERE \(key(entity)) = "
+            + "\(parameters.next())"
     }
 }

@@ -47,7 +47,9 @@ package struct SaveStatements {
         }
         var parameters = Parameters(dialect)
         let values = names.map { _ in parameters.next() }
-        return "INSERT INTO \(table(entity)) (\(names.map(identifier).joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))"
+        return
+            "INSERT INTO \(table(entity)) (\(names.map(identifier).joined(separator: ", "))) VALUES "
+            + "(\(values.joined(separator: ", ")))"
     }
 
     /// Returns the columns that a store writes: all but those of derived attributes, which triggers
@@ -65,7 +67,9 @@ package struct SaveStatements {
         var assignments = versionRaised(entity)
         for column in writtenColumns(of: entity, where: isChanged) {
             assignments.append("\(identifier(column.name)) = \(parameters.next())")
-            if let entityColumn = column.entityColumn { assignments.append("\(identifier(entityColumn)) = \(parameters.next())") }
+            if let entityColumn = column.entityColumn {
+                assignments.append("\(identifier(entityColumn)) = \(parameters.next())")
+            }
             // A row that leaves an ordered relationship loses its position; a later statement sets
             // a new one.
             if let order = column.orderColumn { assignments.append("\(identifier(order)) = NULL") }
@@ -80,7 +84,8 @@ package struct SaveStatements {
         var parameters = Parameters(dialect)
         let assignments = columns.map { "\(identifier($0)) = NULL" }.joined(separator: ", ")
         return
-            "UPDATE \(table(entity)) SET \(assignments) WHERE \(key(entity)) = \(parameters.next()) AND \(version(entity)) = \(parameters.next())"
+            "UPDATE \(table(entity)) SET \(assignments) WHERE \(key(entity)) = \(parameters.next()) AND "
+            + "\(version(entity)) = \(parameters.next())"
     }
 
     /// Returns the statement that deletes a row. Binds the key, and the version if it is checked.
@@ -100,7 +105,8 @@ package struct SaveStatements {
     func owner(of columns: [String], in entity: SQLEntity) -> String {
         var parameters = Parameters(dialect)
         let conditions = columns.map { "\(identifier($0)) = \(parameters.next())" }.joined(separator: " AND ")
-        return "SELECT \(key(entity)) FROM \(table(entity)) WHERE \(conditions) AND \(key(entity)) <> \(parameters.next())"
+        return
+            "SELECT \(key(entity)) FROM \(table(entity)) WHERE \(conditions) AND \(key(entity)) <> \(parameters.next())"
     }
 
     // MARK: Pairs
@@ -141,18 +147,21 @@ package struct SaveStatements {
     /// key.
     package func releaseDestination(_ column: SQLColumn, of destination: SQLEntity) -> String {
         var parameters = Parameters(dialect)
-        return "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key(destination)) = \(parameters.next()) "
+        return
+            "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(key(destination)) = \(parameters.next()) "
             + "AND \(identifier(column.name)) = \(parameters.next())"
     }
 
     /// Returns the statement that removes an owner from all rows. Binds the owner's key.
     func releaseDestinations(_ column: SQLColumn, of destination: SQLEntity) -> String {
-        "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(identifier(column.name)) = \(dialect.placeholder(1))"
+        "UPDATE \(table(destination)) SET \(noOwner(in: column)) WHERE \(identifier(column.name)) = "
+            + "\(dialect.placeholder(1))"
     }
 
     /// Returns the assignments that set a hidden key and its companions to NULL.
     package func noOwner(in column: SQLColumn) -> String {
-        [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { identifier($0) + " = NULL" }.joined(separator: ", ")
+        [column.name, column.entityColumn, column.orderColumn].compactMap { $0 }.map { identifier($0) + " = NULL" }
+            .joined(separator: ", ")
     }
 
     /// Returns the statement that assigns a row to an owner. Binds the owner's key and the row's
@@ -160,13 +169,17 @@ package struct SaveStatements {
     package func giveDestination(_ column: SQLColumn, of destination: SQLEntity, to owner: SQLEntity?) -> String {
         let foreign = identifier(column.name)
         var assignments = "\(foreign) = \(dialect.numberedPlaceholder(1))"
-        if let name = column.entityColumn, let number = owner?.number { assignments += ", \(identifier(name)) = \(number)" }
+        if let name = column.entityColumn, let number = owner?.number {
+            assignments += ", \(identifier(name)) = \(number)"
+        }
         // The row loses its position among another owner's destinations; a later statement sets a
         // new one.
         if let name = column.orderColumn { assignments += ", \(identifier(name)) = NULL" }
-        let isOther = dialect.isDifferent(SQLText(foreign), SQLText(dialect.numberedPlaceholder(1))).statement(dialect).sql
+        let isOther = dialect.isDifferent(SQLText(foreign), SQLText(dialect.numberedPlaceholder(1))).statement(dialect)
+            .sql
         return
-            "UPDATE \(table(destination)) SET \(assignments) WHERE \(key(destination)) = \(dialect.numberedPlaceholder(2)) AND \(isOther)"
+            "UPDATE \(table(destination)) SET \(assignments) WHERE \(key(destination)) = "
+            + "\(dialect.numberedPlaceholder(2)) AND \(isOther)"
     }
 
     // MARK: Positions
@@ -197,7 +210,9 @@ package struct SaveStatements {
             var previous: Int64 = step
             for (index, key) in keys.enumerated() {
                 let next = index + 1 < keys.count ? current[keys[index + 1]] : nil
-                if let position = current[key], position > previous, next.map({ position < $0 || $0 <= previous }) ?? true {
+                if let position = current[key], position > previous,
+                    next.map({ position < $0 || $0 <= previous }) ?? true
+                {
                     previous = position
                     continue
                 }
@@ -230,7 +245,8 @@ package struct SaveStatements {
     package func positions(_ join: SQLJoinTable, isFirst: Bool) -> Positions? {
         join.orderColumn(isFirst: isFirst).map {
             Positions(
-                table: join.name, position: $0, owner: join.ownerColumn(isFirst: isFirst), member: join.destinationColumn(isFirst: isFirst),
+                table: join.name, position: $0, owner: join.ownerColumn(isFirst: isFirst),
+                member: join.destinationColumn(isFirst: isFirst),
                 isAlone: false)
         }
     }
@@ -239,7 +255,9 @@ package struct SaveStatements {
     /// Binds a list of the owners' keys.
     package func last(_ positions: Positions) -> String {
         let (owner, position) = (identifier(positions.owner), identifier(positions.position))
-        return "SELECT \(owner), MAX(\(position)), MAX(\(position)) > \(Positions.highest) FROM \(identifier(positions.table)) "
+        return
+            "SELECT \(owner), MAX(\(position)), MAX(\(position)) > \(Positions.highest) FROM "
+            + "\(identifier(positions.table)) "
             + "WHERE \(owner) \(dialect.keyCondition(.list)) GROUP BY \(owner)"
     }
 
@@ -254,7 +272,9 @@ package struct SaveStatements {
     /// Returns the query for the members that have a position, in order. Binds the owner's key.
     package func orderedMembers(_ positions: Positions) -> String {
         let (member, position) = (identifier(positions.member), identifier(positions.position))
-        return "SELECT \(member) FROM \(identifier(positions.table)) WHERE \(identifier(positions.owner)) = \(dialect.placeholder(1)) "
+        return
+            "SELECT \(member) FROM \(identifier(positions.table)) WHERE \(identifier(positions.owner)) = "
+            + "\(dialect.placeholder(1)) "
             + "AND \(position) IS NOT NULL ORDER BY \(position), \(member)"
     }
 
@@ -263,7 +283,8 @@ package struct SaveStatements {
     package func setPosition(_ positions: Positions) -> String {
         var parameters = Parameters(dialect)
         return "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
-            + "WHERE \(identifier(positions.owner)) = \(parameters.next()) AND \(identifier(positions.member)) = \(parameters.next())"
+            + "WHERE \(identifier(positions.owner)) = \(parameters.next()) AND \(identifier(positions.member)) = "
+            + "\(parameters.next())"
     }
 
     /// Returns the statement that sets a row's position among an owner's rows. Binds the position
@@ -280,6 +301,7 @@ package struct SaveStatements {
             "UPDATE \(identifier(positions.table)) SET \(identifier(positions.position)) = \(parameters.next()) "
             + "WHERE \(identifier(positions.member)) = \(parameters.next())"
         if positions.isAlone { return update }
-        return update + " AND \(identifier(positions.owner)) = \(owner)" + (isNew ? " AND \(identifier(positions.position)) IS NULL" : "")
+        return update + " AND \(identifier(positions.owner)) = \(owner)"
+            + (isNew ? " AND \(identifier(positions.position)) IS NULL" : "")
     }
 }

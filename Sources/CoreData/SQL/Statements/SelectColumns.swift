@@ -40,9 +40,12 @@ package struct SelectColumns {
         sql = ([number] + ([table.keyColumn, table.versionColumn] + names).map(column)).joined(separator: ", ")
         let dialect = mapping.dialect
         let keyed =
-            "SELECT \(sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) WHERE \(column(table.keyColumn)) "
+            "SELECT \(sql) FROM \(dialect.identifier(table.name)) \(SQLScope.firstAlias) WHERE "
+            + "\(column(table.keyColumn)) "
         // An object ID may name another entity of the table than its row has.
-        let limit = mapping.entityCondition(entity, alias: SQLScope.firstAlias, includesSubentities: includesSubentities).map {
+        let limit = mapping.entityCondition(
+            entity, alias: SQLScope.firstAlias, includesSubentities: includesSubentities
+        ).map {
             " AND " + $0
         }
         func statement(_ form: SQLKeys.Form) -> String { keyed + dialect.keyCondition(form) + (limit ?? "") }

@@ -11,10 +11,13 @@ extension SQLiteBatch {
         let replaced = external.isEmpty ? [] : try keysBefore(update)
         let old = try externalFileNames(entity, replaced) { slot in external.contains { $0.slot == slot } }
         let plain = RowUpdate(
-            rows: update.rows, assignments: update.assignments.filter { entity.columns[$0.slot]?.allowsExternalStorage != true })
+            rows: update.rows,
+            assignments: update.assignments.filter { entity.columns[$0.slot]?.allowsExternalStorage != true })
         let generator = SQLGenerator(mapping: backend.mapping, store: store)
-        let statement = try generator.update(plain, entity, returning: wantsKeys ? statements.returningReferences(entity) : "")
-            .statement(backend.mapping.dialect)
+        let statement = try generator.update(
+            plain, entity, returning: wantsKeys ? statements.returningReferences(entity) : ""
+        )
+        .statement(backend.mapping.dialect)
         var outcome = BatchOutcome()
         do {
             if wantsKeys {
@@ -44,8 +47,10 @@ extension SQLiteBatch {
         fetch.shape = .references
         let generator = SQLGenerator(mapping: backend.mapping, store: store)
         let entity = try generator.entity(fetch.entity)
-        let statement = try generator.fetch(fetch, entity) { backend.selectPlan(entity, includesSubentities: true).columns }
-            .statement(backend.mapping.dialect)
+        let statement = try generator.fetch(fetch, entity) {
+            backend.selectPlan(entity, includesSubentities: true).columns
+        }
+        .statement(backend.mapping.dialect)
         var keys: [Int64] = []
         try connection.query(statement.sql, statement.values) { keys.append($0.int64(1)) }
         return keys
@@ -78,7 +83,9 @@ extension SQLiteBatch {
                 } ?? .null
             if known == nil { columns[row.layoutIndex] = changed }
             history.append(
-                .init(type: .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key, columns: changed))
+                .init(
+                    type: .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key,
+                    columns: changed))
         }
     }
 }

@@ -97,7 +97,9 @@ final class SQLiteBatch {
     }
 
     /// The names of the external files that rows of an entity have in some slots.
-    func externalFileNames(_ entity: SQLEntity, _ keys: some Sequence<Int64>, in slots: (Int) -> Bool = { _ in true }) throws -> [String] {
+    func externalFileNames(_ entity: SQLEntity, _ keys: some Sequence<Int64>, in slots: (Int) -> Bool = { _ in true })
+        throws -> [String]
+    {
         let columns = entity.layout.slots.prefix(entity.layout.storedCount).compactMap { slot in
             slots(slot.index) ? entity.columns[slot.index].flatMap { $0.allowsExternalStorage ? $0.name : nil } : nil
         }
@@ -105,7 +107,9 @@ final class SQLiteBatch {
         var names: [String] = []
         try connection.query(statements.values(columns, of: entity), list(keys)) { row in
             for column in 1...columns.count {
-                if let data = row.data(Int32(column)), let name = ExternalColumn.fileName(in: data) { names.append(name) }
+                if let data = row.data(Int32(column)), let name = ExternalColumn.fileName(in: data) {
+                    names.append(name)
+                }
             }
         }
         return names
@@ -132,11 +136,14 @@ final class SQLiteBatch {
             let entity = try backend.entity(constraint.layout)
             let values = constraint.names.map { layout.slotByPath[$0].map(value) ?? .null }
             if values.contains(where: \.isNull) { continue }
-            guard let owner = try connection.integer(statements.row(withUnique: constraint.columns, in: entity), values), owner != key
+            guard
+                let owner = try connection.integer(statements.row(withUnique: constraint.columns, in: entity), values),
+                owner != key
             else {
                 continue
             }
-            let references = try isOfBatch(owner) ? [] : self.references(statements.references(of: entity), list([owner]))
+            let references =
+                try isOfBatch(owner) ? [] : self.references(statements.references(of: entity), list([owner]))
             guard isMeant(references.first) else { continue }
             return UniquenessFailure(
                 constraint: constraint.names, values: values, layout: constraint.layout, existing: references.first)

@@ -58,10 +58,14 @@ extension SQLiteBatch: DeletingBatch {
         for reference in outcome.deleted + outcome.alsoDeleted {
             history.append(
                 .init(
-                    type: .delete, entityNumber: number(reference), key: reference.key, tombstones: tombstones[reference] ?? []))
+                    type: .delete, entityNumber: number(reference), key: reference.key,
+                    tombstones: tombstones[reference] ?? []))
         }
-        for (reference, slots) in losses.sorted(by: { ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key) }) {
-            let columns = mapping.entities[reference.layoutIndex].map { self.columns(ofHistory: $0).changes(slots) } ?? .null
+        for (reference, slots) in losses.sorted(by: {
+            ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key)
+        }) {
+            let columns =
+                mapping.entities[reference.layoutIndex].map { self.columns(ofHistory: $0).changes(slots) } ?? .null
             history.append(.init(type: .update, entityNumber: number(reference), key: reference.key, columns: columns))
         }
     }

@@ -58,7 +58,9 @@ final class SQLiteInsertion {
         for slot in layout.slots.prefix(layout.storedCount) where !slot.isDerived {
             guard let column = entity.columns[slot.index] else { continue }
             targets.append(
-                Target(slot: slot.index, hasEntityColumn: column.entityColumn != nil, isExternal: column.allowsExternalStorage))
+                Target(
+                    slot: slot.index, hasEntityColumn: column.entityColumn != nil,
+                    isExternal: column.allowsExternalStorage))
         }
         self.targets = targets
         defaults = try layout.storedDefaults()
@@ -76,7 +78,9 @@ final class SQLiteInsertion {
         replacesFiles = isConstrained && changesRows && writesFiles
         wantsKeys = insertion.wantsReferences || batch.tracksHistory
         let root = try batch.entity(layout.rootIndex)
-        firstKey = try SQLiteStore.takeKeys(0, of: root, batch.connection, isChecked: batch.backend.hasCheckedKeys(of: root)) + 1
+        firstKey =
+            try SQLiteStore.takeKeys(0, of: root, batch.connection, isChecked: batch.backend.hasCheckedKeys(of: root))
+            + 1
         key = firstKey
     }
 
@@ -108,7 +112,9 @@ final class SQLiteInsertion {
             case .keepExisting: .skip
             case .replaceValues: .update({ _ in true }, by: constraintColumns)
             case .updateGivenValues:
-                .update({ [updated = insertion.updatedSlots] in updated?.contains($0) ?? mask.contains($0) }, by: constraintColumns)
+                .update(
+                    { [updated = insertion.updatedSlots] in updated?.contains($0) ?? mask.contains($0) },
+                    by: constraintColumns)
             }
         var returnsKey = false
         if case .update = uniqueRow { returnsKey = wantsKeys }
@@ -124,7 +130,8 @@ final class SQLiteInsertion {
     private func insert(_ values: RowValues) throws {
         if key == Int64.max {
             // There is no next key: throws the same error as a save.
-            _ = try SQLiteStore.takeKeys(Int(key - firstKey) + 1, of: try batch.entity(layout.rootIndex), batch.connection, isChecked: true)
+            _ = try SQLiteStore.takeKeys(
+                Int(key - firstKey) + 1, of: try batch.entity(layout.rootIndex), batch.connection, isChecked: true)
         }
         let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
         let handle = form.statement.handle
@@ -143,8 +150,12 @@ final class SQLiteInsertion {
         for target in targets {
             parameter += 1
             let count = target.isExternal ? batch.files?.written.count ?? 0 : 0
-            try bind(values.has(target.slot) ? values[target.slot] : defaults[target.slot], target, form.statement, &parameter)
-            guard target.isExternal, replacesFiles, !updates(target.slot, values), let files = batch.files else { continue }
+            try bind(
+                values.has(target.slot) ? values[target.slot] : defaults[target.slot], target, form.statement,
+                &parameter)
+            guard target.isExternal, replacesFiles, !updates(target.slot, values), let files = batch.files else {
+                continue
+            }
             unwanted += files.written[count...]
         }
         let written = try write(form, values)
@@ -174,7 +185,9 @@ final class SQLiteInsertion {
         if form.returnsKey {
             guard try step(form.statement, values) else { return try skip(values) }
             written.key = form.statement.int64(0)
-            if changesSubentities, written.key != key, let index = batch.backend.mapping.layoutIndex(forNumber: form.statement.int64(1)) {
+            if changesSubentities, written.key != key,
+                let index = batch.backend.mapping.layoutIndex(forNumber: form.statement.int64(1))
+            {
                 written.layoutIndex = index
             }
             _ = try form.statement.step()
@@ -192,16 +205,20 @@ final class SQLiteInsertion {
     private func skip(_ values: RowValues) throws -> RowReference? {
         guard changesRows else { return nil }
         let family = layout.familyIndexes
-        if let failure = try uniquenessFailure(values, where: { $0.map { !family.contains($0.layoutIndex) } ?? true }) { throw failure }
+        if let failure = try uniquenessFailure(values, where: { $0.map { !family.contains($0.layoutIndex) } ?? true }) {
+            throw failure
+        }
         return nil
     }
 
     /// The failure that names the existing row with the unique values of a new one.
     private func uniquenessFailure(
-        _ values: RowValues, isOfBatch: (Int64) -> Bool = { _ in false }, where isMeant: (RowReference?) -> Bool = { _ in true }
+        _ values: RowValues, isOfBatch: (Int64) -> Bool = { _ in false },
+        where isMeant: (RowReference?) -> Bool = { _ in true }
     ) throws -> UniquenessFailure? {
         try batch.uniquenessFailure(
-            layout, besides: nil, value: { values.has($0) ? values[$0] : $0 < defaults.count ? defaults[$0] : .null }, isOfBatch: isOfBatch,
+            layout, besides: nil, value: { values.has($0) ? values[$0] : $0 < defaults.count ? defaults[$0] : .null },
+            isOfBatch: isOfBatch,
             where: isMeant)
     }
 
@@ -228,7 +245,9 @@ final class SQLiteInsertion {
         if insertion.wantsReferences { outcome.updated.append(written) }
         if batch.tracksHistory {
             let isWhole = insertion.rule == .replaceValues
-            let slots = targets.map(\.slot).filter { isWhole || insertion.updatedSlots?.contains($0) ?? given.contains($0) }
+            let slots = targets.map(\.slot).filter {
+                isWhole || insertion.updatedSlots?.contains($0) ?? given.contains($0)
+            }
             guard let changed = batch.backend.mapping.entities[written.layoutIndex] else { return }
             let columns = batch.columns(ofHistory: changed)
                 .changes(slots.map { changed.layout.slot($0, ofAncestor: layout.index) })
@@ -238,18 +257,24 @@ final class SQLiteInsertion {
 
     /// The external files of the existing row that has the unique values of a new row.
     private func filesOfRow(withUniqueValuesOf values: RowValues) throws -> [String] {
-        guard let existing = try uniquenessFailure(values)?.existing, layout.familyIndexes.contains(existing.layoutIndex) else { return [] }
+        guard let existing = try uniquenessFailure(values)?.existing,
+            layout.familyIndexes.contains(existing.layoutIndex)
+        else { return [] }
         switch insertion.rule {
         case .replaceValues: return try batch.externalFileNames(entity, [existing.key])
         default:
-            return try batch.externalFileNames(entity, [existing.key]) { insertion.updatedSlots?.contains($0) ?? values.has($0) }
+            return try batch.externalFileNames(entity, [existing.key]) {
+                insertion.updatedSlots?.contains($0) ?? values.has($0)
+            }
         }
     }
 
     // MARK: Binding
 
     @inline(__always)
-    private func bind(_ value: StoredValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32) throws {
+    private func bind(_ value: StoredValue, _ target: Target, _ statement: SQLiteStatement, _ parameter: inout Int32)
+        throws
+    {
         if target.isExternal, case .data(let data) = value {
             statement.bind(.data(try batch.externalValue(of: data)), at: parameter)
         } else {
@@ -257,7 +282,9 @@ final class SQLiteInsertion {
         }
         guard target.hasEntityColumn else { return }
         parameter += 1
-        if case .reference(let reference) = value, let number = batch.backend.mapping.entities[reference.layoutIndex]?.number {
+        if case .reference(let reference) = value,
+            let number = batch.backend.mapping.entities[reference.layoutIndex]?.number
+        {
             statement.bind(Int64(number), at: parameter)
         } else {
             statement.bindNull(at: parameter)

@@ -68,8 +68,11 @@ final class SQLiteConnectionPool: Sendable {
             readerMode = .readOnly
             if sqlite3_db_readonly(connection.handle, "main") == 1 {
                 throw SQLiteError(
-                    extendedCode: SQLITE_READONLY, message: "attempt to write a readonly database", path: configuration.path,
-                    advice: "The store at \(configuration.path) may not be written. Check the permissions of the file and its "
+                    extendedCode: SQLITE_READONLY, message: "attempt to write a readonly database",
+                    path: configuration.path,
+                    advice:
+                        "The store at \(configuration.path) may not be written. Check the permissions of the file "
+                        + "and its "
                         + "folder, or add the store with NSReadOnlyPersistentStoreOption.")
             }
         }
@@ -79,7 +82,9 @@ final class SQLiteConnectionPool: Sendable {
             // again would need the write lock.
             let filePragmas = configuration.pragmas.filter { Self.pragmasOfFiles.contains($0.name.lowercased()) }
             try Self.give(filePragmas, to: connection)
-            if !filePragmas.contains(where: { $0.name.lowercased() == "auto_vacuum" }), try connection.integer("PRAGMA auto_vacuum") != 2 {
+            if !filePragmas.contains(where: { $0.name.lowercased() == "auto_vacuum" }),
+                try connection.integer("PRAGMA auto_vacuum") != 2
+            {
                 try connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             }
             if !configuration.isInMemory, let wanted = configuration.journalMode {
@@ -189,8 +194,11 @@ final class SQLiteConnectionPool: Sendable {
                 throw SQLiteError(
                     extendedCode: error.extendedCode, message: error.message, path: configuration.path,
                     advice: "The store at \(configuration.path) cannot be read: its journal \(file)-journal holds "
-                        + "what a program that ended while writing had changed, and that has to be undone first. Open the store "
-                        + "once without NSReadOnlyPersistentStoreOption, or do so with a copy of the store and its journal.")
+                        + "what a program that ended while writing had changed, and that has to be undone first. "
+                        + "Open the store "
+                        + "once without NSReadOnlyPersistentStoreOption, or do so with a copy of the store and its "
+                        + "journal."
+                )
             }
             if size(ofFileAt: file + "-wal") > 0 {
                 throw SQLiteError(
@@ -254,7 +262,9 @@ final class SQLiteConnectionPool: Sendable {
         if sharesConnection { return try write { try readWatched($0, body) } }
         let connection: SQLiteConnection
         do {
-            guard let free = try readers.take(waiting: configuration.timeout, orOpen: openReader) else { throw allInUse() }
+            guard let free = try readers.take(waiting: configuration.timeout, orOpen: openReader) else {
+                throw allInUse()
+            }
             connection = free
         } catch let error as SQLiteError {
             // The writer's connection is open and also sees the committed state.
@@ -268,13 +278,17 @@ final class SQLiteConnectionPool: Sendable {
     private func allInUse() -> SQLiteError {
         SQLiteError(
             extendedCode: SQLITE_BUSY, message: "all connections are in use", path: configuration.path,
-            advice: "All \(configuration.maximumConnections ?? 0) connections of the store at \(configuration.path) are in use. "
+            advice:
+                "All \(configuration.maximumConnections ?? 0) connections of the store at \(configuration.path) are "
+                + "in use. "
                 + "Try again, or raise NSPersistentStoreConnectionPoolMaxSizeKey.")
     }
 
     /// Runs `body`. Checks the schema if SQLite prepared a statement again or returned
     /// SQLITE_ERROR.
-    private func readWatched<Result>(_ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result) throws -> Result {
+    private func readWatched<Result>(_ connection: SQLiteConnection, _ body: (SQLiteConnection) throws -> Result) throws
+        -> Result
+    {
         let result: Result
         do { result = try body(connection) } catch let error as SQLiteError where error.code == SQLITE_ERROR {
             // A table or column that the statement names may have been removed.
@@ -286,7 +300,8 @@ final class SQLiteConnectionPool: Sendable {
     }
 
     private func openReader() throws -> SQLiteConnection {
-        let connection = try SQLiteConnection(path: configuration.path, mode: readerMode, timeout: configuration.timeout)
+        let connection = try SQLiteConnection(
+            path: configuration.path, mode: readerMode, timeout: configuration.timeout)
         // Reads the schema, so that the connection notices later changes.
         try Self.apply(configuration, to: connection)
         try schemaWatch.check(connection)

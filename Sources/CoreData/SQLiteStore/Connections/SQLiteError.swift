@@ -43,7 +43,8 @@ struct SQLiteError: Error, CustomStringConvertible {
     var isGeneral: Bool { cocoaError.code == CocoaError.Code.persistentStoreOperation.rawValue }
 
     init(
-        extendedCode: Int32, message: String, sql: String? = nil, path: String, systemError: Int32 = 0, advice: String? = nil
+        extendedCode: Int32, message: String, sql: String? = nil, path: String, systemError: Int32 = 0,
+        advice: String? = nil
     ) {
         self.extendedCode = extendedCode
         self.systemError = systemError
@@ -58,7 +59,8 @@ struct SQLiteError: Error, CustomStringConvertible {
         let code = handle.map(sqlite3_extended_errcode) ?? SQLITE_NOMEM
         let isOfSystem = [SQLITE_CANTOPEN, SQLITE_IOERR].contains(code & 0xff)
         self.init(
-            extendedCode: code, message: handle.flatMap(sqlite3_errmsg).map { String(cString: $0) } ?? "out of memory", sql: sql,
+            extendedCode: code, message: handle.flatMap(sqlite3_errmsg).map { String(cString: $0) } ?? "out of memory",
+            sql: sql,
             path: path, systemError: isOfSystem ? handle.map(sqlite3_system_errno) ?? 0 : 0)
     }
 
@@ -81,7 +83,9 @@ struct SQLiteError: Error, CustomStringConvertible {
         if getrlimit(resource, &limits) == 0, limits.rlim_cur != rlim_t.max { return SystemFailure(EFBIG) }
         var space = statvfs()
         let folder = URL(fileURLWithPath: path).resolvingSymlinksInPath().deletingLastPathComponent().path
-        guard statvfs(folder, &space) == 0, space.f_bavail < (1 << 20) / max(1, UInt(space.f_frsize)) else { return nil }
+        guard statvfs(folder, &space) == 0, space.f_bavail < (1 << 20) / max(1, UInt(space.f_frsize)) else {
+            return nil
+        }
         return SystemFailure(ENOSPC)
     }
 
@@ -90,7 +94,9 @@ struct SQLiteError: Error, CustomStringConvertible {
         let cocoa: CocoaError.Code
         let advice: String
         var failure = SystemFailure(systemError)
-        if code == SQLITE_IOERR, failure.advice == nil, let likely = Self.likelyWriteFailure(extendedCode, path) { failure = likely }
+        if code == SQLITE_IOERR, failure.advice == nil, let likely = Self.likelyWriteFailure(extendedCode, path) {
+            failure = likely
+        }
         switch code {
         case SQLITE_CANTOPEN where failure.isOutOfDescriptors, SQLITE_IOERR where failure.isOutOfDescriptors:
             cocoa = .persistentStoreOpen
@@ -108,7 +114,8 @@ struct SQLiteError: Error, CustomStringConvertible {
         case SQLITE_BUSY, SQLITE_LOCKED:
             cocoa = .persistentStoreTimeout
             advice =
-                "The store at \(path) is locked by another connection. Try again, or raise NSPersistentStoreTimeoutOption."
+                "The store at \(path) is locked by another connection. Try again, or raise "
+                + "NSPersistentStoreTimeoutOption."
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             cocoa = .fileWriteNoPermission
             advice = "The store at \(path) may not be written. Check the permissions of the file and its folder."
@@ -118,8 +125,10 @@ struct SQLiteError: Error, CustomStringConvertible {
         case SQLITE_TOOBIG:
             cocoa = .persistentStoreOperation
             advice =
-                "A value or row for the store at \(path) is larger than SQLite takes, which is 1,000,000,000 bytes unless it was built "
-                + "otherwise\(sql.map { ": \($0.prefix(200))" } ?? ""). Keep what is so large in a file, and its name in the store."
+                "A value or row for the store at \(path) is larger than SQLite takes, which is 1,000,000,000 bytes "
+                + "unless it was built "
+                + "otherwise\(sql.map { ": \($0.prefix(200))" } ?? ""). Keep what is so large in a file, and its "
+                + "name in the store."
         default:
             cocoa = .persistentStoreOperation
             advice = "The store at \(path) could not do what was asked: \(message)."

@@ -13,7 +13,8 @@ extension SQLiteConnection {
         _ name: String, _ count: Int32, _ flags: Int32,
         _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
     ) {
-        sqlite3_create_function_v2(handle, name, count, flags, Unmanaged.passUnretained(self).toOpaque(), function, nil, nil, nil)
+        sqlite3_create_function_v2(
+            handle, name, count, flags, Unmanaged.passUnretained(self).toOpaque(), function, nil, nil, nil)
     }
 }
 
@@ -30,7 +31,9 @@ enum SQLiteFunctions {
             SQLiteFunctions.match(context, arguments)
         }
         add(SQLFunctionName.canonical, 1, pure) { context, _, arguments in
-            SQLiteFunctions.map(context, arguments) { $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil) }
+            SQLiteFunctions.map(context, arguments) {
+                $0.folding(options: [.caseInsensitive, .diacriticInsensitive], locale: nil)
+            }
         }
         add(SQLFunctionName.uppercase, 1, pure) { context, _, arguments in
             SQLiteFunctions.map(context, arguments) { $0.uppercased() }
@@ -178,7 +181,8 @@ enum SQLiteFunctions {
             matcher = Unmanaged<Matcher>.fromOpaque(prepared).takeUnretainedValue()
         } else {
             let number = UInt(clamping: sqlite3_value_int64(arguments[0]))
-            guard let operation = NSComparisonPredicate.Operator(rawValue: number), let pattern = string(arguments[3]) else {
+            guard let operation = NSComparisonPredicate.Operator(rawValue: number), let pattern = string(arguments[3])
+            else {
                 return sqlite3_result_null(context)
             }
             let options = NSComparisonPredicate.Options(rawValue: UInt(clamping: sqlite3_value_int64(arguments[1])))
@@ -189,7 +193,9 @@ enum SQLiteFunctions {
                 if let prepared { Unmanaged<Matcher>.fromOpaque(prepared).release() }
             }
         }
-        guard let text = sqlite3_value_text(value), let user = sqlite3_user_data(context) else { return sqlite3_result_null(context) }
+        guard let text = sqlite3_value_text(value), let user = sqlite3_user_data(context) else {
+            return sqlite3_result_null(context)
+        }
         // The connection registered itself and outlives its functions.
         let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
         let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))

@@ -48,7 +48,9 @@ final class SQLiteReaders: Sendable {
         let start = ContinuousClock.now
         while true {
             let now = ContinuousClock.now
-            let (idle, mayOpen) = state.withLock { $0.take(limit, hasWaited: now - start >= .seconds(Self.patience), now) }
+            let (idle, mayOpen) = state.withLock {
+                $0.take(limit, hasWaited: now - start >= .seconds(Self.patience), now)
+            }
             if let idle { return idle }
             if mayOpen {
                 do { return try open() } catch {
@@ -58,7 +60,9 @@ final class SQLiteReaders: Sendable {
                 }
             }
             let isLate = limit != nil && now - start >= .seconds(min(timeout, 1e9))
-            if !isLate { _ = returned.wait(timeout: .now() + (limit == nil ? Self.patience : min(Self.patience, timeout))) }
+            if !isLate {
+                _ = returned.wait(timeout: .now() + (limit == nil ? Self.patience : min(Self.patience, timeout)))
+            }
             state.withLock { $0.waitingCount -= 1 }
             if isLate { return nil }
         }
@@ -130,7 +134,8 @@ extension SQLiteReaders.State {
         return (nil, mayOpen)
     }
 
-    fileprivate mutating func closeUnused(since time: ContinuousClock.Instant, keeping kept: Int) -> [SQLiteConnection] {
+    fileprivate mutating func closeUnused(since time: ContinuousClock.Instant, keeping kept: Int) -> [SQLiteConnection]
+    {
         let count = min(idle.prefix { $0.since <= time }.count, max(idle.count - kept, 0))
         defer { idle.removeFirst(count) }
         return idle[..<count].map(\.connection)

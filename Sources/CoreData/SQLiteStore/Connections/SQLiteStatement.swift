@@ -55,7 +55,8 @@ final class SQLiteStatement: SQLRow {
     @inline(never)
     private func bindingFailure() -> SQLiteError {
         defer { forgetRefusal() }
-        return SQLiteError(extendedCode: refusal, message: String(cString: sqlite3_errstr(refusal)), sql: sql, path: connection.path)
+        return SQLiteError(
+            extendedCode: refusal, message: String(cString: sqlite3_errstr(refusal)), sql: sql, path: connection.path)
     }
 
     /// Clears the error of the last bindings, so that the statement can be used with other values.
@@ -81,7 +82,9 @@ final class SQLiteStatement: SQLRow {
     }
 
     @inline(__always)
-    private func bind(_ text: UnsafePointer<CChar>, _ count: Int, at parameter: Int32, _ destructor: sqlite3_destructor_type?) {
+    private func bind(
+        _ text: UnsafePointer<CChar>, _ count: Int, at parameter: Int32, _ destructor: sqlite3_destructor_type?
+    ) {
         note(sqlite3_bind_text64(handle, parameter, text, UInt64(count), destructor, UInt8(SQLITE_UTF8)))
     }
 

@@ -48,9 +48,13 @@ final class SchemaWatch: Sendable {
         connection.hasPreparedAnew = false
     }
 
-    private static func version(_ connection: SQLiteConnection) throws -> Int64? { try connection.integer("PRAGMA schema_version") }
+    private static func version(_ connection: SQLiteConnection) throws -> Int64? {
+        try connection.integer("PRAGMA schema_version")
+    }
 
-    private static func require(_ contents: StoreContents, _ metadata: [String: Any], _ connection: SQLiteConnection) throws {
+    private static func require(_ contents: StoreContents, _ metadata: [String: Any], _ connection: SQLiteConnection)
+        throws
+    {
         var numbers: [String: Int] = [:]
         try connection.query("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { row in
             if let name = row.string(0) { numbers[name] = Int(row.int64(1)) }

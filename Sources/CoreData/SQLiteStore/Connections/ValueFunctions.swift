@@ -14,13 +14,16 @@ enum ValueFunctions {
         add(SQLFunctionName.calculateExactly, -1, pure) { context, count, arguments in
             ValueFunctions.calculate(context, count, arguments, isExact: true)
         }
-        add(SQLFunctionName.compareNumbers, 4, pure) { context, _, arguments in ValueFunctions.compareNumbers(context, arguments) }
+        add(SQLFunctionName.compareNumbers, 4, pure) { context, _, arguments in
+            ValueFunctions.compareNumbers(context, arguments)
+        }
         add(SQLFunctionName.value, 1, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
             sqlite3_result_value(context, arguments?[0])
         }
         add(SQLFunctionName.number, 1, pure) { context, _, arguments in
             guard let context else { return }
-            ValueFunctions.give(SQLiteFunctions.string(arguments?[0]).flatMap { ComparableValue.number(in: $0)?.value }, to: context)
+            ValueFunctions.give(
+                SQLiteFunctions.string(arguments?[0]).flatMap { ComparableValue.number(in: $0)?.value }, to: context)
         }
         add(SQLFunctionName.text, 2, pure) { context, _, arguments in
             guard let context else { return }
@@ -29,13 +32,15 @@ enum ValueFunctions {
         }
         // Not deterministic: it reads files, whose bytes may change.
         add(SQLFunctionName.externalBytes, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY) { context, _, arguments in
-            guard let context, let user = sqlite3_user_data(context), let data = ValueFunctions.data(arguments?[0]) else {
+            guard let context, let user = sqlite3_user_data(context), let data = ValueFunctions.data(arguments?[0])
+            else {
                 return sqlite3_result_null(context)
             }
             // The connection registered itself and outlives its functions.
             let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
             do {
-                ValueFunctions.give(try ExternalFiles.content(ofColumnValue: data, in: connection.externalFiles?.value), to: context)
+                ValueFunctions.give(
+                    try ExternalFiles.content(ofColumnValue: data, in: connection.externalFiles?.value), to: context)
             } catch {
                 sqlite3_result_error(context, error.localizedDescription, -1)
             }
@@ -49,9 +54,14 @@ enum ValueFunctions {
                 }, finish, nil)
         }
         aggregate(SQLFunctionName.decimalSum) { context in ValueFunctions.finish(context, isExact: false) { $0.sum } }
-        aggregate(SQLFunctionName.decimalAverage) { context in ValueFunctions.finish(context, isExact: false) { $0.average } }
-        aggregate(SQLFunctionName.exactDecimalSum) { context in ValueFunctions.finish(context, isExact: true) { $0.sum } }
-        aggregate(SQLFunctionName.exactDecimalAverage) { context in ValueFunctions.finish(context, isExact: true) { $0.average } }
+        aggregate(SQLFunctionName.decimalAverage) { context in
+            ValueFunctions.finish(context, isExact: false) { $0.average }
+        }
+        aggregate(SQLFunctionName.exactDecimalSum) { context in ValueFunctions.finish(context, isExact: true) { $0.sum }
+        }
+        aggregate(SQLFunctionName.exactDecimalAverage) { context in
+            ValueFunctions.finish(context, isExact: true) { $0.average }
+        }
     }
 
     // MARK: Functions of predicates
@@ -70,7 +80,8 @@ enum ValueFunctions {
 
     private static func compareNumbers(_ context: OpaquePointer?, _ arguments: UnsafeMutablePointer<OpaquePointer?>?) {
         guard let context, let arguments,
-            let operation = UInt(exactly: sqlite3_value_int64(arguments[0])).flatMap(NSComparisonPredicate.Operator.init(rawValue:)),
+            let operation = UInt(exactly: sqlite3_value_int64(arguments[0])).flatMap(
+                NSComparisonPredicate.Operator.init(rawValue:)),
             let kinds = SQLiteFunctions.string(arguments[1]).map({ Array($0.utf8) }), kinds.count == 2,
             let left = value(arguments[2], letter: kinds[0]), let right = value(arguments[3], letter: kinds[1])
         else {
@@ -82,7 +93,9 @@ enum ValueFunctions {
 
     /// A value by the letter of its kind: see `SQLiteDialect.kinds(of:)`.
     private static func value(_ value: OpaquePointer?, letter: UInt8) -> Any? {
-        guard letter == SQLFunctionName.exactKind else { return self.value(value, ValueKind(rawValue: letter &- UInt8(ascii: "A"))) }
+        guard letter == SQLFunctionName.exactKind else {
+            return self.value(value, ValueKind(rawValue: letter &- UInt8(ascii: "A")))
+        }
         // A decimal is passed as text; other numbers keep their type.
         guard let value, sqlite3_value_type(value) == SQLITE_TEXT else { return self.value(value, nil) }
         return SQLiteFunctions.string(value).flatMap { Decimal(string: $0) }
@@ -175,7 +188,9 @@ enum ValueFunctions {
     }
 
     private static func finish(_ context: OpaquePointer?, isExact: Bool, _ result: (Aggregation) -> Decimal?) {
-        guard let context, let aggregation = aggregation(context, creates: false) else { return sqlite3_result_null(context) }
+        guard let context, let aggregation = aggregation(context, creates: false) else {
+            return sqlite3_result_null(context)
+        }
         defer { Unmanaged.passUnretained(aggregation).release() }
         give(result(aggregation), to: context, isExact: isExact)
     }

@@ -68,7 +68,8 @@ final class BackgroundSweep: Sendable {
             connection.handle, Self.stepsBetweenLooks,
             { context in
                 guard let context else { return 0 }
-                return Unmanaged<BackgroundSweep>.fromOpaque(context).takeUnretainedValue().isCancelled.load(ordering: .relaxed) ? 1 : 0
+                return Unmanaged<BackgroundSweep>.fromOpaque(context).takeUnretainedValue().isCancelled.load(
+                    ordering: .relaxed) ? 1 : 0
             }, Unmanaged.passUnretained(self).toOpaque())
         defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
         try superseded.files.whileLocked(waits: false) {

@@ -17,7 +17,9 @@ struct ExternalFileSweep {
     /// rows of each table.
     func hasManyRows() throws -> Bool {
         let rows = try ExternalFileNames.columns(of: connection).reduce(0) { sum, table in
-            sum + (try connection.integer("SELECT count(*) FROM (SELECT 1 FROM \(table.name) LIMIT \(Self.fewRows + 1))") ?? 0)
+            sum
+                + (try connection.integer(
+                    "SELECT count(*) FROM (SELECT 1 FROM \(table.name) LIMIT \(Self.fewRows + 1))") ?? 0)
         }
         return rows > Self.fewRows
     }
@@ -97,7 +99,9 @@ enum ExternalFileNames {
             let values = zip(table.columns, conditions).map { "CASE WHEN \($1) THEN \($0) END" }
             var goesOn = true
             try connection.read(
-                "SELECT \(values.joined(separator: ", ")) FROM \(table.name) WHERE \(conditions.joined(separator: " OR "))", []
+                "SELECT \(values.joined(separator: ", ")) FROM \(table.name) WHERE "
+                    + "\(conditions.joined(separator: " OR "))",
+                []
             ) { row in
                 while goesOn, try row.step() {
                     for column in table.columns.indices {

@@ -56,7 +56,9 @@ extension SQLiteConnection {
     func checkpoint(_ mode: Int32) -> Bool {
         var logFrames: Int32 = -1
         var movedFrames: Int32 = -1
-        guard sqlite3_wal_checkpoint_v2(handle, "main", mode, &logFrames, &movedFrames) == SQLITE_OK else { return false }
+        guard sqlite3_wal_checkpoint_v2(handle, "main", mode, &logFrames, &movedFrames) == SQLITE_OK else {
+            return false
+        }
         if logFrames >= 0 { return logFrames == movedFrames }
         // A transaction ends with the removal of its journal, which is a change of the folder.
         guard let file = sqlite3_db_filename(handle, "main") else { return true }

@@ -14,9 +14,13 @@ struct CoreDataNaming: TableNaming {
 
     func column(_ property: PropertySlot) -> String { "Z" + property.columnName.uppercased() }
 
-    func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String { "Z\(owner.number)\(relationship.name.uppercased())" }
+    func hiddenKey(_ relationship: PropertySlot, of owner: SQLEntity) -> String {
+        "Z\(owner.number)\(relationship.name.uppercased())"
+    }
 
-    func entityColumn(ofKey column: String, to destinationNumber: Int) -> String { "Z\(destinationNumber)_\(column.dropFirst())" }
+    func entityColumn(ofKey column: String, to destinationNumber: Int) -> String {
+        "Z\(destinationNumber)_\(column.dropFirst())"
+    }
 
     func positionColumn(ofKey column: String) -> String { Self.positionPrefix + column.dropFirst() }
 
@@ -27,7 +31,9 @@ struct CoreDataNaming: TableNaming {
         "Z_\(owner.number)\(relationship.name.uppercased())"
     }
 
-    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity) -> String {
+    func joinColumn(_ relationship: NSRelationshipDescription, inverse: NSRelationshipDescription, of owner: SQLEntity)
+        -> String
+    {
         "Z_\(owner.number)\(inverse.name.uppercased())"
     }
 

@@ -45,7 +45,9 @@ struct CoreDataTriggers {
     private static let updated = SQLFunctionName.updatedRow
     private static let inserted = SQLFunctionName.insertedRow
 
-    private func trigger(_ onTable: String, _ role: String, _ event: String, _ condition: String?, _ body: String) -> String {
+    private func trigger(_ onTable: String, _ role: String, _ event: String, _ condition: String?, _ body: String)
+        -> String
+    {
         let name = quoted("Z_DA_\(onTable)_\(entity.layout.name)_\(derivation.slot.name)_\(role)")
         let when = condition.map { "WHEN (\($0)) " } ?? ""
         return "CREATE TRIGGER \(name) AFTER \(event) ON \(quoted(onTable)) FOR EACH ROW \(when)BEGIN \(body) END"
@@ -54,28 +56,35 @@ struct CoreDataTriggers {
     private func sourceInsert(_ value: String) -> String {
         trigger(
             entity.table.name, "SOURCE_INSERT", "INSERT", derivation.members(row: "NEW"),
-            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; " + notice(Self.inserted, "Z_PK = NEW.Z_PK"))
+            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; "
+                + notice(Self.inserted, "Z_PK = NEW.Z_PK"))
     }
 
     /// Computes the attribute again when a column of its own row changes.
     private func sourceUpdate(_ value: String, of changed: String) -> String {
         trigger(
             entity.table.name, "SOURCE_UPDATE", "UPDATE OF \(changed)", derivation.members(row: "NEW"),
-            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; " + notice(Self.updated, "Z_PK = NEW.Z_PK"))
+            "UPDATE \(table) SET \(column) = \(value) WHERE Z_PK = NEW.Z_PK; " + notice(Self.updated, "Z_PK = NEW.Z_PK")
+        )
     }
 
     private func count(_ value: String, _ key: SQLColumn, _ destination: SQLEntity) -> [String] {
         let source = destination.table.name
         let foreign = quoted(key.name)
         func body(_ change: String, _ row: String) -> String {
-            "UPDATE \(table) SET \(column) = \(change) WHERE Z_PK = \(row).\(foreign); " + notice(Self.updated, "Z_PK = \(row).\(foreign)")
+            "UPDATE \(table) SET \(column) = \(change) WHERE Z_PK = \(row).\(foreign); "
+                + notice(Self.updated, "Z_PK = \(row).\(foreign)")
         }
         return [
-            trigger(source, "PARAMETER_INSERT", "INSERT", "NEW.\(foreign) NOT NULL", body("IFNULL(\(column), 0) + 1", "NEW")),
             trigger(
-                source, "PARAMETER_UPDATE_INCREMENT", "UPDATE OF \(foreign)", "NEW.\(foreign) NOT NULL", body("\(column) + 1", "NEW")),
+                source, "PARAMETER_INSERT", "INSERT", "NEW.\(foreign) NOT NULL", body("IFNULL(\(column), 0) + 1", "NEW")
+            ),
             trigger(
-                source, "PARAMETER_UPDATE_DECREMENT", "UPDATE OF \(foreign)", "OLD.\(foreign) NOT NULL", body("\(column) - 1", "OLD")),
+                source, "PARAMETER_UPDATE_INCREMENT", "UPDATE OF \(foreign)", "NEW.\(foreign) NOT NULL",
+                body("\(column) + 1", "NEW")),
+            trigger(
+                source, "PARAMETER_UPDATE_DECREMENT", "UPDATE OF \(foreign)", "OLD.\(foreign) NOT NULL",
+                body("\(column) - 1", "OLD")),
             trigger(source, "PARAMETER_DELETE", "DELETE", "OLD.\(foreign) NOT NULL", body("\(column) - 1", "OLD")),
             sourceInsert(value),
         ]
@@ -113,13 +122,15 @@ struct CoreDataTriggers {
     }
 
     private func value(
-        _ value: String, _ relationship: SQLColumn?, _ source: SQLColumn, _ sourceEntity: SQLEntity, _ change: SQLTextChange?
+        _ value: String, _ relationship: SQLColumn?, _ source: SQLColumn, _ sourceEntity: SQLEntity,
+        _ change: SQLTextChange?
     ) -> [String] {
         let sourceColumn = quoted(source.name)
         guard let relationship else { return [sourceInsert(value), sourceUpdate(value, of: sourceColumn)] }
         let key = quoted(relationship.name)
         func body(_ function: String) -> String {
-            "UPDATE \(table) SET \(column) = \(derivation.applied(change, "NEW.\(sourceColumn)")) WHERE \(key) = NEW.Z_PK; "
+            "UPDATE \(table) SET \(column) = \(derivation.applied(change, "NEW.\(sourceColumn)")) WHERE \(key) = "
+                + "NEW.Z_PK; "
                 + notice(function, "\(key) = NEW.Z_PK")
         }
         return [

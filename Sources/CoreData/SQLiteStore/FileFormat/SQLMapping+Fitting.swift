@@ -95,7 +95,8 @@ extension SQLMapping {
                 let names = found.hiddenKeyColumns(name)
             else { continue }
             let join = SQLJoinTable(
-                name: found.name, firstColumn: names.owner, secondColumn: names.destination, first: relationship, second: nil,
+                name: found.name, firstColumn: names.owner, secondColumn: names.destination, first: relationship,
+                second: nil,
                 owner: key.owner, destination: key.destination, naming: naming)
             join.adopt(
                 found.name, firstColumn: names.owner, secondColumn: names.destination, present: found.columns)
@@ -156,7 +157,9 @@ private struct StoredJoinTable {
     private static func match(_ column: String, _ name: String) -> Int? {
         guard let tail = parts(column)?.tail else { return nil }
         if tail == name { return 2 }
-        guard tail.hasPrefix(name), tail.dropFirst(name.count).allSatisfy({ $0.isASCII && $0.isNumber }) else { return nil }
+        guard tail.hasPrefix(name), tail.dropFirst(name.count).allSatisfy({ $0.isASCII && $0.isNumber }) else {
+            return nil
+        }
         return 1
     }
 
@@ -165,7 +168,8 @@ private struct StoredJoinTable {
         let (toOwner, toDestination) = join.sideNames
         guard tail == toDestination || tail == toOwner else { return nil }
         if join.isReflexive {
-            guard let other = keys.first(where: { $0 != CoreDataNaming.reflexive }), keys.contains(CoreDataNaming.reflexive),
+            guard let other = keys.first(where: { $0 != CoreDataNaming.reflexive }),
+                keys.contains(CoreDataNaming.reflexive),
                 Self.match(other, toDestination) != nil
             else { return nil }
             // The table stores each pair in both directions; a position counts the destinations in
@@ -173,7 +177,9 @@ private struct StoredJoinTable {
             return makeFit(join, keys[0], keys[1])
         }
         func quality(_ first: String, _ second: String) -> Int? {
-            guard let one = Self.match(first, toOwner), let other = Self.match(second, toDestination) else { return nil }
+            guard let one = Self.match(first, toOwner), let other = Self.match(second, toDestination) else {
+                return nil
+            }
             return one + other
         }
         // The names show which side a column belongs to. Where both are the same except for case,
@@ -189,7 +195,9 @@ private struct StoredJoinTable {
     }
 
     private func makeFit(_ join: SQLJoinTable, _ first: String, _ second: String) -> Fit {
-        let other = join.secondRelationship.flatMap { $0 === join.firstRelationship ? nil : Self.parts(join.secondColumn)?.number }
+        let other = join.secondRelationship.flatMap {
+            $0 === join.firstRelationship ? nil : Self.parts(join.secondColumn)?.number
+        }
         let isNamedByFirst = tail == join.sideNames.toDestination
         var quality = number == (isNamedByFirst ? join.owner.number : other) ? 1 : 0
         if Self.parts(first)?.number == Self.parts(join.firstColumn)?.number { quality += 1 }

@@ -2,7 +2,10 @@
 extension SQLiteDialect {
     func createTable(_ table: SQLTable) -> [String] {
         let columns = table.declarations.map { ", \(identifier($0.name)) \($0.type.declaration)" }.joined()
-        return ["CREATE TABLE \(identifier(table.name)) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER\(columns) )"]
+        return [
+            "CREATE TABLE \(identifier(table.name)) ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT "
+                + "INTEGER\(columns) )"
+        ]
     }
 
     func columnForms(of table: SQLTable) -> [String] { [] }
@@ -10,13 +13,15 @@ extension SQLiteDialect {
     func createTable(_ join: SQLJoinTable) -> [String] {
         let list = join.columnNames.map { "\(identifier($0)) INTEGER, " }.joined()
         return [
-            "CREATE TABLE \(identifier(join.name)) ( \(list)PRIMARY KEY (\(identifier(join.firstColumn)), \(identifier(join.secondColumn))) )"
+            "CREATE TABLE \(identifier(join.name)) ( \(list)PRIMARY KEY (\(identifier(join.firstColumn)), "
+                + "\(identifier(join.secondColumn))) )"
         ]
     }
 
     func createIndex(_ index: SQLIndex) -> String {
         let elements = index.elements.map { element in
-            identifier(element.column) + (element.isAscending.map { $0 ? " COLLATE BINARY ASC" : " COLLATE BINARY DESC" } ?? "")
+            identifier(element.column)
+                + (element.isAscending.map { $0 ? " COLLATE BINARY ASC" : " COLLATE BINARY DESC" } ?? "")
         }
         return "CREATE \(index.isUnique ? "UNIQUE " : "")INDEX \(identifier(index.name)) ON \(identifier(index.table)) "
             + "(\(elements.joined(separator: ", ")))" + (index.condition.map { " WHERE " + $0 } ?? "")
@@ -29,7 +34,9 @@ extension SQLiteDialect {
         index.isOfOtherForms ? "texts are indexed as they are" : nil
     }
 
-    func triggers(_ derivation: SQLDerivation) throws -> [String] { try CoreDataTriggers(derivation)?.statements() ?? [] }
+    func triggers(_ derivation: SQLDerivation) throws -> [String] {
+        try CoreDataTriggers(derivation)?.statements() ?? []
+    }
 
     // Without the cast, a table with a single column would look like the same one.
     func number(_ value: SQLText, of kind: ValueKind, as wider: ValueKind) -> SQLText? {
@@ -44,7 +51,8 @@ extension SQLiteDialect {
 
     static let primaryKeyTable =
         "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)"
-    static let metadataTable = "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)"
+    static let metadataTable =
+        "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)"
 
     static func modelTable(unlessExists: Bool = false) -> String {
         "CREATE TABLE \(unlessExists ? "IF NOT EXISTS " : "")Z_MODELCACHE (Z_CONTENT BLOB)"

@@ -39,7 +39,9 @@ struct SQLiteDialect: SQLDialect {
         }
     }
 
-    func constant(_ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?) -> (value: StoredValue, kind: ValueKind?) {
+    func constant(_ value: StoredValue, _ kind: ValueKind?, like other: SQLTerm?) -> (
+        value: StoredValue, kind: ValueKind?
+    ) {
         (value, kind)
     }
 
@@ -70,14 +72,20 @@ struct SQLiteDialect: SQLDialect {
 
     // MARK: Comparisons
 
-    func number(inText text: SQLText) -> SQLTerm { SQLTerm(text: "\(SQLFunctionName.number)(" + text + ")", kind: .double) }
+    func number(inText text: SQLText) -> SQLTerm {
+        SQLTerm(text: "\(SQLFunctionName.number)(" + text + ")", kind: .double)
+    }
 
-    func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? { "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")" }
+    func text(of term: SQLTerm, _ kind: ValueKind) -> SQLText? {
+        "\(SQLFunctionName.text)(\(kind.rawValue), " + term.text + ")"
+    }
 
     func match(
-        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm, _ pattern: SQLTerm
+        _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm,
+        _ pattern: SQLTerm
     ) -> SQLText {
-        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text.text + ", " + pattern.text + ")"
+        "\(SQLFunctionName.matchString)(\(operation.rawValue), \(options.rawValue), " + text.text + ", " + pattern.text
+            + ")"
     }
 
     func hasSuffix(_ text: SQLTerm, _ suffix: SQLText, negativeLength: SQLText) -> SQLText {
@@ -95,7 +103,8 @@ struct SQLiteDialect: SQLDialect {
 
     func compare(_ left: SQLTerm, _ operation: NSComparisonPredicate.Operator, _ right: SQLTerm) -> SQLText? {
         if left.exact == nil && right.exact == nil { return nil }
-        return "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', " + left.mostExact + ", "
+        return "\(SQLFunctionName.compareNumbers)(\(operation.rawValue), '\(Self.kinds(of: [left, right]))', "
+            + left.mostExact + ", "
             + right.mostExact + ")"
     }
 
@@ -136,7 +145,9 @@ struct SQLiteDialect: SQLDialect {
 
     func exact(_ first: SQLTerm, _ second: SQLTerm, _ kind: ValueKind?) -> (SQLText, SQLText)? {
         guard kind == .decimal, first.exact != nil || second.exact != nil else { return nil }
-        func exact(_ term: SQLTerm) -> SQLText { term.exact ?? SQLFunctionName.calculateExactly + Self.arguments("noindex:", [term]) }
+        func exact(_ term: SQLTerm) -> SQLText {
+            term.exact ?? SQLFunctionName.calculateExactly + Self.arguments("noindex:", [term])
+        }
         return (exact(first), exact(second))
     }
 
@@ -264,14 +275,18 @@ struct SQLiteDialect: SQLDialect {
     func value(_ value: String, ofRowWithLeast other: String) -> String { value }
 
     /// Numbers rows through a temporary table, which reads and writes both tables in row order.
-    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int) -> [String] {
+    func numberRows(of table: String, by owner: String, inOrderOf key: String, in position: String, step: Int)
+        -> [String]
+    {
         let (table, owner) = (identifier(table), identifier(owner))
         let places = "temp.places_of_rows"
         return [
             "CREATE TABLE \(places) (row INTEGER PRIMARY KEY, place INTEGER)",
-            "INSERT INTO \(places) SELECT rowid, \(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER BY rowid) "
+            "INSERT INTO \(places) SELECT rowid, \(step) + \(step) * row_number() OVER (PARTITION BY \(owner) ORDER "
+                + "BY rowid) "
                 + "FROM \(table) WHERE \(owner) IS NOT NULL ORDER BY rowid",
-            "UPDATE \(table) SET \(identifier(position)) = (SELECT place FROM \(places) p WHERE p.row = \(table).rowid) "
+            "UPDATE \(table) SET \(identifier(position)) = (SELECT place FROM \(places) p WHERE p.row = "
+                + "\(table).rowid) "
                 + "WHERE \(owner) IS NOT NULL",
             "DROP TABLE \(places)",
         ]

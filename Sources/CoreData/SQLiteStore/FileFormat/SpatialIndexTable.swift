@@ -19,7 +19,8 @@ struct SpatialIndexTable {
     /// Whether a statement creates such a table.
     static func isMade(by statement: String) -> Bool {
         let words = statement.split(separator: " ", maxSplits: 6)
-        return words.count > 5 && words[..<3] == ["CREATE", "VIRTUAL", "TABLE"] && words[3].hasPrefix(prefix) && words[4] == "USING"
+        return words.count > 5 && words[..<3] == ["CREATE", "VIRTUAL", "TABLE"] && words[3].hasPrefix(prefix)
+            && words[4] == "USING"
             && words[5] == "RTREE"
     }
 
@@ -30,7 +31,8 @@ struct SpatialIndexTable {
         let replacement =
             "INSERT OR REPLACE INTO \(name) (Z_PK, \(bounds.joined(separator: ", "))) VALUES (\(values("NEW.")))"
         return [
-            "CREATE VIRTUAL TABLE \(name) USING RTREE (Z_PK INTEGER PRIMARY KEY, \(bounds.map { $0 + " FLOAT" }.joined(separator: ", ")))",
+            "CREATE VIRTUAL TABLE \(name) USING RTREE (Z_PK INTEGER PRIMARY KEY, "
+                + "\(bounds.map { $0 + " FLOAT" }.joined(separator: ", ")))",
             trigger("INSERT", "INSERT", members("NEW."), replacement),
             trigger("UPDATE", "UPDATE OF \(changed)", members("NEW."), replacement),
             trigger("DELETE", "DELETE", nil, "DELETE FROM \(name) WHERE Z_PK = OLD.Z_PK"),
@@ -50,7 +52,9 @@ struct SpatialIndexTable {
 
     private func members(_ row: String) -> String? {
         guard entity.layout.superIndex >= 0 else { return nil }
-        let numbers = entity.layout.familyIndexes.compactMap { index in entity.table.family.first { $0.layout.index == index }?.number }
+        let numbers = entity.layout.familyIndexes.compactMap { index in
+            entity.table.family.first { $0.layout.index == index }?.number
+        }
         return "\(row)Z_ENT IN (\(numbers.map(String.init).joined(separator: ", ")))"
     }
 

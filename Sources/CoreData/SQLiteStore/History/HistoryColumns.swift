@@ -63,7 +63,8 @@ struct HistoryColumns {
     ///
     /// A changed key also sets the bit of the position beside it.
     func changes(_ slots: some Sequence<Int>) -> StoredValue {
-        set(slots.lazy.flatMap { slot in Array(bits[slot]) + (positionBits[slot].map { [$0] } ?? []) }).map(StoredValue.data) ?? .null
+        set(slots.lazy.flatMap { slot in Array(bits[slot]) + (positionBits[slot].map { [$0] } ?? []) }).map(
+            StoredValue.data) ?? .null
     }
 
     /// A bit set with a length for all of the entity's properties; nil without a bit.

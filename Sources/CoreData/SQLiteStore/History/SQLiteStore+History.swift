@@ -17,7 +17,9 @@ extension SQLiteStore {
         return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
     }
 
-    static func hasHistoryTables(_ columns: [String: [String]]) -> Bool { columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil }
+    static func hasHistoryTables(_ columns: [String: [String]]) -> Bool {
+        columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
+    }
 
     /// Whether transactions were recorded. Empty history tables do not count.
     static func hasHistory(_ connection: SQLiteConnection, columns: [String: [String]]) throws -> Bool {
@@ -33,7 +35,8 @@ extension SQLiteStore {
     func warnOfUntrackedHistory() {
         let path = url?.path ?? ""
         Warnings.sayOnce(about: "history of \(path)") {
-            "The store at \(path) has persistent history and was opened without NSPersistentHistoryTrackingKey: it is read-only, so that "
+            "The store at \(path) has persistent history and was opened without NSPersistentHistoryTrackingKey: it "
+                + "is read-only, so that "
                 + "its history gets no gap. Add it with the option to save."
         }
     }

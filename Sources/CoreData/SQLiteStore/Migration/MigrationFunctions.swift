@@ -70,9 +70,13 @@ final class MigrationFunctions {
                 // Where only one of the two has a bit for the destination's entity or the position,
                 // it has no counterpart.
                 for (bit, formerBit) in zip(now.bits[slot.index], former.bits[index]) { bits[formerBit] = bit }
-                if let bit = now.positionBits[slot.index], let formerBit = former.positionBits[index] { bits[formerBit] = bit }
+                if let bit = now.positionBits[slot.index], let formerBit = former.positionBits[index] {
+                    bits[formerBit] = bit
+                }
             }
-            if bits.count < former.count || now.byteCount != former.byteCount || bits.contains(where: { $0.key != $0.value }) {
+            if bits.count < former.count || now.byteCount != former.byteCount
+                || bits.contains(where: { $0.key != $0.value })
+            {
                 result[member.source.number] = ChangedBits(columns: now, bits: bits)
             }
         }

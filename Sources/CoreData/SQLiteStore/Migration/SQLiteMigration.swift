@@ -77,7 +77,9 @@ struct SQLiteMigration: SQLMigrationSteps {
         let wanted = Set(schema.indexes().filter { !schema.keepsDerivedValuesApart($0.index) }.map(\.statement))
         try connection.query("SELECT type, name, tbl_name, sql FROM sqlite_master WHERE sql IS NOT NULL") { row in
             guard let name = row.string(1), let table = row.string(2) else { return }
-            if row.string(3).map(SpatialIndexTable.isMade) == true { statements.append("DROP TABLE \(SQLSchema.identifier(name))") }
+            if row.string(3).map(SpatialIndexTable.isMade) == true {
+                statements.append("DROP TABLE \(SQLSchema.identifier(name))")
+            }
             guard tables.contains(table) else { return }
             switch row.string(0) {
             case "trigger": statements.append("DROP TRIGGER \(SQLSchema.identifier(name))")

@@ -10,7 +10,8 @@ extension SQLiteStore {
                 .migration,
                 "The store at \(url.path) was made with another version of the model and cannot be migrated, because "
                     + "NSReadOnlyPersistentStoreOption forbids writing to it.",
-                recovery: "Open it without the option once, or open a migrated copy.", userInfo: ["NSFilePath": url.path])
+                recovery: "Open it without the option once, or open a migrated copy.",
+                userInfo: ["NSFilePath": url.path])
         }
         migration.progress.report(0)
         let migrated = try pool.write { connection in
@@ -63,7 +64,8 @@ extension SQLiteStore {
         guard missing.isEmpty else {
             throw CoreDataErrors.make(
                 .migrationManagerSourceStore,
-                "The store at \(connection.path) cannot be migrated: it lacks \(missing.joined(separator: ", ")), which the "
+                "The store at \(connection.path) cannot be migrated: it lacks \(missing.joined(separator: ", ")), "
+                    + "which the "
                     + "model that it was made with needs.",
                 recovery: "The store is damaged: restore it from a copy.", userInfo: ["NSFilePath": connection.path])
         }

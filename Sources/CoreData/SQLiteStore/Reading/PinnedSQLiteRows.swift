@@ -21,7 +21,8 @@ final class PinnedSQLiteRows: RowSource {
         if let backend = try pinned.withLock({ try $0?.get() }) { return backend }
         throw CoreDataErrors.make(
             .persistentStoreOperation,
-            "The generation of the store at \(store.url?.path ?? "") that the context was pinned to is gone: the store was removed.",
+            "The generation of the store at \(store.url?.path ?? "") that the context was pinned to is gone: the "
+                + "store was removed.",
             recovery: "Pin the context to the current generation with setQueryGenerationFrom(_:), or unpin it.")
     }
 
@@ -32,13 +33,17 @@ final class PinnedSQLiteRows: RowSource {
 
     var batchRows: (any BatchRows)? { store.batchRows }
 
-    func rowCache(of entity: EntityLayout) -> RowCache? { (try? pinned.withLock { try $0?.get() })?.rowCaches[entity.rootIndex] }
+    func rowCache(of entity: EntityLayout) -> RowCache? {
+        (try? pinned.withLock { try $0?.get() })?.rowCaches[entity.rootIndex]
+    }
 
     func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { store.forgetCachedRow(key, of: entity) }
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult { try store.fetch(plan, in: backend()) }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows { try store.readRows(keys, of: entity, in: backend()) }
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        try store.readRows(keys, of: entity, in: backend())
+    }
 
     func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
         try store.relatedRows(to: key, through: slot, of: entity, in: backend())
@@ -48,7 +53,9 @@ final class PinnedSQLiteRows: RowSource {
         try store.relatedRows(toAll: keys, through: slot, of: entity, in: backend())
     }
 
-    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 { try store.reserveKeys(count, for: entity) }
+    func reserveKeys(_ count: Int, for entity: EntityLayout) throws -> Int64 {
+        try store.reserveKeys(count, for: entity)
+    }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome { try store.save(batch) }
 

@@ -185,7 +185,9 @@ final class RowDecoder {
             page.setBytes(row, slot, raw.baseAddress.map { $0 + 1 }, raw.count - 1)
         case ExternalColumn.fileMarker?:
             do {
-                guard let content = try externalFiles?.content(named: raw.dropFirst()) else { return page.setNull(row, slot) }
+                guard let content = try externalFiles?.content(named: raw.dropFirst()) else {
+                    return page.setNull(row, slot)
+                }
                 content.withUnsafeBytes { page.setBytes(row, slot, $0.baseAddress, $0.count) }
             } catch {
                 page.setNull(row, slot)

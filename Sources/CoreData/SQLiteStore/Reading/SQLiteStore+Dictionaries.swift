@@ -5,11 +5,14 @@ extension SQLiteStore {
         let query = statement.text.statement(backend.mapping.dialect)
         func objectID(_ reference: RowReference) -> Any {
             makeObjectID?(reference)
-                ?? NSManagedObjectID(key: reference.key, layout: backend.mapping.layouts.layouts[reference.layoutIndex], store: self)
+                ?? NSManagedObjectID(
+                    key: reference.key, layout: backend.mapping.layouts.layouts[reference.layoutIndex], store: self)
         }
         return try backend.pool.read { connection in
             var results: [[String: Any]] = []
-            try connection.query(query.sql, query.values) { results.append(try statement.dictionary(of: $0, objectID: objectID)) }
+            try connection.query(query.sql, query.values) {
+                results.append(try statement.dictionary(of: $0, objectID: objectID))
+            }
             return results
         }
     }

@@ -8,7 +8,9 @@ extension SQLiteStore {
 
     func fetch(_ plan: StoreFetch) throws -> StoreFetchResult { try fetch(plan, in: backend()) }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows { try readRows(keys, of: entity, in: backend()) }
+    func readRows(_ keys: [Int64], of entity: EntityLayout) throws -> FetchedRows {
+        try readRows(keys, of: entity, in: backend())
+    }
 
     func relatedRows(to key: Int64, through slot: PropertySlot, of entity: EntityLayout) throws -> FetchedRows {
         try relatedRows(to: key, through: slot, of: entity, in: backend())
@@ -70,7 +72,9 @@ extension SQLiteStore {
         }
     }
 
-    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (rows: FetchedRows, rest: [Int64]) {
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (
+        rows: FetchedRows, rest: [Int64]
+    ) {
         let rows = try readRows(keys, of: entity, in: backend(), upTo: bytes)
         guard rows.pages.reduce(0, { $0 + $1.heapCount }) > bytes else { return (rows, []) }
         let read = withExtendedLifetime(rows) { Set(rows.rows.lazy.map(\.rowKey)) }
@@ -84,7 +88,9 @@ extension SQLiteStore {
         let select = backend.selectPlan(try backend.entity(entity), includesSubentities: true)
         if keys.count == 1 {
             let sql = select.columns.statement(for: .one)
-            return try readRows(select, backend, expected: 1) { connection, body in try connection.read(sql, keys[0], body) }
+            return try readRows(select, backend, expected: 1) { connection, body in
+                try connection.read(sql, keys[0], body)
+            }
         }
         let keys = SQLKeys(keys, backend.mapping.dialect)
         let sql = select.columns.statement(for: keys.form)

@@ -70,7 +70,8 @@ final class RowWriter {
     let hasExternalColumns: Bool
 
     init(
-        _ entity: SQLEntity, _ backend: SQLiteBackend, _ connection: SQLiteConnection, _ fileChanges: ExternalFileChanges?,
+        _ entity: SQLEntity, _ backend: SQLiteBackend, _ connection: SQLiteConnection,
+        _ fileChanges: ExternalFileChanges?,
         expectedRows: Int
     ) {
         self.entity = entity
@@ -196,7 +197,8 @@ final class RowWriter {
     }
 
     private func entityNumber(_ row: RowPointer, _ binding: Binding) -> Int64? {
-        let index = binding.entityWord >= 0 ? Int(row[binding.entityWord]) : entity.layout.slots[binding.slot].destinationIndex
+        let index =
+            binding.entityWord >= 0 ? Int(row[binding.entityWord]) : entity.layout.slots[binding.slot].destinationIndex
         return mapping.entities[index].map { Int64($0.number) }
     }
 
@@ -296,7 +298,8 @@ final class RowWriter {
             let column = SQLSchema.identifier(target.column.name)
             // A marker byte, at most 255 bytes of a name, and a zero.
             try connection.query(
-                "SELECT \(column) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ? AND length(\(column)) <= 257",
+                "SELECT \(column) FROM \(SQLSchema.identifier(entity.table.name)) WHERE Z_PK = ? AND "
+                    + "length(\(column)) <= 257",
                 [.integer(key)]
             ) { row in
                 if let data = row.data(0), let name = ExternalColumn.fileName(in: data) { names.append(name) }

@@ -27,7 +27,8 @@ extension SQLiteStore {
         _ count: Int, of root: SQLEntity, _ connection: SQLiteConnection, isChecked: Bool
     ) throws -> Int64 {
         try raiseHighestKey(
-            by: count, ofEntity: .integer(Int64(root.number)), named: root.layout.name, in: isChecked ? nil : root.table.name, connection)
+            by: count, ofEntity: .integer(Int64(root.number)), named: root.layout.name,
+            in: isChecked ? nil : root.table.name, connection)
     }
 
     /// Increases an entity's `Z_MAX` and returns it.
@@ -35,7 +36,8 @@ extension SQLiteStore {
     /// - Parameter table: the table whose keys `Z_MAX` must not be below; nil where that is known.
     /// - Throws: an error when the numbers in the file leave no room for more keys.
     static func raiseHighestKey(
-        by count: Int, ofEntity number: StoredValue, named name: String, in table: String?, _ connection: SQLiteConnection
+        by count: Int, ofEntity number: StoredValue, named name: String, in table: String?,
+        _ connection: SQLiteConnection
     ) throws -> Int64 {
         let known = try connection.integer("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = ?", [number])
         var highest = max(0, known ?? 0)
@@ -47,9 +49,12 @@ extension SQLiteStore {
         guard !isTooHigh, last < Int64.max else {
             throw CoreDataErrors.make(
                 .persistentStoreOperation,
-                "The store at \(connection.path) has no keys left for \(count) new object(s) of '\(name)': the highest one in "
+                "The store at \(connection.path) has no keys left for \(count) new object(s) of '\(name)': the "
+                    + "highest one in "
                     + "Z_PRIMARYKEY or in the table is \(highest).",
-                recovery: "No store comes to this by itself: the file is damaged. Restore it from a copy, or correct the number.",
+                recovery:
+                    "No store comes to this by itself: the file is damaged. Restore it from a copy, or correct the "
+                    + "number.",
                 userInfo: [NSFilePathErrorKey: connection.path])
         }
         try connection.run("UPDATE Z_PRIMARYKEY SET Z_MAX = ? WHERE Z_ENT = ?", [.integer(last), number])

@@ -38,14 +38,16 @@ extension SaveSession {
             changes.append(.init(type: .insert, entityNumber: number(change.layout), key: change.key))
         }
         for change in batch.updates {
-            let slots = (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false } + change.changedToMany
+            let slots =
+                (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false } + change.changedToMany
             let columns = try historyColumns(of: change.layout).changes(slots)
             changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, columns: columns))
         }
         for (index, change) in batch.deletes.enumerated() {
             changes.append(
                 .init(
-                    type: .delete, entityNumber: number(change.layout), key: change.key, tombstones: tombstones[index] ?? []))
+                    type: .delete, entityNumber: number(change.layout), key: change.key,
+                    tombstones: tombstones[index] ?? []))
         }
         try SQLiteHistory.write(
             changes, author: batch.transactionAuthor, contextName: batch.contextName, in: connection,

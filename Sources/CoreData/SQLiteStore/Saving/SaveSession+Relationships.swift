@@ -39,8 +39,11 @@ extension SaveSession {
         }
         for order in table.orders {
             guard let positions = statements.positions(join, isFirst: order.isFirst) else { continue }
-            for (key, position) in SaveStatements.Positions.assigned(order.members, try stored(positions, of: order.owner)) {
-                try connection.run(statements.setPosition(positions), [.integer(position), .integer(order.owner), .integer(key)])
+            for (key, position) in SaveStatements.Positions.assigned(
+                order.members, try stored(positions, of: order.owner))
+            {
+                try connection.run(
+                    statements.setPosition(positions), [.integer(position), .integer(order.owner), .integer(key)])
             }
         }
     }
@@ -64,13 +67,18 @@ extension SaveSession {
         var last: [Int64: Int64] = [:]
         var full: [Int64] = []
         try connection.query(statements.last(positions), list(owners)) { row in
-            if row.int64(2) == 1 { full.append(row.int64(0)) } else if !row.isNull(1) { last[row.int64(0)] = row.int64(1) }
+            if row.int64(2) == 1 {
+                full.append(row.int64(0))
+            } else if !row.isNull(1) {
+                last[row.int64(0)] = row.int64(1)
+            }
         }
         for owner in full {
             var keys: [Int64] = []
             try connection.query(statements.orderedMembers(positions), [.integer(owner)]) { keys.append($0.int64(0)) }
             for (member, position) in SaveStatements.Positions.assigned(keys, [:]) {
-                try connection.run(statements.setPosition(positions), [.integer(position), .integer(owner), .integer(member)])
+                try connection.run(
+                    statements.setPosition(positions), [.integer(position), .integer(owner), .integer(member)])
                 last[owner] = position
             }
         }
@@ -102,7 +110,9 @@ extension SaveSession {
             }
             return
         }
-        for (key, position) in SaveStatements.Positions.assigned(wanted.map(\.key), try stored(positions, of: change.ownerKey)) {
+        for (key, position) in SaveStatements.Positions.assigned(
+            wanted.map(\.key), try stored(positions, of: change.ownerKey))
+        {
             try connection.run(setPosition, [.integer(position), .integer(key)])
         }
     }

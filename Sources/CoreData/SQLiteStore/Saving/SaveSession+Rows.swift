@@ -94,9 +94,12 @@ extension SaveSession {
         let entity = try backend.entity(change.layout)
         let paths = backend.mapping.constraints(of: change.layout).flatMap(\.names)
         let slots = Set(paths.compactMap { change.layout.slotByPath[$0] }).filter(values.has)
-        let columns = slots.sorted().compactMap { entity.columns[$0] }.flatMap { [$0.name, $0.entityColumn].compactMap { $0 } }
+        let columns = slots.sorted().compactMap { entity.columns[$0] }.flatMap {
+            [$0.name, $0.entityColumn].compactMap { $0 }
+        }
         guard !columns.isEmpty else { return }
-        try connection.run(statements.clear(columns, of: entity), [.integer(change.key), .integer(change.base?.version ?? 0)])
+        try connection.run(
+            statements.clear(columns, of: entity), [.integer(change.key), .integer(change.base?.version ?? 0)])
     }
 
     func insertRows() throws {

@@ -40,7 +40,9 @@ struct ModelCopier {
         for (original, copy) in zip(originals, copies) {
             let own = children[ObjectIdentifier(copy)] ?? []
             let isOwn = Set(own.map(ObjectIdentifier.init))
-            let listed = original.subentities.compactMap { counterpart(of: $0) }.filter { isOwn.contains(ObjectIdentifier($0)) }
+            let listed = original.subentities.compactMap { counterpart(of: $0) }.filter {
+                isOwn.contains(ObjectIdentifier($0))
+            }
             let isListed = Set(listed.map(ObjectIdentifier.init))
             copy.subentities = listed + own.filter { !isListed.contains(ObjectIdentifier($0)) }
             for case let relationship as NSRelationshipDescription in copy.ownProperties {
@@ -51,8 +53,12 @@ struct ModelCopier {
         // Indexes come last: a change of properties drops them.
         let copiedNames = Set(originals.compactMap(\.name))
         for (original, copy) in zip(originals, copies) {
-            let lost = original.ownProperties.filter { Self.fetchesOmittedEntity($0, of: original, copied: copiedNames) }
-            if !lost.isEmpty { copy.properties = copy.ownProperties.filter { property in !lost.contains { $0.name == property.name } } }
+            let lost = original.ownProperties.filter {
+                Self.fetchesOmittedEntity($0, of: original, copied: copiedNames)
+            }
+            if !lost.isEmpty {
+                copy.properties = copy.ownProperties.filter { property in !lost.contains { $0.name == property.name } }
+            }
         }
         for (original, copy) in zip(originals, copies) {
             copy.indexes = original.indexes.map { index in
@@ -68,7 +74,9 @@ struct ModelCopier {
     private static func fetchesOmittedEntity(
         _ property: NSPropertyDescription, of entity: NSEntityDescription, copied names: Set<String>
     ) -> Bool {
-        guard let target = (property as? NSFetchedPropertyDescription)?.fetchRequestTemplate?.entityName, !names.contains(target) else {
+        guard let target = (property as? NSFetchedPropertyDescription)?.fetchRequestTemplate?.entityName,
+            !names.contains(target)
+        else {
             return false
         }
         return entity.owningModel?.entitiesByName[target] != nil

@@ -124,7 +124,8 @@ enum PropertyDifference {
             if let old = old as? NSCompositeAttributeDescription, let new = new as? NSCompositeAttributeDescription {
                 let elements = elements(from: old, to: new, path: new.name)
                 if !elements.isEmpty {
-                    texts.append("differs in the element\(elements.count == 1 ? "" : "s") " + elements.joined(separator: ", "))
+                    texts.append(
+                        "differs in the element\(elements.count == 1 ? "" : "s") " + elements.joined(separator: ", "))
                 }
             }
         }
@@ -149,11 +150,16 @@ enum PropertyDifference {
         return texts
     }
 
-    private static func derivation(from old: NSDerivedAttributeDescription?, to new: NSDerivedAttributeDescription?) -> [String] {
-        guard let old, let new else { return old == nil && new == nil ? [] : [new != nil ? "became derived" : "was derived"] }
+    private static func derivation(from old: NSDerivedAttributeDescription?, to new: NSDerivedAttributeDescription?)
+        -> [String]
+    {
+        guard let old, let new else {
+            return old == nil && new == nil ? [] : [new != nil ? "became derived" : "was derived"]
+        }
         func text(_ attribute: NSDerivedAttributeDescription) -> String {
             let expression = attribute.derivationExpression
-            return EntityDifference.quoted(expression.map { DerivationExpression.source(of: DerivationExpression.compiled($0)) })
+            return EntityDifference.quoted(
+                expression.map { DerivationExpression.source(of: DerivationExpression.compiled($0)) })
         }
         return text(old) == text(new) ? [] : ["was derived from \(text(old)), now from \(text(new))"]
     }

@@ -43,7 +43,9 @@ enum ModelMerge {
                 // An entity that was not taken cannot be fetched. A template for an entity that its
                 // own model lacks is that model's mistake, and is kept so that the mistake stays
                 // visible.
-                let isTaken = result.entitiesByName[template.entityName] != nil || model.entitiesByName[template.entityName] == nil
+                let isTaken =
+                    result.entitiesByName[template.entityName] != nil
+                    || model.entitiesByName[template.entityName] == nil
                 guard isTaken else { continue }
                 result.fetchRequestTemplates[name] = template
             }

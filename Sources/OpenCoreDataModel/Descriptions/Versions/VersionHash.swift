@@ -72,7 +72,9 @@ package enum VersionHash {
         hash.update(entity.name ?? "")
         hash.update([entity.isAbstract ? 1 : 0])
         if let superentity = entity.superentity {
-            hash.update(archivesComposites ? Self.entity(superentity, archivesComposites: true) : Array(superentity.versionHash))
+            hash.update(
+                archivesComposites ? Self.entity(superentity, archivesComposites: true) : Array(superentity.versionHash)
+            )
         }
         let stored = entity.properties.filter { !$0.isTransient && !($0 is NSFetchedPropertyDescription) }
         for property in stored.sorted(by: { ascending($0.name, $1.name) }) {

@@ -101,7 +101,8 @@ extension ModelElementWriter {
         guard let text = AttributeTexts(type: attribute.attributeType).text(ofDefault: value) else {
             return omit(place, "its default value cannot be written.")
         }
-        element.add(attribute.attributeType == .dateAttributeType ? "defaultDateTimeInterval" : "defaultValueString", text)
+        element.add(
+            attribute.attributeType == .dateAttributeType ? "defaultDateTimeInterval" : "defaultValueString", text)
     }
 
     // MARK: Relationships

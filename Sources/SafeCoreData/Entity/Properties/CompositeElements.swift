@@ -28,7 +28,9 @@ public struct CompositeElements {
     ///
     /// - Throws: an error when the element is nil or of another type.
     public func required<Value: NativeAttributeValue>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
-        guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
+        guard let value: Value = try optional(name) else {
+            throw CompositeValueError("the element '\(key(name))' is nil")
+        }
         return value
     }
 
@@ -38,7 +40,9 @@ public struct CompositeElements {
     public func optional<Value: NativeAttributeValue>(_ name: String, as _: Value.Type = Value.self) throws -> Value? {
         guard let object = values[key(name)] else { return nil }
         if let value = object as? Value { return value }
-        if Value.self == Decimal.self, let number = object as? NSNumber, let value = number.decimalValue as? Value { return value }
+        if Value.self == Decimal.self, let number = object as? NSNumber, let value = number.decimalValue as? Value {
+            return value
+        }
         throw CompositeValueError("the element '\(key(name))' is a \(type(of: object)), not a \(Value.self)")
     }
 
@@ -46,7 +50,9 @@ public struct CompositeElements {
     /// invalid.
     public func required<Value: RawRepresentable>(_ name: String, as _: Value.Type = Value.self) throws -> Value
     where Value.RawValue: NativeAttributeValue {
-        guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
+        guard let value: Value = try optional(name) else {
+            throw CompositeValueError("the element '\(key(name))' is nil")
+        }
         return value
     }
 
@@ -86,7 +92,9 @@ public struct CompositeElements {
     /// decoded.
     @_disfavoredOverload
     public func required<Value: Codable>(_ name: String, as _: Value.Type = Value.self) throws -> Value {
-        guard let value: Value = try optional(name) else { throw CompositeValueError("the element '\(key(name))' is nil") }
+        guard let value: Value = try optional(name) else {
+            throw CompositeValueError("the element '\(key(name))' is nil")
+        }
         return value
     }
 
@@ -105,7 +113,8 @@ public struct CompositeElements {
     public mutating func set<Value: NativeAttributeValue>(_ name: String, _ value: Value?) { values[key(name)] = value }
 
     /// Sets the raw value of an element.
-    public mutating func set<Value: RawRepresentable>(_ name: String, _ value: Value?) where Value.RawValue: NativeAttributeValue {
+    public mutating func set<Value: RawRepresentable>(_ name: String, _ value: Value?)
+    where Value.RawValue: NativeAttributeValue {
         values[key(name)] = value?.rawValue
     }
 

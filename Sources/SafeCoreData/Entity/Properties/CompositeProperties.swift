@@ -13,7 +13,8 @@ public enum _CompositeProperty<Value: CompositeValue>: _AttributeKind {
         do {
             return try Value(CompositeElements(property: name.description, values ?? [:]))
         } catch {
-            return _PropertyPlaceholder.value(object, name, isMissing: values == nil, problem: values == nil ? "it is nil" : "\(error)")
+            return _PropertyPlaceholder.value(
+                object, name, isMissing: values == nil, problem: values == nil ? "it is nil" : "\(error)")
         }
     }
 
@@ -37,7 +38,8 @@ public enum _OptionalCompositeProperty<Wrapped: CompositeValue>: _AttributeKind 
     }
 
     public static func set(_ value: Wrapped?, _ object: NSManagedObject, _ name: StaticString) {
-        object._setManagedValue(value.map { CompositeElements.dictionary(of: $0, property: name.description) }, forSlotNamed: name)
+        object._setManagedValue(
+            value.map { CompositeElements.dictionary(of: $0, property: name.description) }, forSlotNamed: name)
     }
 
     public static func describe() -> NSPropertyDescription { Wrapped.compositeAttribute(isOptional: true) }
@@ -61,7 +63,8 @@ extension _CompositeProperty: _JSONSnapshotKind {
     /// Returns empty bytes for elements that do not form a value of the type. A new object has such
     /// elements, and so may a row that another program has written.
     private static func stored(_ values: [String: Any]?, _ name: StaticString) -> Data {
-        (try? Value(CompositeElements(property: name.description, values ?? [:]))).map { CodedValue.encode($0) } ?? Data()
+        (try? Value(CompositeElements(property: name.description, values ?? [:]))).map { CodedValue.encode($0) }
+            ?? Data()
     }
 
     public static func _assign(
@@ -81,7 +84,9 @@ extension _OptionalCompositeProperty: _OptionalJSONSnapshotKind {
     }
 
     public static func _stored(_ row: _StoredRow, _ name: StaticString) -> Data? {
-        row._composite(name).flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }.map { CodedValue.encode($0) }
+        row._composite(name).flatMap { try? Wrapped(CompositeElements(property: name.description, $0)) }.map {
+            CodedValue.encode($0)
+        }
     }
 
     public static func _assign(

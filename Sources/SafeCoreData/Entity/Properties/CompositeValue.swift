@@ -124,7 +124,8 @@ public struct CompositeElement: Sendable {
     ///   - versionHashModifier: a text that makes the version hash differ.
     ///   - isPreservedOnDeletion: whether the history keeps the values of deleted objects.
     public init<Value: NativeAttributeValue>(
-        _ name: String, _ type: Value.Type, default value: Value? = nil, originalName: String? = nil, versionHashModifier: String? = nil,
+        _ name: String, _ type: Value.Type, default value: Value? = nil, originalName: String? = nil,
+        versionHashModifier: String? = nil,
         isPreservedOnDeletion: Bool = false
     ) {
         self.init(name, type._attributeType, false, value, originalName, versionHashModifier, isPreservedOnDeletion)
@@ -132,19 +133,22 @@ public struct CompositeElement: Sendable {
 
     /// Creates an element that may be nil.
     public init<Value: NativeAttributeValue>(
-        _ name: String, _ type: Value?.Type, default value: Value? = nil, originalName: String? = nil, versionHashModifier: String? = nil,
+        _ name: String, _ type: Value?.Type, default value: Value? = nil, originalName: String? = nil,
+        versionHashModifier: String? = nil,
         isPreservedOnDeletion: Bool = false
     ) {
         self.init(name, Value._attributeType, true, value, originalName, versionHashModifier, isPreservedOnDeletion)
     }
 
     /// Creates an element with the raw values of a type.
-    public init<Value: RawRepresentable>(_ name: String, _ type: Value.Type) where Value.RawValue: NativeAttributeValue {
+    public init<Value: RawRepresentable>(_ name: String, _ type: Value.Type)
+    where Value.RawValue: NativeAttributeValue {
         self.init(name, Value.RawValue._attributeType, false, nil as Int?, nil, nil, false)
     }
 
     /// Creates an element with the raw values of a type, which may be nil.
-    public init<Value: RawRepresentable>(_ name: String, _ type: Value?.Type) where Value.RawValue: NativeAttributeValue {
+    public init<Value: RawRepresentable>(_ name: String, _ type: Value?.Type)
+    where Value.RawValue: NativeAttributeValue {
         self.init(name, Value.RawValue._attributeType, true, nil as Int?, nil, nil, false)
     }
 
@@ -185,7 +189,8 @@ public struct CompositeElement: Sendable {
     }
 
     private init<Value: Sendable>(
-        _ name: String, _ type: NSAttributeType, _ isOptional: Bool, _ value: Value?, _ originalName: String?, _ modifier: String?,
+        _ name: String, _ type: NSAttributeType, _ isOptional: Bool, _ value: Value?, _ originalName: String?,
+        _ modifier: String?,
         _ isPreserved: Bool, holdsJSON: Bool = false
     ) {
         self.init(name) {

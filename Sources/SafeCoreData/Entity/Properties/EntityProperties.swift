@@ -34,7 +34,9 @@ public enum _EntityProperties {
     }
 
     @_disfavoredOverload @inlinable @inline(__always)
-    public static func of<Value: Codable>(_ type: Value.Type) -> _CodedProperty<Value>.Type { _CodedProperty<Value>.self }
+    public static func of<Value: Codable>(_ type: Value.Type) -> _CodedProperty<Value>.Type {
+        _CodedProperty<Value>.self
+    }
 
     @_disfavoredOverload @inlinable @inline(__always)
     public static func of<Value: Codable>(_ type: Value?.Type) -> _OptionalCodedProperty<Value>.Type {
@@ -84,7 +86,9 @@ public enum _EntityProperties {
     }
 
     @inlinable @inline(__always)
-    public static func of<Destination: NSManagedObject>(_ type: [Destination].Type) -> _OrderedProperty<Destination>.Type {
+    public static func of<Destination: NSManagedObject>(_ type: [Destination].Type) -> _OrderedProperty<
+        Destination
+    >.Type {
         _OrderedProperty<Destination>.self
     }
 
@@ -133,7 +137,8 @@ public enum _EntityProperties {
     @available(
         *, unavailable,
         message: """
-            Core Data cannot store this type: use a number, String, Bool, Date, Data, UUID, URL, an enumeration with raw \
+            Core Data cannot store this type: use a number, String, Bool, Date, Data, UUID, URL, an enumeration with \
+            raw \
             values, a Codable type, an NSManagedObject, or @Attribute(.transformable(by:))
             """
     )

@@ -57,7 +57,9 @@ public enum _TransientProperty<Value>: _AttributeKind {
 
     private static var transientType: NSAttributeType {
         if let native = Value.self as? any NativeAttributeValue.Type { return native._attributeType }
-        if let wrapped = Value.self as? any OptionalValue.Type, let native = wrapped.wrappedType as? any NativeAttributeValue.Type {
+        if let wrapped = Value.self as? any OptionalValue.Type,
+            let native = wrapped.wrappedType as? any NativeAttributeValue.Type
+        {
             return native._attributeType
         }
         return .undefinedAttributeType

@@ -6,21 +6,29 @@ public enum _PropertyPlaceholder {
     /// An object has no values once its row or its context is gone.
     @inline(never)
     public static func value<Value>(
-        _ object: NSManagedObject, _ name: StaticString, isMissing: @autoclosure () -> Bool, problem: @autoclosure () -> String
+        _ object: NSManagedObject, _ name: StaticString, isMissing: @autoclosure () -> Bool,
+        problem: @autoclosure () -> String
     ) -> Value {
         if object._isKeyPathProbe {
             if let value = object._replaceProbeValue(among: candidates(of: Value.self)) { return value }
             preconditionFailure(
-                "A key path of a subclass or through a relationship cannot name \(type(of: object)).\(name), as no \(Value.self) could be "
-                    + "made up to read: write the name in a predicate's format or a sort descriptor's key, or make the property optional.")
+                "A key path of a subclass or through a relationship cannot name \(type(of: object)).\(name), as no "
+                    + "\(Value.self) could be "
+                    + "made up to read: write the name in a predicate's format or a sort descriptor's key, or make "
+                    + "the property optional."
+            )
         }
         let isMissing = isMissing()
         if isMissing, let value = missing(Value.self) { return value }
         if isMissing {
             preconditionFailure(
-                "\(type(of: object)).\(name) is nil, and no \(Value.self) could be made up in its place (\(object.objectID)): the object or "
-                    + "its store is gone, it was never given a value, or others have emptied it in the store, where the row has to be corrected. "
-                    + "value(forKey:) gives nil for it, and validateForUpdate() throws; or declare the property optional.")
+                "\(type(of: object)).\(name) is nil, and no \(Value.self) could be made up in its place "
+                    + "(\(object.objectID)): the object or "
+                    + "its store is gone, it was never given a value, or others have emptied it in the store, where "
+                    + "the row has to be corrected. "
+                    + "value(forKey:) gives nil for it, and validateForUpdate() throws; or declare the property "
+                    + "optional."
+            )
         }
         preconditionFailure(
             "\(type(of: object)).\(name) is a \(Value.self), but the store holds no value of this type: \(problem()). "
@@ -40,10 +48,14 @@ public enum _PropertyPlaceholder {
     /// Returns values of a type, an empty one first if the type has one; empty if none could be
     /// constructed.
     private static func candidates<Value>(of type: Value.Type) -> [Value] {
-        if let cases = type as? any CaseIterable.Type, let values = all(of: cases) as? [Value], !values.isEmpty { return values }
+        if let cases = type as? any CaseIterable.Type, let values = all(of: cases) as? [Value], !values.isEmpty {
+            return values
+        }
         let cases = EnumerationCases.all(of: type)
         if !cases.isEmpty { return cases }
-        if let type = type as? any Decodable.Type, let values = decoded(type) as? [Value], !values.isEmpty { return values }
+        if let type = type as? any Decodable.Type, let values = decoded(type) as? [Value], !values.isEmpty {
+            return values
+        }
         guard let type = type as? any RawRepresentable.Type else { return [] }
         return PropertySamples.values(of: type) as? [Value] ?? []
     }
@@ -53,6 +65,8 @@ public enum _PropertyPlaceholder {
     private static func decoded<Value: Decodable>(_ type: Value.Type) -> Any {
         let texts = ["[]", "{}", "0", "\"\""].compactMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }
         if !texts.isEmpty { return texts }
-        return [SampleDecoder.empty, SampleDecoder(variant: 0), SampleDecoder(variant: 1)].compactMap { try? $0.value(type) }
+        return [SampleDecoder.empty, SampleDecoder(variant: 0), SampleDecoder(variant: 1)].compactMap {
+            try? $0.value(type)
+        }
     }
 }

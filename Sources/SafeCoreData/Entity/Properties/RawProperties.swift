@@ -7,7 +7,8 @@ public enum _RawProperty<Value: RawRepresentable>: _AttributeKind where Value.Ra
         let raw = Value.RawValue._get(object, name)
         return Value(rawValue: raw)
             ?? _PropertyPlaceholder.value(
-                object, name, isMissing: Value.RawValue._getOptional(object, name) == nil, problem: "\(raw) stands for none")
+                object, name, isMissing: Value.RawValue._getOptional(object, name) == nil,
+                problem: "\(raw) stands for none")
     }
 
     @inlinable @inline(__always)
@@ -24,7 +25,8 @@ public enum _RawProperty<Value: RawRepresentable>: _AttributeKind where Value.Ra
 
 /// An optional attribute of an enumeration or another type with a raw value; an unknown raw value
 /// reads as nil.
-public enum _OptionalRawProperty<Wrapped: RawRepresentable>: _AttributeKind where Wrapped.RawValue: NativeAttributeValue {
+public enum _OptionalRawProperty<Wrapped: RawRepresentable>: _AttributeKind
+where Wrapped.RawValue: NativeAttributeValue {
     @inlinable @inline(__always)
     public static func get(_ object: NSManagedObject, _ name: StaticString) -> Wrapped? {
         guard let raw = Wrapped.RawValue._getOptional(object, name) else { return nil }

@@ -17,14 +17,15 @@ import Testing
     private func expectSaved(_ author: LibraryAuthor, _ name: String, _ library: Library) throws {
         #expect(!author.isInserted)
         #expect(!author.objectID.isTemporaryID)
-        let objectID = try #require(library.coordinator.managedObjectID(forURIRepresentation: author.objectID.uriRepresentation()))
+        let objectID = try #require(
+            library.coordinator.managedObjectID(forURIRepresentation: author.objectID.uriRepresentation()))
         #expect(try library.newContext().existingObject(with: objectID).value(forKey: "name") as? String == name)
     }
 
     // MARK: - IDs that were asked for before
 
     @Test(
-        "126: An object that was asked for its ID before it is inserted is found by it, and has a permanent one after the save",
+        "126: An object asked for its ID before it is inserted is found by it, and has a permanent one after the save",
         arguments: StoreKind.allCases)
     func anObjectIsFoundByTheIDThatItHadBefore(kind: StoreKind) throws {
         let library = try Library(kind)
@@ -71,7 +72,9 @@ import Testing
         for (author, name) in zip(authors, ["Ada", "Ben", "Cora"]) { try expectSaved(author, name, library) }
     }
 
-    @Test("A child saves objects that were asked for their IDs before they were inserted, each as itself", arguments: StoreKind.allCases)
+    @Test(
+        "A child saves objects that were asked for their IDs before they were inserted, each as itself",
+        arguments: StoreKind.allCases)
     func aChildSavesEachObjectAsItself(kind: StoreKind) throws {
         let library = try Library(kind)
         let child = library.context.newChild()
@@ -82,7 +85,8 @@ import Testing
         try child.save()
         #expect(library.context.insertedObjects.count == 3)
         #expect(try library.context.names() == ["Ada", "Ben"])
-        #expect(temporary.map { (library.context.registeredObject(for: $0) as? LibraryAuthor)?.name } == ["Ada", "Ben"])
+        #expect(
+            temporary.map { (library.context.registeredObject(for: $0) as? LibraryAuthor)?.name } == ["Ada", "Ben"])
         #expect(temporary.map { child.registeredObject(for: $0) } == authors)
         #expect(book.author === authors[1])
         #expect(try library.context.books().first?.author?.name == "Ben")
@@ -143,7 +147,8 @@ import Testing
         try library.coordinator.remove(library.store)
         library.context.performAndWait {}
         let url = library.folder.file("other.sqlite")
-        let other = try library.coordinator.addPersistentStore(ofType: NSSQLiteStoreType, configurationName: nil, at: url)
+        let other = try library.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: url)
         library.context.insert(ada)
         try library.context.save()
         #expect(ada.objectID.persistentStore === other)
@@ -164,7 +169,9 @@ import Testing
 
     // MARK: - Deleted and inserted again
 
-    @Test("97: A new object that is deleted and inserted again in one event is saved", arguments: [false, true], [false, true])
+    @Test(
+        "97: A new object that is deleted and inserted again in one event is saved", arguments: [false, true],
+        [false, true])
     func aNewObjectMayComeBackInTheSameEvent(isOfFormerEvent: Bool, obtainsID: Bool) throws {
         let library = try Library()
         let context = library.context
@@ -218,7 +225,9 @@ import Testing
         let token = NotificationCenter.default.addObserver(
             forName: .NSManagedObjectContextObjectsDidChange, object: library.context, queue: nil
         ) { notification in
-            for object in notification.objects(NSDeletedObjectsKey) { (notification.object as? NSManagedObjectContext)?.insert(object) }
+            for object in notification.objects(NSDeletedObjectsKey) {
+                (notification.object as? NSManagedObjectContext)?.insert(object)
+            }
         }
         library.context.processPendingChanges()
         NotificationCenter.default.removeObserver(token)
@@ -249,7 +258,8 @@ import Testing
         #expect(desk.library.file.column("SELECT ZNAME FROM ZAUTHOR") == ["Ada"])
     }
 
-    @Test("An object whose deletion was saved may be inserted again, and is the same row", arguments: StoreKind.allCases)
+    @Test(
+        "An object whose deletion was saved may be inserted again, and is the same row", arguments: StoreKind.allCases)
     func anObjectWhoseDeletionWasSavedMayBeInsertedAgain(kind: StoreKind) throws {
         let library = try Library(kind)
         let ada = library.context.author("Ada", born: 1815)

@@ -28,7 +28,8 @@ import Testing
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
             for configuration in configurations {
                 try coordinator.addPersistentStore(
-                    ofType: kind.type, configurationName: configuration, at: kind.url(folder.file("\(configuration).sqlite")))
+                    ofType: kind.type, configurationName: configuration,
+                    at: kind.url(folder.file("\(configuration).sqlite")))
             }
             return coordinator.newContext()
         }
@@ -53,7 +54,9 @@ import Testing
         #expect(try twins.first.authors("name == 'Ida'").map(\.objectID) == [author.objectID])
     }
 
-    @Test(arguments: StoreKind.persistent) func predicatesCompareWithAnotherCoordinatorsIDsAndObjects(kind: StoreKind) throws {
+    @Test(arguments: StoreKind.persistent) func predicatesCompareWithAnotherCoordinatorsIDsAndObjects(kind: StoreKind)
+        throws
+    {
         let twins = try Twins(kind)
         let bob = twins.first.author("Bob")
         twins.first.book("Notes", by: twins.ada)
@@ -62,7 +65,8 @@ import Testing
             if isPending { twins.second.author("Cid") }
             #expect(try twins.second.names("SELF == %@", [twins.ada.objectID]) == ["Ada"])
             #expect(try twins.second.names("SELF IN %@", [[twins.ada.objectID, bob.objectID]]) == ["Ada", "Bob"])
-            #expect(try twins.second.names("SELF IN %@", [Array(repeating: twins.ada.objectID, count: 3000)]) == ["Ada"])
+            #expect(
+                try twins.second.names("SELF IN %@", [Array(repeating: twins.ada.objectID, count: 3000)]) == ["Ada"])
             #expect(try twins.second.names("SELF == %@", [bob]) == ["Bob"])
             #expect(try twins.second.titles("author == %@", [twins.ada]) == ["Notes"])
             #expect(try twins.second.titles("author == %@", [bob.objectID]) == [])
@@ -128,8 +132,11 @@ import Testing
 
     @Test func aStoreThatNumbersItsRowsByItselfIsAskedForThem() throws {
         NSPersistentStoreCoordinator.registerStoreClass(NameService.self, type: NameService.storeType)
-        func authors(_ options: [AnyHashable: Any]?) throws -> (context: NSManagedObjectContext, authors: [NSManagedObject]) {
-            let author = NSEntityDescription("Author", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+        func authors(_ options: [AnyHashable: Any]?) throws -> (
+            context: NSManagedObjectContext, authors: [NSManagedObject]
+        ) {
+            let author = NSEntityDescription(
+                "Author", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
             let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([author]))
             try coordinator.addPersistentStore(
                 ofType: NameService.storeType.rawValue, configurationName: nil, at: nil, options: options)
@@ -168,7 +175,8 @@ import Testing
         try other.context.save()
         let changes = NotificationLog(NSManagedObjectContext.didChangeObjectsNotification, from: context)
         context.mergeChanges(fromContextDidSave: try #require(saves.all.first))
-        NSManagedObjectContext.mergeChanges(fromRemoteContextSave: [NSDeletedObjectsKey: [bob.objectID]], into: [context])
+        NSManagedObjectContext.mergeChanges(
+            fromRemoteContextSave: [NSDeletedObjectsKey: [bob.objectID]], into: [context])
         #expect(changes.count == 0)
         #expect(ada.managedObjectContext === context)
         #expect(try context.names() == ["Ada"])
@@ -176,7 +184,8 @@ import Testing
 
     @Test func aTemporaryIDOfAnotherModelNamesNothing() throws {
         let library = try Library()
-        let note = NSEntityDescription("Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
+        let note = NSEntityDescription(
+            "Note", class: "NSManagedObject", [NSAttributeDescription("text", .stringAttributeType)])
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: NSManagedObjectModel([note]))
         let context = coordinator.newContext()
         let new = NSManagedObject(entity: note, insertInto: context)
@@ -210,7 +219,9 @@ import Testing
             _ = library.context.object(with: bob.objectID)
         }
         let missing = Complaint(result?.standardErrorContent)
-            .lacks("The context \"reader\" cannot find the object", "/Author/p1", "does not have the store", "library.sqlite")
+            .lacks(
+                "The context \"reader\" cannot find the object", "/Author/p1", "does not have the store",
+                "library.sqlite")
         #expect(missing.isEmpty, "\(missing)")
     }
 
@@ -242,7 +253,9 @@ private final class NameService: NSIncrementalStore, @unchecked Sendable {
     }
 
     override func execute(_ request: NSPersistentStoreRequest, with context: NSManagedObjectContext?) throws -> Any {
-        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity else { return [Any]() }
+        guard let fetch = request as? NSFetchRequest<any NSFetchRequestResult>, let entity = fetch.entity else {
+            return [Any]()
+        }
         let names = options?[Self.isReversed] == nil ? ["Ada", "Bob"] : ["Bob", "Ada"]
         return names.map { context?.object(with: newObjectID(for: entity, referenceObject: $0)) as Any }
     }

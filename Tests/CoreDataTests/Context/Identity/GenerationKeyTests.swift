@@ -34,7 +34,8 @@ import Testing
         log.clear()
         context.author(name)
         try context.save()
-        return try #require(log.all.first { $0.name == NSManagedObjectContext.didSaveObjectsNotification }.flatMap(token))
+        return try #require(
+            log.all.first { $0.name == NSManagedObjectContext.didSaveObjectsNotification }.flatMap(token))
     }
 
     @Test("226: an unpinned context posts no token", arguments: StoreKind.allCases)
@@ -56,9 +57,11 @@ import Testing
         }
     }
 
-    @Test("226: only what a pinned context posts after a save has the token that it has then", arguments: [false, true])
+    @Test(
+        "226: only what a pinned context posts after a save has the token that it has then", arguments: [false, true])
     func aPinnedContextPostsItsTokenAfterASave(hasRead: Bool) throws {
-        #expect(NSManagedObjectContext.NotificationKey.queryGeneration.rawValue == NSManagedObjectContextQueryGenerationKey)
+        #expect(
+            NSManagedObjectContext.NotificationKey.queryGeneration.rawValue == NSManagedObjectContextQueryGenerationKey)
         try context.setQueryGenerationFrom(.current)
         if hasRead { #expect(try context.names() == ["Ada"]) }
         context.author("Bob")
@@ -114,7 +117,9 @@ import Testing
         #expect(log.all.allSatisfy { token($0) == nil })
     }
 
-    @Test("158: a child of a pinned context posts no token, and its parent's save does") func aChildPostsNoToken() throws {
+    @Test("158: a child of a pinned context posts no token, and its parent's save does") func aChildPostsNoToken()
+        throws
+    {
         try context.setQueryGenerationFrom(.current)
         #expect(try context.names() == ["Ada"])
         let child = context.newChild()

@@ -118,9 +118,12 @@ import Testing
         try library.context.save()
         #expect(seen.temporary == [false])
         #expect(log.count == 2)
-        #expect(log.all.first { $0.name == NSManagedObjectContext.didSaveObjectsNotification }?.objects(NSInsertedObjectsKey) == [author])
         #expect(
-            log.all.first { $0.name == NSManagedObjectContext.didSaveObjectIDsNotification }?.objectIDs(NSInsertedObjectIDsKey)
+            log.all.first { $0.name == NSManagedObjectContext.didSaveObjectsNotification }?.objects(
+                NSInsertedObjectsKey) == [author])
+        #expect(
+            log.all.first { $0.name == NSManagedObjectContext.didSaveObjectIDsNotification }?.objectIDs(
+                NSInsertedObjectIDsKey)
                 == [author.objectID])
     }
 

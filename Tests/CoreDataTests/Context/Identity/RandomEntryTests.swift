@@ -40,7 +40,9 @@ private final class EntryRun {
         /// The ID that it was asked for since it has the context that it has, or has had none.
         var known: NSManagedObjectID?
 
-        init(_ author: LibraryAuthor, _ name: String, home: Int?) { (self.author, self.name, self.home) = (author, name, home) }
+        init(_ author: LibraryAuthor, _ name: String, home: Int?) {
+            (self.author, self.name, self.home) = (author, name, home)
+        }
     }
 
     private var generator: SeededGenerator
@@ -174,7 +176,9 @@ private final class EntryRun {
     }
 
     private func assign() -> String {
-        guard let second, let entry = anyEntry(isIn: true), let home = entry.home, !entry.hasPermanentID else { return "nothing to assign" }
+        guard let second, let entry = anyEntry(isIn: true), let home = entry.home, !entry.hasPermanentID else {
+            return "nothing to assign"
+        }
         contexts[home].assign(entry.author, to: second)
         entry.store = second
         return "assign in \(home)"
@@ -222,7 +226,9 @@ private final class EntryRun {
     func problem() throws -> String? {
         for entry in entries {
             let home = entry.home
-            if let home, !contexts[home].insertedObjects.contains(entry.author) { return "\(entry.name) is not inserted in \(home)" }
+            if let home, !contexts[home].insertedObjects.contains(entry.author) {
+                return "\(entry.name) is not inserted in \(home)"
+            }
             if let former = entry.former {
                 guard entry.author.isDeleted, contexts[former].deletedObjects.contains(entry.author) else {
                     return "\(entry.name) is not deleted in \(former)"
@@ -231,7 +237,9 @@ private final class EntryRun {
                 return "\(entry.name) has a context"
             }
             if let known = entry.known {
-                if entry.author.objectID != known { return "\(entry.name) has changed its ID \(known) to \(entry.author.objectID)" }
+                if entry.author.objectID != known {
+                    return "\(entry.name) has changed its ID \(known) to \(entry.author.objectID)"
+                }
                 if let home, contexts[home].registeredObject(for: known) !== entry.author {
                     return "\(entry.name) is not found in \(home) by \(known)"
                 }
@@ -244,9 +252,13 @@ private final class EntryRun {
         for entry in saved {
             let objectID = entry.author.objectID
             if objectID.isTemporaryID { return "\(entry.name) has a temporary ID after the save" }
-            if let known = entry.known, !known.isTemporaryID, known != objectID { return "\(entry.name) has not kept \(known)" }
+            if let known = entry.known, !known.isTemporaryID, known != objectID {
+                return "\(entry.name) has not kept \(known)"
+            }
             if !found.insert(objectID).inserted { return "\(entry.name) shares its ID" }
-            if objectID.persistentStore !== entry.store ?? library.store { return "\(entry.name) is in the wrong store" }
+            if objectID.persistentStore !== entry.store ?? library.store {
+                return "\(entry.name) is in the wrong store"
+            }
             guard let byURI = library.coordinator.managedObjectID(forURIRepresentation: objectID.uriRepresentation()),
                 try fresh.existingObject(with: byURI).value(forKey: "name") as? String == entry.name
             else { return "\(entry.name) is not found by its URI" }

@@ -6,7 +6,9 @@ import Testing
 @Suite struct UnusualKeyTests {
     /// A library with one author and one book, the keys of which are changed in the file, opened
     /// anew.
-    private func open(_ authorKey: Int64, _ bookKey: Int64) throws -> (library: Library, context: NSManagedObjectContext) {
+    private func open(_ authorKey: Int64, _ bookKey: Int64) throws -> (
+        library: Library, context: NSManagedObjectContext
+    ) {
         let library = try Library()
         library.context.book("Notes", by: library.context.author("Ada"))
         try library.context.save()
@@ -23,7 +25,9 @@ import Testing
         let (library, context) = try open(author, book)
         try withExtendedLifetime(library) {
             let coordinator = try #require(context.persistentStoreCoordinator)
-            for (object, key) in [(try context.authors().first as NSManagedObject?, author), (try context.books().first, book)] {
+            for (object, key) in [
+                (try context.authors().first as NSManagedObject?, author), (try context.books().first, book),
+            ] {
                 let object = try #require(object)
                 let uri = object.objectID.uriRepresentation()
                 #expect(uri.lastPathComponent == "p\(key)")
@@ -47,7 +51,10 @@ import Testing
         #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == ["\(author)", "\(author)"])
         #expect(library.file.column("SELECT ZTITLE FROM ZBOOK WHERE Z_PK = \(book)") == ["Changed"])
         let other = try library.newStackContext()
-        #expect(try other.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).map { $0.books.map(\.title) } == [["Changed"]])
+        #expect(
+            try other.fetch(NSFetchRequest<LibraryTag>(entityName: "Tag")).map { $0.books.map(\.title) } == [
+                ["Changed"]
+            ])
         context.delete(ada)
         try context.save()
         #expect(library.file.column("SELECT ZAUTHOR FROM ZBOOK") == [nil, nil])

@@ -9,7 +9,8 @@ extension ConflictResolution {
         // An object that replaces its deleted row keeps its identity, like a changed one.
         let (replacements, insertedObjects) = split(inserts.filter { $0.flags.contains(.inserted) })
         let updatedObjects =
-            violation.updates.map { found.batch.updated[$0] } + replacements + inserts.filter { $0.flags.contains(.updated) }
+            violation.updates.map { found.batch.updated[$0] } + replacements
+            + inserts.filter { $0.flags.contains(.updated) }
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {
             // All objects are in this context: the first one stays.
@@ -50,7 +51,8 @@ extension ConflictResolution {
             if let other = storedObject(existing, found.store) { context.delete(other) }
             return
         }
-        let twin = context.registry.object(store: Int(object.storeNumber), root: object.layout.rootIndex, key: existing.key)
+        let twin = context.registry.object(
+            store: Int(object.storeNumber), root: object.layout.rootIndex, key: existing.key)
         guard let twin else { return becomeRow(existing, object) }
         if past.described.contains(twin), !twin.hasChanges, !context.hasPolicyOfItsOwn {
             leave(existing, twin)
@@ -122,23 +124,30 @@ extension ConflictResolution {
 
     /// Removes an object from a former destination of the row that it has adopted.
     private func leaveFormerDestination(_ existing: Snapshot, _ object: NSManagedObject, _ property: PropertySlot) {
-        guard property.kind == .toOne, property.inverseSlot >= 0, case .reference(let reference) = existing.value(property.index),
+        guard property.kind == .toOne, property.inverseSlot >= 0,
+            case .reference(let reference) = existing.value(property.index),
             let former = context.object(for: reference, near: object), former !== object.toOne(property.index)
         else { return }
         former.removeFromInverse(of: property, object)
     }
 
     private func giveValues(of object: NSManagedObject, to twin: NSManagedObject) {
-        for property in object.layout.slots.prefix(object.layout.storedCount) where property.kind != .toOne && !property.isDerived {
+        for property in object.layout.slots.prefix(object.layout.storedCount)
+        where property.kind != .toOne && !property.isDerived {
             let value = object.currentValue(property.index)
-            if !twin.equals(twin.currentValue(property.index), value, property) { twin.setTracked(value, slot: property.index) }
+            if !twin.equals(twin.currentValue(property.index), value, property) {
+                twin.setTracked(value, slot: property.index)
+            }
         }
     }
 
     /// Returns this context's object for a row of a store.
     private func storedObject(_ row: Snapshot, _ store: NSPersistentStore) -> NSManagedObject? {
-        guard let store = context.registry.store(number: store.number), let modelLayout = context.modelLayout else { return nil }
-        return context.object(with: NSManagedObjectID(key: row.key, layout: modelLayout.layouts[row.row.rowLayoutIndex], store: store))
+        guard let store = context.registry.store(number: store.number), let modelLayout = context.modelLayout else {
+            return nil
+        }
+        return context.object(
+            with: NSManagedObjectID(key: row.key, layout: modelLayout.layouts[row.row.rowLayoutIndex], store: store))
     }
 
     /// Relates the destinations of a new object to the object that stays instead.
@@ -151,7 +160,9 @@ extension ConflictResolution {
             guard let twinSlot = twin.layout.slotByName[property.name] else { continue }
             if property.kind == .toOne {
                 let (destination, current) = (object.toOne(slot), twin.toOne(twinSlot))
-                if destination !== current, replacing || current == nil { twin.setValue(destination, forKey: property.name) }
+                if destination !== current, replacing || current == nil {
+                    twin.setValue(destination, forKey: property.name)
+                }
                 continue
             }
             let members = object.toManyMembers(slot).objects

@@ -129,7 +129,8 @@ struct ConflictResolution {
         if let deletedRow = object.extras?.deletedRow {
             return NSMergeConflict(
                 source: object, newVersion: newVersion, oldVersion: Int(deletedRow.version),
-                objectSnapshot: values(of: deletedRow, near: object), cachedSnapshot: cachedValues, persistedSnapshot: persistedValues)
+                objectSnapshot: values(of: deletedRow, near: object), cachedSnapshot: cachedValues,
+                persistedSnapshot: persistedValues)
         }
         return NSMergeConflict(
             source: object, newVersion: newVersion, oldVersion: Int(object.committedRow?.rowVersion ?? 0),
@@ -148,9 +149,12 @@ struct ConflictResolution {
             switch value {
             case .null: result[slot.name] = NSNull()
             case .reference(let reference):
-                if let modelLayout = context.modelLayout, let store = context.registry.store(number: Int(object.storeNumber)) {
+                if let modelLayout = context.modelLayout,
+                    let store = context.registry.store(number: Int(object.storeNumber))
+                {
                     result[slot.name] = NSManagedObjectID(
-                        key: context.registry.currentKey(reference.key), layout: modelLayout.layouts[reference.layoutIndex], store: store)
+                        key: context.registry.currentKey(reference.key),
+                        layout: modelLayout.layouts[reference.layoutIndex], store: store)
                 }
             default: result[slot.name] = PropertyConversion.object(from: value, kind: slot.kind) ?? NSNull()
             }
@@ -331,7 +335,8 @@ struct ConflictResolution {
             else { return false }
         }
         for (slot, state) in object.extras?.allToMany ?? [] where state.hasChanges && !layout.slots[slot].isTransient {
-            guard state.added.isEmpty, !state.removed.isEmpty, state.removed.objects.allSatisfy(Self.isDeletedHere) else { return false }
+            guard state.added.isEmpty, !state.removed.isEmpty, state.removed.objects.allSatisfy(Self.isDeletedHere)
+            else { return false }
         }
         return true
     }
@@ -342,7 +347,9 @@ struct ConflictResolution {
 
     /// Whether the destination of an object is deleted in this context or has no row.
     private func isBeingDeleted(_ reference: RowReference, _ object: NSManagedObject) -> Bool {
-        if let destination = context.registered(reference, near: object), Self.isDeletedHere(destination) { return true }
+        if let destination = context.registered(reference, near: object), Self.isDeletedHere(destination) {
+            return true
+        }
         return existing(.stored(.reference(reference)), object).isNull
     }
 

@@ -56,9 +56,13 @@ package struct HeldRows: @unchecked Sendable {
         var places: [Int: [Int: Int]] = [:]
         for object in context.registry.allObjects() {
             let number = Int(object.storeNumber)
-            guard number >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved]) else { continue }
+            guard number >= 0, object.key > 0, object.flags.isDisjoint(with: [.inserted, .deletionSaved]) else {
+                continue
+            }
             let part = part(object)
-            guard part != .nothing, let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
+            guard part != .nothing, let store = context.registry.store(number: number),
+                let rows = context.rows(ofStore: number)
+            else {
                 continue
             }
             let layout = object.layout
@@ -75,7 +79,8 @@ package struct HeldRows: @unchecked Sendable {
                 continue
             }
             groups[place].held.append(Row(key: object.key, layout: layout, snapshot: Snapshot(retaining: row)))
-            for (slot, state) in object.extras?.allToMany ?? [] where state.isLoaded && !layout.slots[slot].isTransient {
+            for (slot, state) in object.extras?.allToMany ?? [] where state.isLoaded && !layout.slots[slot].isTransient
+            {
                 groups[place].members.append(
                     Members(owner: object.key, layout: layout, slot: slot, keys: state.committedMembers.map(\.key)))
             }
@@ -84,7 +89,9 @@ package struct HeldRows: @unchecked Sendable {
 
     /// The IDs of the objects whose rows are held.
     var objectIDs: [NSManagedObjectID] {
-        groups.flatMap { group in group.held.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: group.store) } }
+        groups.flatMap { group in
+            group.held.map { NSManagedObjectID(key: $0.key, layout: $0.layout, store: group.store) }
+        }
     }
 
     /// The number of rows that one statement reads.
@@ -99,7 +106,8 @@ package struct HeldRows: @unchecked Sendable {
         for group in groups {
             var changed: Set<Int64> = []
             for start in stride(from: 0, to: group.held.count, by: Self.chunk) {
-                try compare(group.held[start..<min(start + Self.chunk, group.held.count)], of: group, &changed, into: &result)
+                try compare(
+                    group.held[start..<min(start + Self.chunk, group.held.count)], of: group, &changed, into: &result)
             }
             try compareMembers(of: group, &changed, into: &result)
             for start in stride(from: 0, to: group.unread.count, by: Self.chunk) {
@@ -143,20 +151,25 @@ package struct HeldRows: @unchecked Sendable {
             let slot: Int
         }
         let unchanged = group.members.filter { !changed.contains($0.owner) }
-        for (relationship, members) in Dictionary(grouping: unchanged, by: { Relationship(layout: $0.layout.index, slot: $0.slot) }) {
+        for (relationship, members) in Dictionary(
+            grouping: unchanged, by: { Relationship(layout: $0.layout.index, slot: $0.slot) })
+        {
             let layout = members[0].layout
             let slot = layout.slots[relationship.slot]
             for start in stride(from: 0, to: members.count, by: Self.chunk) {
                 let part = members[start..<min(start + Self.chunk, members.count)]
                 let read = try group.rows.relatedRows(toAll: part.map(\.owner), through: slot, of: layout)
                 var current: [Int64: [Int64]] = [:]
-                for (owner, row) in zip(read.ownerKeys, read.rows.rows) { current[owner, default: []].append(row.rowKey) }
+                for (owner, row) in zip(read.ownerKeys, read.rows.rows) {
+                    current[owner, default: []].append(row.rowKey)
+                }
                 withExtendedLifetime(read) {}
                 for member in part {
                     let now = current[member.owner] ?? []
                     let isSame = slot.kind == .orderedToMany ? now == member.keys : Set(now) == Set(member.keys)
                     if isSame || !changed.insert(member.owner).inserted { continue }
-                    result.changes.updated.append(NSManagedObjectID(key: member.owner, layout: layout, store: group.store))
+                    result.changes.updated.append(
+                        NSManagedObjectID(key: member.owner, layout: layout, store: group.store))
                 }
             }
         }
