@@ -17,7 +17,7 @@ extension NSManagedObject {
     /// there is none or more than one.
     public static func _entity(in context: NSManagedObjectContext) -> NSEntityDescription {
         if let last = context.lastInsertedClass, last.objectClass == ObjectIdentifier(self) {
-            return last.entity.takeUnretainedValue()
+            return last.entity.object
         }
         if context.modelLayout == nil { context.followParent() }
         guard let model = context.modelLayout else {
@@ -35,7 +35,7 @@ extension NSManagedObject {
                     : "The class \(self) stands for several entities (\(names)): use init(entity:insertInto:).")
         }
         let entity = model.layouts[candidates[0]].entity
-        context.lastInsertedClass = (ObjectIdentifier(self), .passUnretained(entity))
+        context.lastInsertedClass = (ObjectIdentifier(self), Unretained(entity))
         return entity
     }
 }

@@ -31,7 +31,7 @@ extension NSManagedObjectContext {
     func insertNew(_ object: NSManagedObject, initialValues: InitialValues) {
         let registry: ContextRegistry = registry
         if let identity = registry.modelIdentity {
-            if object.accessorTable.owner._withUnsafeGuaranteedRef({ $0.modelIdentity }) != identity {
+            if object.accessorTable.owner.withObject({ $0.modelIdentity }) != identity {
                 Self.stopForOtherModel(object)
             }
         } else if parentContext != nil {

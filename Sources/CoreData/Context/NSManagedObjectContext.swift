@@ -33,7 +33,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The class that `init(context:)` was last called on, and its entity, which the registry's
     /// model keeps alive: objects come in rows.
     @exclusivity(unchecked) var lastInsertedClass:
-        (objectClass: ObjectIdentifier, entity: Unmanaged<NSEntityDescription>)?
+        (objectClass: ObjectIdentifier, entity: Unretained<NSEntityDescription>)?
     /// The temporary IDs and assigned stores of new objects.
     @exclusivity(unchecked) var newObjects = NewObjectTable()
     /// Whether new objects get permanent IDs when they are first asked for their ID. For contexts

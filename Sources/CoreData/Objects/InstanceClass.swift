@@ -36,7 +36,7 @@ func reclassify(_ object: AnyObject, as newClass: AnyClass) -> Bool {
         // is left to initialize now or to destroy later. The subclass's method table begins with
         // the superclass's. The object was allocated with the size and the alignment with which
         // newClass's deinitializer frees it.
-        Unmanaged.passUnretained(object).toOpaque().storeBytes(
+        Unretained(object).pointer.storeBytes(
             of: unsafeBitCast(newClass, to: UInt.self), as: UInt.self)
         return true
     #endif

@@ -37,13 +37,13 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
         var layouts: ModelLayout?
         defer { withExtendedLifetime(layouts) {} }
         let objects = entity.objectLayoutReference ?? entity.makeObjectLayout(keptAliveBy: &layouts)
-        state = objects._withUnsafeGuaranteedRef {
+        state = objects.withObject {
             ObjectState(accessorTable: $0.accessorTable, flags: $0.initialFlags)
         }
         // An object made for a context is complete here. Using it here would cost two changes of
         // its reference count.
         let isForContext =
-            context == nil && opencoredata_makesObjectForContext(Unmanaged.passUnretained(entity).toOpaque()) != 0
+            context == nil && opencoredata_makesObjectForContext(Unretained(entity).pointer) != 0
         super.init()
         if !isForContext { begin(in: context) }
     }
@@ -73,17 +73,17 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// registry, and with it its model. The retained entity is consumed.
     @inline(__always)
     static func makeForContext(
-        _ objectClass: NSManagedObject.Type, consuming entity: Unmanaged<NSEntityDescription>
+        _ objectClass: NSManagedObject.Type, consuming entity: Retained<NSEntityDescription>
     ) -> NSManagedObject {
-        opencoredata_willMakeObjectForContext(entity.toOpaque())
-        return objectClass.init(entity: entity.takeRetainedValue(), insertInto: nil)
+        opencoredata_willMakeObjectForContext(entity.pointer)
+        return objectClass.init(entity: entity.take(), insertInto: nil)
     }
 
     /// Makes an object for a context, which at once gives it its registry, and with it its model.
     /// Called on the entity's class.
     @inline(__always)
     final class func forContext(_ entity: NSEntityDescription) -> Self {
-        opencoredata_willMakeObjectForContext(Unmanaged.passUnretained(entity).toOpaque())
+        opencoredata_willMakeObjectForContext(Unretained(entity).pointer)
         return self.init(entity: entity, insertInto: nil)
     }
 
@@ -106,7 +106,7 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     open func _setHiddenInitialValues() {}
 
     deinit {
-        heldRegistry?._withUnsafeGuaranteedRef { $0.forget(self) }
+        heldRegistry?.withObject { $0.forget(self) }
         state.releaseAll()
     }
 
@@ -189,20 +189,20 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
             ($0.load(as: UInt.self), $0.load(fromByteOffset: 3 * MemoryLayout<UInt>.stride, as: UInt.self))
         }
         if type == unsafeBitCast(NSObject.self, to: UInt.self) {
-            return reference == UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())
+            return reference == UInt(bitPattern: ObjectIdentifier(self))
         }
         return (object as? NSManagedObject) === self
     }
 
     public final override var hash: Int {
         // Objects never move, and are at least 16 bytes apart.
-        Int(bitPattern: Unmanaged.passUnretained(self).toOpaque()) >> 4
+        Int(bitPattern: ObjectIdentifier(self)) >> 4
     }
 
     /// The entity, the identity and, for a loaded object, the values. Does not fire the fault.
     open override var description: String {
         if flags.contains(.probe) { return "<\(layout.name) probe>" }
-        let address = String(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()), radix: 16)
+        let address = String(UInt(bitPattern: ObjectIdentifier(self)), radix: 16)
         let head = "<\(Swift.type(of: self)): 0x\(address)> (entity: \(layout.name); id: \(descriptionOfIdentity)"
         if flags.contains(.fault) { return head + "; data: <fault>)" }
         let values = layout.propertySlots.compactMap { slot -> String? in

@@ -7,8 +7,8 @@ extension ContiguousArray where Element == NSManagedObject {
         try withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return }
             // A reference and its unmanaged form are the same word.
-            let references = UnsafeRawPointer(base).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
-            for index in range ?? 0..<buffer.count { try references[index]._withUnsafeGuaranteedRef(body) }
+            let references = UnsafeRawPointer(base).assumingMemoryBound(to: Unretained<NSManagedObject>.self)
+            for index in range ?? 0..<buffer.count { try references[index].withObject(body) }
         }
     }
 

@@ -14,7 +14,7 @@ final class ObjectBlocks {
     /// The blocks' counts, stored together: the search for an index reads little memory.
     private var counts: ContiguousArray<Int> = []
     /// The block of each object. `blocks` keeps them alive.
-    private var blockOfObject: [ObjectIdentifier: Unmanaged<Block>]
+    private var blockOfObject: [ObjectIdentifier: Unretained<Block>]
     /// All objects in order, once requested since the last change.
     private var joined: ContiguousArray<NSManagedObject>?
 
@@ -58,7 +58,7 @@ final class ObjectBlocks {
         let block = blocks[number]
         block.objects.insert(object, at: place)
         counts[number] += 1
-        blockOfObject[ObjectIdentifier(object)] = .passUnretained(block)
+        blockOfObject[ObjectIdentifier(object)] = Unretained(block)
         if counts[number] == Self.limit { split(number) }
     }
 
@@ -82,7 +82,7 @@ final class ObjectBlocks {
         let block = Block(objects)
         blocks.insert(block, at: number)
         counts.insert(objects.count, at: number)
-        objects.forEachUnretained { blockOfObject[ObjectIdentifier($0)] = .passUnretained(block) }
+        objects.forEachUnretained { blockOfObject[ObjectIdentifier($0)] = Unretained(block) }
     }
 
     private func split(_ number: Int) {
@@ -102,7 +102,7 @@ final class ObjectBlocks {
     }
 
     private func find(_ object: NSManagedObject) -> (number: Int, place: Int)? {
-        guard let block = blockOfObject[ObjectIdentifier(object)]?.takeUnretainedValue(),
+        guard let block = blockOfObject[ObjectIdentifier(object)]?.object,
             let number = blocks.firstIndex(where: { $0 === block }),
             let place = block.objects.firstIndex(where: { $0 === object })
         else { return nil }

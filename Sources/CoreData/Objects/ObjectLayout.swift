@@ -102,7 +102,7 @@ extension EntityLayout {
     @inline(__always)
     var objects: ObjectLayout {
         // Nothing else is ever attached, and every layout of an object has one.
-        unsafeDowncast(companion.unsafelyUnwrapped.takeUnretainedValue(), to: ObjectLayout.self)
+        unsafeDowncast(companion.unsafelyUnwrapped.object, to: ObjectLayout.self)
     }
 
     /// The class of the entity's objects.

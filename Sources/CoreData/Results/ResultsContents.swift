@@ -14,11 +14,11 @@ final class ResultsContents {
 
     /// The leaves of objects, filled when a place is first looked up.
     private final class PlaceTable {
-        // Unmanaged: the sections keep the leaves.
-        var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>]?
+        // Unretained: the sections keep the leaves.
+        var leaves: [ObjectIdentifier: Unretained<RankedNode<NSObject>>]?
 
         func place(_ object: NSObject, _ leaf: RankedNode<NSObject>) {
-            leaves?[ObjectIdentifier(object)] = .passUnretained(leaf)
+            leaves?[ObjectIdentifier(object)] = Unretained(leaf)
         }
     }
 
@@ -110,15 +110,15 @@ final class ResultsContents {
 
     private func leaf(of object: NSObject) -> RankedNode<NSObject>? {
         if places.leaves == nil { fillPlaces() }
-        return places.leaves?[ObjectIdentifier(object)]?.takeUnretainedValue()
+        return places.leaves?[ObjectIdentifier(object)]?.object
     }
 
     private func fillPlaces() {
-        var leaves: [ObjectIdentifier: Unmanaged<RankedNode<NSObject>>] = [:]
+        var leaves: [ObjectIdentifier: Unretained<RankedNode<NSObject>>] = [:]
         leaves.reserveCapacity(count)
         for section in sections.array {
             section.items.forEachLeaf { leaf in
-                for object in leaf.elements { leaves[ObjectIdentifier(object)] = .passUnretained(leaf) }
+                for object in leaf.elements { leaves[ObjectIdentifier(object)] = Unretained(leaf) }
             }
         }
         places.leaves = leaves

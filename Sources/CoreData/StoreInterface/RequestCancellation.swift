@@ -22,13 +22,13 @@ package final class RequestCancellation: Sendable {
     }()
 
     private static var current: RequestCancellation? {
-        pthread_getspecific(key).map { Unmanaged<RequestCancellation>.fromOpaque($0).takeUnretainedValue() }
+        pthread_getspecific(key).map { Unretained<RequestCancellation>(pointer: $0).object }
     }
 
     /// Runs a block whose requests end when `cancel` is called.
     package func whileRunning<Value>(_ block: () throws -> Value) rethrows -> Value {
         let outer = pthread_getspecific(Self.key)
-        pthread_setspecific(Self.key, Unmanaged.passUnretained(self).toOpaque())
+        pthread_setspecific(Self.key, Unretained(self).pointer)
         defer { pthread_setspecific(Self.key, outer) }
         return try withExtendedLifetime(self, block)
     }

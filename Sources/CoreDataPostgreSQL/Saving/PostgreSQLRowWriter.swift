@@ -93,7 +93,7 @@ final class PostgreSQLRowWriter {
     /// - Throws: code 134070 for a value that the column cannot hold.
     func appendField(_ row: RowPointer, _ target: PostgreSQLWritePlan.Target, to bytes: inout WireBytes) throws {
         let page = row.rowPage
-        try page._withUnsafeGuaranteedRef { page in
+        try page.withObject { page in
             if page.isNull(row, target.slot) { return bytes.appendNull() }
             let start = bytes.beginValue()
             do throws(WireValue.Refusal) {
@@ -123,7 +123,7 @@ final class PostgreSQLRowWriter {
         _ row: RowPointer, _ target: PostgreSQLWritePlan.Target, as type: UInt32, to bytes: inout WireBytes
     ) {
         let page = row.rowPage
-        page._withUnsafeGuaranteedRef { page in
+        page.withObject { page in
             if page.isNull(row, target.slot) { return bytes.appendNull() }
             let word = target.property.entityWord
             let index = word >= 0 ? Int(row[word]) : target.property.destinationIndex
@@ -201,7 +201,7 @@ final class PostgreSQLRowWriter {
         var (start, size) = (0, 0)
         for (index, row) in rows.enumerated() {
             var bytes = fixed
-            row.rowPage._withUnsafeGuaranteedRef { page in
+            row.rowPage.withObject { page in
                 for slot in variable where !page.isNull(row, slot) { bytes += page.bytes(row, slot).count }
             }
             if index > start, index - start == mostRows || size + bytes > bytesOfStatement {

@@ -5,7 +5,7 @@
 /// while the layouts are made, and cleared when they are released.
 @usableFromInline
 package struct LayoutCell {
-    @usableFromInline package let address: UnsafeMutablePointer<Unmanaged<AnyObject>?>
+    @usableFromInline package let address: UnsafeMutablePointer<Unretained<AnyObject>?>
 
     init() {
         address = .allocate(capacity: 1)
@@ -19,7 +19,7 @@ package struct LayoutCell {
 extension NSEntityDescription {
     /// The entity's layout in rows, unretained and opaque here, while the model's layouts exist.
     @inlinable
-    package final var layoutReference: Unmanaged<AnyObject>? {
+    package final var layoutReference: Unretained<AnyObject>? {
         get { layoutCell.address.pointee }
         set { layoutCell.address.pointee = newValue }
     }

@@ -16,7 +16,7 @@ package final class BackReference<Object: AnyObject & Sendable>: Sendable {
 
     /// Sets the object, whose deinit calls `clear()`.
     @inlinable package func lead(to object: Object) {
-        let pointer = UInt(bitPattern: Unmanaged.passUnretained(object).toOpaque())
+        let pointer = UInt(bitPattern: ObjectIdentifier(object))
         address.withLock { $0 = pointer }
     }
 
@@ -25,7 +25,7 @@ package final class BackReference<Object: AnyObject & Sendable>: Sendable {
     @inlinable package var object: Object? {
         address.withLock { address in
             guard let pointer = UnsafeRawPointer(bitPattern: address) else { return nil }
-            return tryRetain(Unmanaged<Object>.fromOpaque(pointer))
+            return Unretained<Object>(pointer: pointer).retained
         }
     }
 

@@ -22,7 +22,7 @@ import Testing
     /// An object that stands for a row, loaded.
     func makeStored(key: Int64) throws -> NSManagedObject {
         let object = try makeObject()
-        object.becomeFault(key: key, store: 0, registry: .passRetained(registry), page: nil)
+        object.becomeFault(key: key, store: 0, registry: Retained(registry), page: nil)
         object.becomeLoaded()
         return object
     }

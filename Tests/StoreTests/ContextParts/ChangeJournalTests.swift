@@ -39,7 +39,7 @@ struct ChangeJournalTests {
     /// An author that stands for a row, loaded.
     private func stored(_ key: Int64, _ name: String, born: Int64 = 0) throws -> LibraryAuthor {
         let author = try make("Author", LibraryAuthor.self)
-        author.becomeFault(key: key, store: 0, registry: .passRetained(registry), page: nil)
+        author.becomeFault(key: key, store: 0, registry: Retained(registry), page: nil)
         let row = try rows.row("Author", key, ["name": .string(name), "born": .integer(born)])
         withExtendedLifetime(row) { author.keep(row.row) }
         author.becomeLoaded()

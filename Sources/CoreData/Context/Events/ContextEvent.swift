@@ -143,7 +143,7 @@ struct EventChanges {
     func finish() {
         objects.forEachUnretained { object in
             if object.flags.contains(.inEvent) { return }
-            object.pendingReference?._withUnsafeGuaranteedRef { $0.endEvent() }
+            object.pendingReference?.withObject { $0.endEvent() }
         }
     }
 }

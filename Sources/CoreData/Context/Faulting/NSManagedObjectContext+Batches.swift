@@ -66,7 +66,7 @@ extension NSManagedObjectContext {
                 let isNext = next < batch.keys.endIndex && batch.keys[next] == key
                 let found =
                     isNext ? table.find(key, waitingAt: place + (next - batch.keys.startIndex)) : table.find(key)
-                guard let object = found.flatMap({ tryRetain($0) }) else { continue }
+                guard let object = found?.retained else { continue }
                 loaded.append(object)
                 guard object.flags.contains(.fault), object.committedRow == nil else { continue }
                 object.keep(row)
@@ -85,7 +85,7 @@ extension NSManagedObjectContext {
         registry.withTable(store: batch.storeNumber, root: batch.entity.rootIndex) { table in
             for (offset, key) in batch.keys.enumerated() {
                 guard let entry = table.find(key, waitingAt: place + offset), entry.isOnlyReference,
-                    let object = tryRetain(entry)
+                    let object = entry.retained
                 else {
                     continue
                 }

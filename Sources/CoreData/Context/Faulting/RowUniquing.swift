@@ -61,8 +61,8 @@ extension NSManagedObjectContext {
             range, existing, of: modelLayout.layouts[first.rowLayoutIndex], sharing: first.rowPage, in: buffer
         ) {
             takeOver(rows.rows[$0], $1, refreshing: refreshing)
-        } making: { index, object, registry, _ in
-            object.becomeFault(of: rows.rows[index], store: storeNumber, registry: registry)
+        } making: { index, object, registry, page in
+            object.becomeFault(of: rows.rows[index], store: storeNumber, registry: registry, page: page)
         }
     }
 
@@ -77,17 +77,15 @@ extension NSManagedObjectContext {
     @inline(__always)
     private func makeMissing(
         _ range: Range<Int>, _ existing: ContiguousArray<NSManagedObject?>, of layout: EntityLayout,
-        sharing page: Unmanaged<RowPage>?,
+        sharing page: Unretained<RowPage>?,
         in buffer: UnsafeMutableBufferPointer<NSManagedObject>, taking: (Int, NSManagedObject) -> Void,
-        making: (Int, NSManagedObject, Unmanaged<ObjectRegistry>, Unmanaged<RowPage>?) -> Void
+        making: (Int, NSManagedObject, Retained<ObjectRegistry>, Retained<RowPage>?) -> Void
     ) -> Int {
         let objectClass = layout.managedObjectClass
         // Each new object adopts a reference to the page and the registry, and one to the entity.
-        let sharedRegistry = Unmanaged<ObjectRegistry>.passUnretained(registry)
-        let entity = Unmanaged.passUnretained(layout.entity)
-        page?.retain(times: range.count)
-        sharedRegistry.retain(times: range.count)
-        entity.retain(times: range.count)
+        let page = page.map { Retained($0, times: range.count) }
+        let sharedRegistry = Retained<ObjectRegistry>(Unretained(registry), times: range.count)
+        let entity = Retained(Unretained(layout.entity), times: range.count)
         var made = 0
         for index in range {
             let place = buffer.baseAddress.unsafelyUnwrapped + index
@@ -148,7 +146,7 @@ extension NSManagedObjectContext {
                         let end = references.end(ofEntityAt: start, upTo: limit)
                         let layout = entity.model.layouts[references.layoutIndex(at: start)]
                         made += makeMissing(
-                            start..<end, existing, of: layout, sharing: placeholder.map { .passUnretained($0) },
+                            start..<end, existing, of: layout, sharing: placeholder.map { Unretained($0) },
                             in: buffer
                         ) { _, object in
                             if let placeholder, object.flags.contains(.fault), object.committedRow == nil {
@@ -176,7 +174,7 @@ extension NSManagedObjectContext {
     func makeFault(key: Int64, of layout: EntityLayout, store: Int) -> NSManagedObject {
         let object = makeObject(of: layout)
         object.becomeFault(
-            key: key, store: Int16(truncatingIfNeeded: store), registry: .passRetained(registry), page: nil)
+            key: key, store: Int16(truncatingIfNeeded: store), registry: Retained(registry), page: nil)
         registry.register(object)
         noteUse(of: CollectionOfOne(object), store: store)
         if retainsRegisteredObjects { retained.insert(object) }
@@ -233,15 +231,15 @@ private struct RowUniquing {
             table.reserve(table.count + made)
             for index in objects.indices where existing.isEmpty || existing[index] == nil {
                 let object = objects[index]
-                if let twin = table.find(object.key), twin.toOpaque() != Unmanaged.passUnretained(object).toOpaque() {
+                if let twin = table.find(object.key), twin.pointer != Unretained(object).pointer {
                     // The row is twice in the result, or an object was registered for it.
-                    if let twin = tryRetain(twin) {
+                    if let twin = twin.retained {
                         object.leavePlaceToTwin()
                         buffer[index] = twin
                         continue
                     }
                 }
-                table.insert(.passUnretained(object), key: object.key)
+                table.insert(Unretained(object), key: object.key)
             }
         }
         context.noteUse(
@@ -270,7 +268,7 @@ private struct RowUniquing {
             objects.reserveCapacity(count)
             var isAnyRegistered = false
             for index in 0..<count {
-                let object = table.find(key(index)).flatMap { tryRetain($0) }
+                let object = table.find(key(index))?.retained
                 if object != nil { isAnyRegistered = true }
                 objects.append(object)
             }

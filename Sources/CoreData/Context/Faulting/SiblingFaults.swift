@@ -95,7 +95,7 @@ extension NSManagedObjectContext {
         after row: RowPointer, of object: NSManagedObject, atMost limit: Int
     ) -> (objects: [NSManagedObject], count: Int) {
         let layout = object.layout
-        let page = row.rowPage.takeUnretainedValue()
+        let page = row.rowPage.object
         let index = (row - page.row(at: 0)) / layout.rowStrideInWords
         let count = min(limit, page.rowCount - index - 1)
         if count <= 0 { return ([], 0) }
@@ -107,15 +107,14 @@ extension NSManagedObjectContext {
         registry.withTable(store: Int(object.storeNumber), root: layout.rootIndex) { table in
             for offset in 1...count {
                 let key = page.row(at: index + offset).rowKey
-                if let sibling = table.find(key, waitingAt: place < 0 ? -1 : place + offset).flatMap({ tryRetain($0) })
-                {
+                if let sibling = table.find(key, waitingAt: place < 0 ? -1 : place + offset)?.retained {
                     found.append(sibling)
                 }
             }
         }
         // One that was saved or refreshed meanwhile has another row.
         let objects = found.filter {
-            $0.committedRow?.rowPage.toOpaque() == row.rowPage.toOpaque() && !$0.hasLeftItsRow
+            $0.committedRow?.rowPage.pointer == row.rowPage.pointer && !$0.hasLeftItsRow
         }
         return (objects, count)
     }

@@ -12,22 +12,22 @@ public struct _StoredRow {
     @usableFromInline let table: AccessorTable
     @usableFromInline let wordCount: Int
     @usableFromInline let layoutIndex: Int
-    // Unmanaged: the `_StoredRows` retain the source, and with it the origins and the layouts.
+    // Unretained: the `_StoredRows` retain the source, and with it the origins and the layouts.
     /// The origin that completes the key to an identity; nil if URIs lack the key.
-    @usableFromInline let keyOrigin: Unmanaged<RowOrigin>?
-    private let source: Unmanaged<StoredRowSource>
+    @usableFromInline let keyOrigin: Unretained<RowOrigin>?
+    private let source: Unretained<StoredRowSource>
 
-    fileprivate init(_ row: RowPointer, source: Unmanaged<StoredRowSource>) {
+    fileprivate init(_ row: RowPointer, source: Unretained<StoredRowSource>) {
         self.row = row
         self.source = source
         layoutIndex = row.rowLayoutIndex
-        let layout = source._withUnsafeGuaranteedRef { $0.layout(row.rowLayoutIndex) }
+        let layout = source.withObject { $0.layout(row.rowLayoutIndex) }
         table = layout.objects.accessorTable
         wordCount = layout.wordCount
-        keyOrigin = source._withUnsafeGuaranteedRef { $0.keyOrigin(of: layout) }
+        keyOrigin = source.withObject { $0.keyOrigin(of: layout) }
     }
 
-    private var layout: EntityLayout { source._withUnsafeGuaranteedRef { $0.layout(layoutIndex) } }
+    private var layout: EntityLayout { source.withObject { $0.layout(layoutIndex) } }
 
     /// Returns the slot of a property that has a value in the row, with the kind of value.
     @inline(__always)
@@ -102,7 +102,7 @@ public struct _StoredRow {
 
     @usableFromInline
     func text(_ slot: Int) -> String {
-        row.rowPage._withUnsafeGuaranteedRef { String(decoding: $0.bytes(row, slot), as: UTF8.self) }
+        row.rowPage.withObject { String(decoding: $0.bytes(row, slot), as: UTF8.self) }
     }
 
     public func _data(_ name: StaticString) -> Data? {
@@ -137,20 +137,20 @@ public struct _StoredRow {
 
     /// The row's identity.
     package var identity: StoredRowIdentity {
-        source._withUnsafeGuaranteedRef { $0.identity(key: row.rowKey, layout: layout) }
+        source.withObject { $0.identity(key: row.rowKey, layout: layout) }
     }
 
     /// The row's identity; nil if its URI does not contain the key.
     @inlinable @inline(__always)
     package var keyIdentity: (origin: RowOrigin, key: Int64)? {
-        keyOrigin.map { ($0.takeUnretainedValue(), row.rowKey) }
+        keyOrigin.map { ($0.object, row.rowKey) }
     }
 
     /// Returns the identity of the destination of a to-one relationship.
     package func destination(_ name: StaticString) -> StoredRowIdentity? {
         guard let entry = slot(name), entry.kind == .toOne else { return nil }
         let reference = snapshot.reference(entry.slot)
-        return source._withUnsafeGuaranteedRef {
+        return source.withObject {
             $0.identity(key: reference.key, layout: $0.layout(reference.layoutIndex))
         }
     }
@@ -159,7 +159,7 @@ public struct _StoredRow {
     /// Empty for a relationship that was not read.
     package func destinations(_ name: StaticString) -> [StoredRowIdentity] {
         guard let slot = layout.slotByName[name.description] else { return [] }
-        return source._withUnsafeGuaranteedRef { source in
+        return source.withObject { source in
             source.related(slot: slot, of: layout, to: row.rowKey).map {
                 source.identity(key: $0.key, layout: source.layout($0.layoutIndex))
             }
@@ -194,7 +194,7 @@ public final class _StoredRows {
     }
 
     /// The row at a position, valid while this object lives.
-    public func _row(at index: Int) -> _StoredRow { _StoredRow(rows[index], source: .passUnretained(source)) }
+    public func _row(at index: Int) -> _StoredRow { _StoredRow(rows[index], source: Unretained(source)) }
 
     /// Replaces a row of this object by the one at another index. Cost: a comparison, if both are
     /// of one entity.
@@ -247,8 +247,8 @@ private final class StoredRowSource {
 
     func layout(_ index: Int) -> EntityLayout { model.layouts[index] }
 
-    func keyOrigin(of layout: EntityLayout) -> Unmanaged<RowOrigin>? {
-        hasPlainKeys ? .passUnretained(origins[layout.index]) : nil
+    func keyOrigin(of layout: EntityLayout) -> Unretained<RowOrigin>? {
+        hasPlainKeys ? Unretained(origins[layout.index]) : nil
     }
 
     func identity(key: Int64, layout: EntityLayout) -> StoredRowIdentity {

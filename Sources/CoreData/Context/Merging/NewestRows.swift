@@ -49,7 +49,7 @@ final class NewestRows {
 
     /// Whether a found object is still in the context.
     private func isHere(_ object: NSManagedObject) -> Bool {
-        object.heldRegistry?.toOpaque() == Unmanaged.passUnretained(context.registry).toOpaque()
+        object.heldRegistry?.pointer == Unretained(context.registry).pointer
             && object.storeNumber >= 0
             && object.flags.isDisjoint(with: [.invalid, .deletionSaved])
     }

@@ -139,13 +139,13 @@ final class ParentRows: RowSource, @unchecked Sendable {
         parent.registry.withTable(store: store, root: entity.rootIndex) { table in
             if table.count == 0 { return }
             for index in fetched.rows.indices {
-                guard let object = table.find(fetched.rows[index].rowKey).flatMap({ tryRetain($0) }) else { continue }
+                guard let object = table.find(fetched.rows[index].rowKey)?.retained else { continue }
                 objects.append(object)
                 guard !object.flags.contains(.fault), let row = object.committedRow, row != fetched.rows[index] else {
                     continue
                 }
                 fetched.rows[index] = row
-                fetched.pages.append(row.rowPage.takeUnretainedValue())
+                fetched.pages.append(row.rowPage.object)
             }
         }
         return fetched

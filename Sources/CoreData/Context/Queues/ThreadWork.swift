@@ -38,17 +38,17 @@ final class ThreadWork: @unchecked Sendable {
         var key = pthread_key_t()
         pthread_key_create(&key) { pointer in
             guard let pointer else { return }
-            Unmanaged<ThreadWork>.fromOpaque(pointer).release()
+            Retained<ThreadWork>(pointer: pointer).release()
         }
         return key
     }()
 
     static var current: ThreadWork {
         if let pointer = pthread_getspecific(key) {
-            return Unmanaged<ThreadWork>.fromOpaque(pointer).takeUnretainedValue()
+            return Retained<ThreadWork>(pointer: pointer).object
         }
         let work = ThreadWork()
-        pthread_setspecific(key, Unmanaged.passRetained(work).toOpaque())
+        pthread_setspecific(key, Retained(work).pointer)
         return work
     }
 

@@ -17,8 +17,8 @@ struct KeyAssignment {
     private struct KeyGroup {
         let store: NSPersistentStore
         let root: EntityLayout
-        /// Unmanaged: the list of all objects owns them.
-        var members: ContiguousArray<Unmanaged<NSManagedObject>> = []
+        /// Unretained: the list of all objects owns them.
+        var members: ContiguousArray<Unretained<NSManagedObject>> = []
     }
 
     /// Gives every new object a store and a key, which is provisional where a parent gives it one.
@@ -45,12 +45,12 @@ struct KeyAssignment {
                 lastGroup = groups.firstIndex { $0.store === store && $0.root === root } ?? groups.count
                 if lastGroup == groups.count { groups.append(KeyGroup(store: store, root: root)) }
             }
-            groups[lastGroup].members.append(.passUnretained(object))
+            groups[lastGroup].members.append(Unretained(object))
         }
         for group in groups {
             let (store, root) = (group.store, group.root)
             guard let rows = isPermanent ? store.snapshotStore : context.rows(ofStore: store.number) else {
-                throw CoreDataErrors.storeIsGone(ofChanged: group.members.map { $0.takeUnretainedValue() })
+                throw CoreDataErrors.storeIsGone(ofChanged: group.members.map { $0.object })
             }
             if store.isReadOnly {
                 throw CoreDataErrors.storeIsReadOnly(
@@ -60,7 +60,7 @@ struct KeyAssignment {
                         + "saved in it.")
             }
             if rows.needsObjects || !rows.keysAreConsecutive {
-                let members = group.members.map { $0.takeUnretainedValue() }
+                let members = group.members.map { $0.object }
                 let keys = try rows.obtainKeys(members.count, for: root, origin: NewObjects(members))
                 for (object, key) in zip(members, keys) {
                     object.take(key: key, store: store.number)
@@ -69,7 +69,7 @@ struct KeyAssignment {
             }
             var key = try rows.reserveKeys(group.members.count, for: root)
             for member in group.members {
-                member._withUnsafeGuaranteedRef { $0.take(key: key, store: store.number) }
+                member.withObject { $0.take(key: key, store: store.number) }
                 key += 1
             }
         }

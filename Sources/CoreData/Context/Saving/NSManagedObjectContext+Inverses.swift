@@ -20,7 +20,7 @@ extension NSManagedObjectContext {
             try list.forEachUnretained { object in
                 if object.layout.relationshipSlots.isEmpty { return }
                 try completeToOne(object, &changed)
-                let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+                let hasToMany = object.extrasReference?.withObject { $0.hasToMany } ?? false
                 if hasToMany { try completeManyToMany(object, &changed) }
             }
         }

@@ -108,7 +108,7 @@ struct RowChanges {
     func update(of object: NSManagedObject) throws -> RowChange? {
         let layout = object.layout
         let base = object.committedRow.map(Snapshot.init(retaining:))
-        let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+        let hasToMany = object.extrasReference?.withObject { $0.hasToMany } ?? false
         let changed =
             hasToMany
             ? object.extras?.allToMany.filter { $0.state.hasChanges && !layout.slots[$0.slot].isTransient } : nil
@@ -216,7 +216,7 @@ struct RowChanges {
     }
 
     func collectRelationshipChanges(of object: NSManagedObject, into batch: SaveBatch) {
-        let hasToMany = object.extrasReference?._withUnsafeGuaranteedRef { $0.hasToMany } ?? false
+        let hasToMany = object.extrasReference?.withObject { $0.hasToMany } ?? false
         guard hasToMany, let extras = object.extras else { return }
         let layout = object.layout
         for (slot, state) in extras.allToMany where state.hasChanges {

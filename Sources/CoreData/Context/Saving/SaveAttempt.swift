@@ -125,7 +125,7 @@ struct SaveAttempt {
         of object: NSManagedObject, _ changes: RowChanges, into batch: SaveBatch,
         _ restored: inout [(object: NSManagedObject, slot: Int)], _ unwrittenEnds: inout [NSManagedObject]
     ) throws {
-        let takesAPlace = object.extrasReference?._withUnsafeGuaranteedRef { $0.deletedRow != nil } ?? false
+        let takesAPlace = object.extrasReference?.withObject { $0.deletedRow != nil } ?? false
         if takesAPlace { restored += try changes.restoredDestinations(of: object) }
         let change = try changes.insertion(of: object, takesAPlace: takesAPlace)
         batch.inserts.append(change)

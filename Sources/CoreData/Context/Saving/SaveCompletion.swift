@@ -77,7 +77,7 @@ struct SaveCompletion {
     }
 
     private func forgetTemporaryID(of object: NSManagedObject) {
-        guard let objectID = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }), objectID.isTemporaryID
+        guard let objectID = object.extrasReference?.withObject({ $0.objectID }), objectID.isTemporaryID
         else { return }
         context.newObjects.forget(objectID)
         object.extras?.objectID = nil
@@ -88,7 +88,7 @@ struct SaveCompletion {
     private func adopt(_ row: RowPointer, _ object: NSManagedObject) {
         keepObjects(of: object)
         object.adoptSavedRow(row)
-        object.extrasReference?._withUnsafeGuaranteedRef { extras in
+        object.extrasReference?.withObject { extras in
             let tookAPlace = extras.deletedRow != nil
             if tookAPlace { (extras.deletedRow, extras.isRevived) = (nil, false) }
             guard extras.hasToMany else { return }
@@ -102,7 +102,7 @@ struct SaveCompletion {
 
     /// Keeps destinations reachable without a look-up, and the identity of transformable values.
     private func keepObjects(of object: NSManagedObject) {
-        object.pendingReference?._withUnsafeGuaranteedRef { pending in
+        object.pendingReference?.withObject { pending in
             pending.forEachObject { slot, value in
                 switch value {
                 case .object(let destination): object.withExtras { $0.setToOne(slot, destination) }
@@ -121,7 +121,7 @@ struct SaveCompletion {
             while end < objects.count, objects[end].layout.rootIndex == root { end += 1 }
             context.registry.withTable(store: store.number, root: root) { table in
                 table.reserve(table.count + end - start)
-                objects.forEachUnretained(in: start..<end) { table.insert(.passUnretained($0), key: $0.key) }
+                objects.forEachUnretained(in: start..<end) { table.insert(Unretained($0), key: $0.key) }
             }
             start = end
         }
@@ -134,7 +134,7 @@ struct SaveCompletion {
         var token: StoreToken?
         var number: Int16 = -1
         objects.forEachUnretained { object in
-            if let known = object.extrasReference?._withUnsafeGuaranteedRef({ $0.objectID }) {
+            if let known = object.extrasReference?.withObject({ $0.objectID }) {
                 set.insert(known)
                 return
             }

@@ -58,15 +58,15 @@ struct AccessorTable: @unchecked Sendable {
 
     /// Sets the layout that owns the table. Called before the table is shared.
     func setOwner(_ layout: EntityLayout) {
-        words[1].store(UInt64(UInt(bitPattern: Unmanaged.passUnretained(layout).toOpaque())), ordering: .relaxed)
+        words[1].store(UInt64(UInt(bitPattern: ObjectIdentifier(layout))), ordering: .relaxed)
     }
 
     /// The layout that owns the table.
     @inline(__always)
-    var owner: Unmanaged<EntityLayout> {
+    var owner: Unretained<EntityLayout> {
         // A layout writes its own address here when it is made.
         let address = UInt(words[1].load(ordering: .relaxed))
-        return .fromOpaque(UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
+        return Unretained(pointer: UnsafeRawPointer(bitPattern: address).unsafelyUnwrapped)
     }
 
     func deallocate() {

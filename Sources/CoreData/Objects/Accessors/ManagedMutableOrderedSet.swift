@@ -163,7 +163,7 @@ private enum OrderedSetArray {
     /// else in an empty set is a mutable array.
     private static let offsets: [Int] = {
         let sample = NSMutableOrderedSet(capacity: 0)
-        let start = UnsafeRawPointer(Unmanaged.passUnretained(sample).toOpaque())
+        let start = UnsafeRawPointer(Unretained(sample).pointer)
         let word = MemoryLayout<UInt>.size
         // Safe: both classes declare only references, and an object begins with its class.
         let found = withExtendedLifetime(sample) {
@@ -179,7 +179,7 @@ private enum OrderedSetArray {
 
     /// Makes an ordered set that is not in use yet keep its members in another array.
     static func replace(in set: NSMutableOrderedSet, by array: NSMutableArray) {
-        let start = Unmanaged.passUnretained(set).toOpaque()
+        let start = Unretained(set).pointer
         for offset in offsets { (start + offset).assumingMemoryBound(to: NSMutableArray.self).pointee = array }
     }
 }

@@ -157,7 +157,7 @@ extension NSManagedObject {
     private final func string(_ row: RowPointer, _ slot: Int) -> String? {
         // A word of 0 is nil or an empty text; every other word is a text.
         if row[slot] == 0, layout.isNull(row, slot) { return nil }
-        let bytes = row.rowPage._withUnsafeGuaranteedRef { $0.bytes(row, slot) }
+        let bytes = row.rowPage.withObject { $0.bytes(row, slot) }
         return String(decoding: bytes, as: UTF8.self)
     }
     @inline(never)

@@ -43,26 +43,26 @@ extension NSEntityDescription {
 
     /// The layout that objects refer to; nil until the model's layouts are ready.
     @inline(__always)
-    final var objectLayoutReference: Unmanaged<ObjectLayout>? {
+    final var objectLayoutReference: Unretained<ObjectLayout>? {
         guard let layoutReference else { return nil }
-        return layoutReference._withUnsafeGuaranteedRef { layout -> Unmanaged<ObjectLayout>? in
+        return layoutReference.withObject { layout -> Unretained<ObjectLayout>? in
             // Only layouts are ever stored there, and only object layouts are attached to them.
             guard let companion = unsafeDowncast(layout, to: EntityLayout.self).companion else { return nil }
-            return .fromOpaque(companion.toOpaque())
+            return Unretained(pointer: companion.pointer)
         }
     }
 
     /// Makes the model's layouts ready for objects.
     // Never inlined: few objects come here, and all other objects would pay for its variables.
     @inline(never)
-    final func makeObjectLayout(keptAliveBy layouts: inout ModelLayout?) -> Unmanaged<ObjectLayout> {
+    final func makeObjectLayout(keptAliveBy layouts: inout ModelLayout?) -> Unretained<ObjectLayout> {
         layouts = modelLayouts
-        return .passUnretained(resolvedLayout.objects)
+        return Unretained(resolvedLayout.objects)
     }
 
     /// The class of the entity's objects; found by its name if it was not set.
     package var objectClass: NSManagedObject.Type {
-        objectLayoutReference?.takeUnretainedValue().managedObjectClass
+        objectLayoutReference?.object.managedObjectClass
             ?? ManagedObjectClasses.managedObjectClass(for: self)
     }
 

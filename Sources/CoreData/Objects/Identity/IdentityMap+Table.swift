@@ -3,14 +3,14 @@ extension IdentityMap {
     struct Table: ~Copyable {
         struct Entry {
             var key: Int64
-            var object: Unmanaged<NSManagedObject>?
+            var object: Unretained<NSManagedObject>?
         }
 
         private var entries: UnsafeMutablePointer<Entry>
         private var mask: Int
         private var entryCount = 0
         /// Registered objects that are no entries yet; nil for those released meanwhile.
-        private var waiting: ContiguousArray<Unmanaged<NSManagedObject>?> = []
+        private var waiting: ContiguousArray<Unretained<NSManagedObject>?> = []
         private var waitingCount = 0
         /// The number of registrations so far, which shows whether objects were added since.
         private(set) var registrationCount = 0
@@ -43,7 +43,7 @@ extension IdentityMap {
         }
 
         @inline(__always)
-        mutating func find(_ key: Int64) -> Unmanaged<NSManagedObject>? {
+        mutating func find(_ key: Int64) -> Unretained<NSManagedObject>? {
             if !waiting.isEmpty { takeInWaiting() }
             var index = start(key)
             while let object = entries[index].object {
@@ -55,9 +55,9 @@ extension IdentityMap {
 
         /// Finds the object with a key, first at a position in the waiting list.
         @inline(__always)
-        mutating func find(_ key: Int64, waitingAt place: Int) -> Unmanaged<NSManagedObject>? {
+        mutating func find(_ key: Int64, waitingAt place: Int) -> Unretained<NSManagedObject>? {
             if place >= 0, place < waiting.count, let object = waiting[place],
-                object._withUnsafeGuaranteedRef({ $0.key }) == key
+                object.withObject({ $0.key }) == key
             {
                 return object
             }
@@ -65,7 +65,7 @@ extension IdentityMap {
         }
 
         /// Registers an object; it replaces one that has the same key.
-        mutating func insert(_ object: Unmanaged<NSManagedObject>, key: Int64) {
+        mutating func insert(_ object: Unretained<NSManagedObject>, key: Int64) {
             if !waiting.isEmpty { takeInWaiting() }
             registrationCount += 1
             note(key)
@@ -78,10 +78,10 @@ extension IdentityMap {
             if waiting.isEmpty { waiting.reserveCapacity(objects.count) }
             guard let first = objects.baseAddress else { return }
             // Plain references: no retain and release for each object.
-            let references = UnsafeRawPointer(first).assumingMemoryBound(to: Unmanaged<NSManagedObject>.self)
+            let references = UnsafeRawPointer(first).assumingMemoryBound(to: Unretained<NSManagedObject>.self)
             for index in 0..<objects.count {
                 let place = Int32(truncatingIfNeeded: waiting.count)
-                references[index]._withUnsafeGuaranteedRef {
+                references[index].withObject {
                     $0.registryPlace = place
                     note($0.key)
                 }
@@ -94,7 +94,7 @@ extension IdentityMap {
         private mutating func closeGaps() {
             waiting.removeAll { $0 == nil }
             for place in waiting.indices {
-                waiting[place]?._withUnsafeGuaranteedRef { $0.registryPlace = Int32(truncatingIfNeeded: place) }
+                waiting[place]?.withObject { $0.registryPlace = Int32(truncatingIfNeeded: place) }
             }
         }
 
@@ -109,8 +109,8 @@ extension IdentityMap {
             let start = max(0, waiting.count - limit)
             for case let object? in waiting[start...] {
                 // An object in its deinit on another thread waits for the lock: its fields exist.
-                put(object, key: object._withUnsafeGuaranteedRef { $0.key })
-                object._withUnsafeGuaranteedRef { $0.registryPlace = -1 }
+                put(object, key: object.withObject { $0.key })
+                object.withObject { $0.registryPlace = -1 }
                 waitingCount -= 1
             }
             if start == 0 { waiting = [] } else { waiting.removeSubrange(start...) }
@@ -118,7 +118,7 @@ extension IdentityMap {
         }
 
         @inline(__always)
-        private mutating func put(_ object: Unmanaged<NSManagedObject>, key: Int64) {
+        private mutating func put(_ object: Unretained<NSManagedObject>, key: Int64) {
             if (entryCount + 1) * 3 > (mask + 1) * 2 { reserve(entryCount + 1) }
             var index = start(key)
             while entries[index].object != nil {
@@ -154,7 +154,7 @@ extension IdentityMap {
             let place = Int(object.registryPlace)
             // Verified: it may be of another table, if the object's entity changed hierarchy.
             if place >= 0, place < waiting.count,
-                waiting[place]?.toOpaque() == Unmanaged.passUnretained(object).toOpaque()
+                waiting[place]?.pointer == Unretained(object).pointer
             {
                 waiting[place] = nil
                 object.registryPlace = -1
@@ -162,9 +162,9 @@ extension IdentityMap {
                 if waitingCount == 0 { waiting.removeAll(keepingCapacity: waiting.count <= 1024) }
                 return true
             }
-            let address = Unmanaged.passUnretained(object).toOpaque()
+            let address = Unretained(object).pointer
             var index = start(object.key)
-            while let entry = entries[index].object, entry.toOpaque() != address {
+            while let entry = entries[index].object, entry.pointer != address {
                 index = (index + 1) & mask
             }
             guard entries[index].object != nil else { return false }
@@ -187,16 +187,16 @@ extension IdentityMap {
         /// All objects that can still be retained.
         func appendObjects(to result: inout [NSManagedObject]) {
             for index in 0...mask {
-                if let entry = entries[index].object, let object = tryRetain(entry) { result.append(object) }
+                if let entry = entries[index].object, let object = entry.retained { result.append(object) }
             }
             for case let entry? in waiting {
-                if let object = tryRetain(entry) { result.append(object) }
+                if let object = entry.retained { result.append(object) }
             }
         }
 
         /// Marks all waiting objects as no longer waiting.
         func forgetPlaces() {
-            for case let entry? in waiting { entry._withUnsafeGuaranteedRef { $0.registryPlace = -1 } }
+            for case let entry? in waiting { entry.withObject { $0.registryPlace = -1 } }
         }
     }
 }

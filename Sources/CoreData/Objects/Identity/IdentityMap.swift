@@ -35,7 +35,7 @@ class IdentityMap: @unchecked Sendable {
             didSet { recent = nil }
         }
         /// The table that was used last, which is most often the next one too. Owned by `tables`.
-        private var recent: (store: Int, root: Int, box: Unmanaged<TableBox>)?
+        private var recent: (store: Int, root: Int, box: Unretained<TableBox>)?
         /// By store number: the tokens of stores, for objects that outlive their context.
         var storeTokens: [Int: StoreToken] = [:]
 
@@ -57,12 +57,12 @@ class IdentityMap: @unchecked Sendable {
         /// - Returns: whether it was there.
         mutating func remove(_ object: NSManagedObject) -> Bool {
             let store = Int(object.storeNumber)
-            let root = object.accessorTable.owner._withUnsafeGuaranteedRef { $0.rootIndex }
+            let root = object.accessorTable.owner.withObject { $0.rootIndex }
             if let recent, recent.store == store, recent.root == root {
-                return recent.box._withUnsafeGuaranteedRef { $0.table.remove(object) }
+                return recent.box.withObject { $0.table.remove(object) }
             }
             if let box = existingBox(store: store, root: root) {
-                recent = (store, root, .passUnretained(box))
+                recent = (store, root, Unretained(box))
                 return box.table.remove(object)
             }
             return false
@@ -143,7 +143,7 @@ class IdentityMap: @unchecked Sendable {
         defer { lock.unlock() }
         for store in state.tables.indices {
             if let entry = state.existingBox(store: store, root: permanent.root)?.table.find(-permanent.serial),
-                let object = tryRetain(entry)
+                let object = entry.retained
             {
                 return object
             }
@@ -179,7 +179,7 @@ class IdentityMap: @unchecked Sendable {
         defer { lock.unlock() }
         guard let entry = state.existingBox(store: store, root: root)?.table.find(key) else { return nil }
         // In its deinit, an object waits for the lock in `forget`, and cannot be revived.
-        return tryRetain(entry)
+        return entry.retained
     }
 
     /// Moves all registered objects of a table from the waiting list to the entries, as the first
@@ -201,7 +201,7 @@ class IdentityMap: @unchecked Sendable {
         return withTable(store: store, root: root) { table in
             if table.count > 0 {
                 for place in keys.indices {
-                    guard let entry = table.find(keys[place]), let object = tryRetain(entry) else { continue }
+                    guard let entry = table.find(keys[place]), let object = entry.retained else { continue }
                     objects.append(object)
                     places.append(place)
                 }
@@ -215,7 +215,7 @@ class IdentityMap: @unchecked Sendable {
         lock.lock()
         defer { lock.unlock() }
         state.box(store: Int(object.storeNumber), root: object.layout.rootIndex).table
-            .insert(.passUnretained(object), key: object.key)
+            .insert(Unretained(object), key: object.key)
     }
 
     /// Removes an object that stays alive, for example one whose deletion was saved.

@@ -6,7 +6,7 @@ extension NSManagedObject {
     /// Whether primitive setters may have changed a relationship whose inverse was not updated yet.
     @inline(__always)
     final var hasOneSidedChanges: Bool {
-        extrasReference?._withUnsafeGuaranteedRef { $0.oneSided.map { !$0.isEmpty } ?? false } ?? false
+        extrasReference?.withObject { $0.oneSided.map { !$0.isEmpty } ?? false } ?? false
     }
 
     // MARK: Changing one side

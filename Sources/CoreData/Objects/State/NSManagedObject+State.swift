@@ -7,27 +7,27 @@ extension NSManagedObject {
     @inline(__always) final var storeNumber: Int16 { state.storeNumber }
     @inline(__always) final var key: Int64 { state.key }
     @inline(__always) final var committedRow: RowPointer? { state.committedRow }
-    @inline(__always) final var pendingReference: Unmanaged<PendingValues>? { state.pendingReference }
-    @inline(__always) final var extrasReference: Unmanaged<ObjectExtras>? { state.extrasReference }
-    @inline(__always) final var heldRegistry: Unmanaged<ObjectRegistry>? { state.heldRegistry }
+    @inline(__always) final var pendingReference: Retained<PendingValues>? { state.pendingReference }
+    @inline(__always) final var extrasReference: Retained<ObjectExtras>? { state.extrasReference }
+    @inline(__always) final var heldRegistry: Retained<ObjectRegistry>? { state.heldRegistry }
 
     /// The layout of the object's properties.
     @inline(__always)
-    final var layout: EntityLayout { state.accessorTable.owner._withUnsafeGuaranteedRef { $0 } }
+    final var layout: EntityLayout { state.accessorTable.owner.withObject { $0 } }
 
     /// Keeps `committedRow` alive.
-    final var page: RowPage? { state.heldPage?.takeUnretainedValue() }
+    final var page: RowPage? { state.heldPage?.object }
 
     /// The registry of the object's context.
-    final var registry: ObjectRegistry? { state.heldRegistry?.takeUnretainedValue() }
+    final var registry: ObjectRegistry? { state.heldRegistry?.object }
 
     /// Unsaved values of stored properties; a missing slot of a new object has its default.
     @inline(__always)
-    final var pending: PendingValues? { state.pendingReference?.takeUnretainedValue() }
+    final var pending: PendingValues? { state.pendingReference?.object }
 
     /// The state that an object needs only once its relationships or its temporary ID are used.
     @inline(__always)
-    final var extras: ObjectExtras? { state.extrasReference?.takeUnretainedValue() }
+    final var extras: ObjectExtras? { state.extrasReference?.object }
 }
 
 // MARK: What programs ask

@@ -6,23 +6,23 @@ extension ObjectState {
         heldRegistry?.release()
         heldPage?.release()
         if let pendingReference {
-            let holdsObjects = pendingReference._withUnsafeGuaranteedRef { $0.mayHoldOthers }
+            let holdsObjects = pendingReference.withObject { $0.mayHoldOthers }
             if holdsObjects { ReleaseQueue.release(pendingReference) } else { pendingReference.release() }
         }
         if let extrasReference {
-            let holdsObjects = extrasReference._withUnsafeGuaranteedRef { $0.mayHoldOthers }
+            let holdsObjects = extrasReference.withObject { $0.mayHoldOthers }
             if holdsObjects { ReleaseQueue.release(extrasReference) } else { extrasReference.release() }
         }
     }
 
     /// Whether the invariant holds, as it must between any two transitions.
     var isConsistent: Bool {
-        let hasPendingValues = pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false
+        let hasPendingValues = pendingReference?.withObject { !$0.mask.isEmpty } ?? false
         // A row that is read directly is that of a loaded object without unsaved values.
         if let row, row != committedRow || flags.contains(.fault) || hasPendingValues { return false }
         if let committedRow {
             // The object holds the page of its row, and an object with a row is in a store.
-            guard heldPage?.toOpaque() == committedRow.rowPage.toOpaque(), key == committedRow.rowKey else {
+            guard heldPage?.pointer == committedRow.rowPage.pointer, key == committedRow.rowKey else {
                 return false
             }
         }

@@ -21,20 +21,20 @@ struct ObjectState {
     fileprivate(set) var committedRow: RowPointer?
     /// Unsaved values and the set of changed properties. Owned: accessors read it without counting
     /// references.
-    fileprivate(set) var pendingReference: Unmanaged<PendingValues>?
+    fileprivate(set) var pendingReference: Retained<PendingValues>?
     /// Extras. Owned, for the same reason.
-    fileprivate(set) var extrasReference: Unmanaged<ObjectExtras>?
+    fileprivate(set) var extrasReference: Retained<ObjectExtras>?
     /// The registry of the object's context: owned.
-    fileprivate(set) var heldRegistry: Unmanaged<ObjectRegistry>?
+    fileprivate(set) var heldRegistry: Retained<ObjectRegistry>?
     /// Keeps `committedRow` alive: owned.
-    fileprivate(set) var heldPage: Unmanaged<RowPage>?
+    fileprivate(set) var heldPage: Retained<RowPage>?
     /// Primary key; 0 before one is reserved.
     fileprivate(set) var key: Int64 = 0
 
     @inline(__always)
-    fileprivate mutating func hold(_ page: Unmanaged<RowPage>?) {
+    fileprivate mutating func hold(_ page: Unretained<RowPage>?) {
         let former = heldPage
-        heldPage = page?.retain()
+        heldPage = page.map { Retained($0) }
         former?.release()
     }
 
@@ -71,7 +71,7 @@ extension NSManagedObject {
     @inline(__always)
     private final func join(_ registry: ObjectRegistry?) {
         let former = state.heldRegistry
-        state.heldRegistry = registry.map(Unmanaged.passRetained)
+        state.heldRegistry = registry.map { Retained($0) }
         former?.release()
     }
 
@@ -120,15 +120,17 @@ extension NSManagedObject {
     /// Makes a new object the fault of a fetched row. The caller has retained the row's page and
     /// the registry for it.
     @inline(__always)
-    final func becomeFault(of row: RowPointer, store: Int16, registry: Unmanaged<ObjectRegistry>) {
+    final func becomeFault(
+        of row: RowPointer, store: Int16, registry: Retained<ObjectRegistry>, page: Retained<RowPage>?
+    ) {
         state.committedRow = row
-        becomeFault(key: row.rowKey, store: store, registry: registry, page: row.rowPage)
+        becomeFault(key: row.rowKey, store: store, registry: registry, page: page)
     }
 
     /// Makes a new object the fault of a row that is not read yet. A page without rows lets it load
     /// together with other rows. The caller has retained the page and the registry for it.
     @inline(__always)
-    final func becomeFault(key: Int64, store: Int16, registry: Unmanaged<ObjectRegistry>, page: Unmanaged<RowPage>?) {
+    final func becomeFault(key: Int64, store: Int16, registry: Retained<ObjectRegistry>, page: Retained<RowPage>?) {
         state.flags.insert(.fault)
         state.key = key
         state.storeNumber = store
@@ -164,7 +166,7 @@ extension NSManagedObject {
 
     /// Makes a fault load its row together with the other rows of a placeholder page.
     final func awaitRow(in placeholder: RowPage) {
-        state.hold(.passUnretained(placeholder))
+        state.hold(Unretained(placeholder))
         transitionEnded()
     }
 
@@ -273,16 +275,16 @@ extension NSManagedObject {
     /// Makes the storage for unsaved values if there is none.
     final func makePending() {
         if state.pendingReference != nil { return }
-        state.pendingReference = .passRetained(
+        state.pendingReference = Retained(
             PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count))
         transitionEnded()
     }
 
     final func makeExtras() -> ObjectExtras {
         if let extras { return extras }
-        let hasModel = state.heldRegistry?._withUnsafeGuaranteedRef { $0.modelIdentity != nil } ?? false
+        let hasModel = state.heldRegistry?.withObject { $0.modelIdentity != nil } ?? false
         let made = ObjectExtras(keeping: hasModel ? nil : layout.model)
-        state.extrasReference = .passRetained(made)
+        state.extrasReference = Retained(made)
         transitionEnded()
         return made
     }

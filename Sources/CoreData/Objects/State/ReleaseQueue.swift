@@ -7,11 +7,11 @@ import CSwiftRuntime
 /// next object: a chain of 14,000 objects would fill the stack of a dispatch thread. The first
 /// release on a thread runs a loop instead; nested releases are added to its list.
 enum ReleaseQueue {
-    private typealias List = ContiguousArray<Unmanaged<AnyObject>>
+    private typealias List = ContiguousArray<Retained<AnyObject>>
 
-    static func release<Owned: AnyObject>(_ owned: Unmanaged<Owned>) {
+    static func release<Object: AnyObject>(_ owned: Retained<Object>) {
         if let waiting = opencoredata_getWaitingReleases() {
-            waiting.assumingMemoryBound(to: List.self).pointee.append(.fromOpaque(owned.toOpaque()))
+            waiting.assumingMemoryBound(to: List.self).pointee.append(Retained(pointer: owned.pointer))
             return
         }
         // Only this thread uses the list. An empty list allocates nothing.

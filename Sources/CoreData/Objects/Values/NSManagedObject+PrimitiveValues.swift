@@ -72,7 +72,7 @@ extension NSManagedObject {
     /// Whether the context needs former values, as it does for undo.
     @inline(__always)
     private final var hasTrackedFormerValues: Bool {
-        heldRegistry?._withUnsafeGuaranteedRef { $0.tracksFormerValues } ?? false
+        heldRegistry?.withObject { $0.tracksFormerValues } ?? false
     }
 
     final func noteUntracked(_ property: PropertySlot) {

@@ -8,7 +8,7 @@ extension NSManagedObject {
     final func withExtras<Result>(_ body: (ObjectExtras) -> Result) -> Result {
         if extrasReference == nil { _ = makeExtras() }
         guard let extrasReference else { preconditionFailure("Extras were not made.") }
-        return extrasReference._withUnsafeGuaranteedRef(body)
+        return extrasReference.withObject(body)
     }
 
     /// Runs a block with the unsaved values, made if need be, without counting references.
@@ -16,11 +16,11 @@ extension NSManagedObject {
     final func withPending<Result>(_ body: (PendingValues) -> Result) -> Result {
         if pendingReference == nil { makePending() }
         guard let pendingReference else { preconditionFailure("Unsaved values were not made.") }
-        return pendingReference._withUnsafeGuaranteedRef(body)
+        return pendingReference.withObject(body)
     }
 
     /// Whether values of stored properties are unsaved; they may all equal the committed ones.
-    final var hasPendingValues: Bool { pendingReference?._withUnsafeGuaranteedRef { !$0.mask.isEmpty } ?? false }
+    final var hasPendingValues: Bool { pendingReference?.withObject { !$0.mask.isEmpty } ?? false }
 
     /// Whether the object has no row and is no fault: it is new, or has no context.
     final var isNewOrUnmanaged: Bool { committedRow == nil && !flags.contains(.fault) }
@@ -69,7 +69,7 @@ extension NSManagedObject {
         if let committedRow, extrasReference == nil, pendingReference == nil,
             !accessorTable.hooks.contains(.awakeFromFetch),
             layout.index == committedRow.rowLayoutIndex, let heldRegistry,
-            !heldRegistry._withUnsafeGuaranteedRef({ $0.checksAge })
+            !heldRegistry.withObject({ $0.checksAge })
         {
             becomeLoaded()
             return

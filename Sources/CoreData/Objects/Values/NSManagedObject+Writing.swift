@@ -44,7 +44,7 @@ extension NSManagedObject {
         // Without counting references: the path of nearly every setter call.
         let isStored =
             flags.contains(.inEvent) && !flags.contains(.silent)
-            && pendingReference?._withUnsafeGuaranteedRef { pending in
+            && pendingReference?.withObject { pending in
                 pending[slot] = value
                 pending.noteChange(slot)
                 return true
@@ -148,7 +148,7 @@ extension NSManagedObject {
         let mine = layout
         let theirs = object.layout
         if theirs.modelIdentity == mine.modelIdentity, theirs.index != expected { checkKind(of: object, property) }
-        guard let registry = heldRegistry, let other = object.heldRegistry, registry.toOpaque() != other.toOpaque()
+        guard let registry = heldRegistry, let other = object.heldRegistry, registry.pointer != other.pointer
         else { return }
         preconditionFailure(
             "Illegal attempt to establish the relationship \(mine.name).\(property.name) between objects in "

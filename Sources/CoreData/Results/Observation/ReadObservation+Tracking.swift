@@ -14,7 +14,7 @@ extension _ReadObservation {
     @inline(never)
     public static func willRead(_ object: NSManagedObject) {
         // This counts no references: every read of a main queue's object comes here.
-        let isOnMainQueue = object.heldRegistry?._withUnsafeGuaranteedRef { $0.isOnMainQueue } ?? false
+        let isOnMainQueue = object.heldRegistry?.withObject { $0.isOnMainQueue } ?? false
         guard isOnMainQueue, isTracking else { return }
         object.fireFaultIfNeeded()
         guard let context = object.managedObjectContext else { return }

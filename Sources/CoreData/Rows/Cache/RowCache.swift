@@ -17,7 +17,7 @@ package final class RowCache: Sendable {
         let ordersVersions: Bool
         /// Published pages whose rows are not among the entries yet, in order; nil for pages that
         /// were freed meanwhile.
-        private var waiting: ContiguousArray<Unmanaged<RowPage>?> = []
+        private var waiting: ContiguousArray<Unretained<RowPage>?> = []
         /// The first place of `waiting` that may hold a page.
         private var head = 0
         private var waitingCount = 0
@@ -32,14 +32,14 @@ package final class RowCache: Sendable {
                 if page.cachePlace >= 0 { waiting[page.cachePlace] = nil } else { waitingCount += 1 }
                 page.cachePlace = waiting.count
                 page.cacheBatch = batch
-                waiting.append(.passUnretained(page))
+                waiting.append(Unretained(page))
             }
         }
 
         private mutating func closeGaps() {
             waiting.removeAll { $0 == nil }
             head = 0
-            for place in waiting.indices { waiting[place]?._withUnsafeGuaranteedRef { $0.cachePlace = place } }
+            for place in waiting.indices { waiting[place]?.withObject { $0.cachePlace = place } }
         }
 
         /// Moves the rows of waiting pages to the entries.
@@ -59,9 +59,9 @@ package final class RowCache: Sendable {
                 if let page = waiting[head] {
                     // A page in its deinit on another thread waits for the lock, so its rows still
                     // exist.
-                    let isEarlier = page._withUnsafeGuaranteedRef { $0.cacheBatch < end }
+                    let isEarlier = page.withObject { $0.cacheBatch < end }
                     guard isEarlier, rowCount < limit else { return true }
-                    page._withUnsafeGuaranteedRef {
+                    page.withObject {
                         rowCount += $0.rowCount
                         takeIn($0)
                     }
@@ -222,7 +222,7 @@ package final class RowCache: Sendable {
             guard let row = guarded.table.find(key) else { return nil }
             // The page may be in its deinit and wait for this lock in `forget`. Then it must not be
             // retained.
-            guard let page = tryRetain(row.rowPage) else { return nil }
+            guard let page = row.rowPage.retained else { return nil }
             return Snapshot(row: row, page: page)
         }
     }
@@ -308,9 +308,9 @@ struct CachedRows {
     /// Called under the cache's lock.
     fileprivate mutating func append(_ row: RowPointer?) {
         guard let row else { return rows.append(nil) }
-        if pages.last.map({ Unmanaged.passUnretained($0).toOpaque() }) != row.rowPage.toOpaque() {
+        if pages.last.map({ Unretained($0).pointer }) != row.rowPage.pointer {
             // The page may be in its deinit, as in `snapshot(for:)`.
-            guard let page = tryRetain(row.rowPage) else { return rows.append(nil) }
+            guard let page = row.rowPage.retained else { return rows.append(nil) }
             pages.append(page)
         }
         rows.append(row)

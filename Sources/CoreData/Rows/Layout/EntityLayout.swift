@@ -61,8 +61,8 @@ package final class EntityLayout: @unchecked Sendable {
 
     /// Data that the object layer keeps for the entity, opaque to rows; nil until
     /// `ModelLayout.attach` was called.
-    // Unmanaged: the model's layouts own it, and it is read for each object that is created.
-    @exclusivity(unchecked) var companion: Unmanaged<AnyObject>?
+    // Unretained: the model's layouts own it, and it is read for each object that is created.
+    @exclusivity(unchecked) var companion: Unretained<AnyObject>?
 
     init(
         entity: NSEntityDescription, name: String, index: Int, rootIndex: Int, superIndex: Int, slots: [PropertySlot],

@@ -33,7 +33,7 @@ package final class ModelLayout: @unchecked Sendable {
         attaching.withLock { isDone in
             if isDone { return }
             companions = layouts.map(ofEntity)
-            for (layout, companion) in zip(layouts, companions) { layout.companion = .passUnretained(companion) }
+            for (layout, companion) in zip(layouts, companions) { layout.companion = Unretained(companion) }
             companion = ofModel()
             isDone = true
         }
@@ -158,7 +158,7 @@ extension NSEntityDescription {
     /// The entity's layout while the model's layouts exist; `ModelLayout` sets and clears it.
     final var cachedLayout: EntityLayout? {
         // Only layouts are ever assigned there.
-        get { layoutReference.map { unsafeDowncast($0.takeUnretainedValue(), to: EntityLayout.self) } }
-        set { layoutReference = newValue.map { .passUnretained($0) } }
+        get { layoutReference.map { unsafeDowncast($0.object, to: EntityLayout.self) } }
+        set { layoutReference = newValue.map { Unretained($0) } }
     }
 }

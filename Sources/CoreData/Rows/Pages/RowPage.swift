@@ -36,9 +36,9 @@ extension UnsafeMutablePointer where Pointee == UInt64 {
     ///
     /// The caller must own a reference to the page, or hold the lock of a table that the page
     /// leaves before it is freed.
-    package var rowPage: Unmanaged<RowPage> {
+    package var rowPage: Unretained<RowPage> {
         // A page writes its own address here before it hands out a row.
-        Unmanaged.fromOpaque(UnsafeRawPointer(bitPattern: UInt(self[-1])).unsafelyUnwrapped)
+        Unretained(pointer: UnsafeRawPointer(bitPattern: UInt(self[-1])).unsafelyUnwrapped)
     }
 }
 
@@ -127,7 +127,7 @@ package final class RowPage: @unchecked Sendable {
         let row = self.row(at: rowCount)
         row[-3] = UInt64(bitPattern: key)
         row[-2] = UInt64(UInt32(truncatingIfNeeded: version)) | layoutBits
-        row[-1] = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+        row[-1] = UInt64(UInt(bitPattern: ObjectIdentifier(self)))
         row[wordCount] = 0
         if bitmapWords > 1 { clearBitmap(row) }
         rowCount &+= 1
@@ -225,7 +225,7 @@ package struct Snapshot: @unchecked Sendable {
     /// owner during the call.
     package init(retaining row: RowPointer) {
         self.row = row
-        page = row.rowPage.takeUnretainedValue()
+        page = row.rowPage.object
     }
 
     var key: Int64 { row.rowKey }

@@ -4,8 +4,6 @@ import Foundation
 extension SQLiteConnection {
     /// Registers an SQL function whose user data is the connection.
     ///
-    /// The connection is unretained, as it outlives its functions.
-    ///
     /// - Parameters:
     ///   - count: the number of arguments; -1 for any number.
     ///   - flags: the flags of `sqlite3_create_function_v2`.
@@ -13,8 +11,14 @@ extension SQLiteConnection {
         _ name: String, _ count: Int32, _ flags: Int32,
         _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
     ) {
+        // Unretained: the connection outlives its functions.
         sqlite3_create_function_v2(
-            handle, name, count, flags, Unmanaged.passUnretained(self).toOpaque(), function, nil, nil, nil)
+            handle, name, count, flags, Unretained(self).pointer, function, nil, nil, nil)
+    }
+
+    /// The connection that calls a function registered with `addFunction`.
+    static func calling(_ context: OpaquePointer) -> SQLiteConnection? {
+        sqlite3_user_data(context).map { Unretained<SQLiteConnection>(pointer: $0).object }
     }
 }
 
@@ -55,9 +59,7 @@ enum SQLiteFunctions {
         // Called by triggers: (table, entity number, key, attribute or column, value).
         for name in [SQLFunctionName.updatedRow, SQLFunctionName.insertedRow, SQLFunctionName.changedRow] {
             add(name, 5, SQLITE_UTF8 | SQLITE_INNOCUOUS) { context, _, arguments in
-                guard let context, let arguments, let user = sqlite3_user_data(context) else { return }
-                // The connection registered itself and outlives its functions.
-                let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
+                guard let context, let arguments, let connection = SQLiteConnection.calling(context) else { return }
                 connection.affectedRows.append(
                     .init(entityNumber: sqlite3_value_int64(arguments[1]), key: sqlite3_value_int64(arguments[2])))
                 sqlite3_result_null(context)
@@ -84,18 +86,18 @@ enum SQLiteFunctions {
     private static func collate(
         _ connection: SQLiteConnection, _ name: String, _ order: @escaping (String, String) -> ComparisonResult
     ) {
-        let collation = Unmanaged.passRetained(Collation(order)).toOpaque()
+        let collation = Retained(Collation(order)).pointer
         sqlite3_create_collation_v2(
             connection.handle, name, SQLITE_UTF8, collation,
             { user, leftCount, left, rightCount, right in
                 guard let user else { return 0 }
-                let collation = Unmanaged<Collation>.fromOpaque(user).takeUnretainedValue()
+                let collation = Retained<Collation>(pointer: user).object
                 let first = String(decoding: UnsafeRawBufferPointer(start: left, count: Int(leftCount)), as: UTF8.self)
                 let second = String(
                     decoding: UnsafeRawBufferPointer(start: right, count: Int(rightCount)), as: UTF8.self)
                 return Int32(collation.order(first, second).rawValue)
             },
-            { user in if let user { Unmanaged<Collation>.fromOpaque(user).release() } })
+            { user in if let user { Retained<Collation>(pointer: user).release() } })
     }
 
     // MARK: Values
@@ -178,7 +180,7 @@ enum SQLiteFunctions {
         }
         let matcher: Matcher
         if let prepared = sqlite3_get_auxdata(context, 3) {
-            matcher = Unmanaged<Matcher>.fromOpaque(prepared).takeUnretainedValue()
+            matcher = Retained<Matcher>(pointer: prepared).object
         } else {
             let number = UInt(clamping: sqlite3_value_int64(arguments[0]))
             guard let operation = NSComparisonPredicate.Operator(rawValue: number), let pattern = string(arguments[3])
@@ -189,15 +191,13 @@ enum SQLiteFunctions {
             matcher = Matcher(StringMatcher(operation, options, pattern: pattern))
             // SQLite drops the prepared pattern at once when it is no constant, so the code below
             // must not rely on it.
-            sqlite3_set_auxdata(context, 3, Unmanaged.passRetained(matcher).toOpaque()) { prepared in
-                if let prepared { Unmanaged<Matcher>.fromOpaque(prepared).release() }
+            sqlite3_set_auxdata(context, 3, Retained(matcher).pointer) { prepared in
+                if let prepared { Retained<Matcher>(pointer: prepared).release() }
             }
         }
-        guard let text = sqlite3_value_text(value), let user = sqlite3_user_data(context) else {
+        guard let text = sqlite3_value_text(value), let connection = SQLiteConnection.calling(context) else {
             return sqlite3_result_null(context)
         }
-        // The connection registered itself and outlives its functions.
-        let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
         let bytes = UnsafeBufferPointer(start: text, count: Int(sqlite3_value_bytes(value)))
         do {
             sqlite3_result_int(context, try matcher.comparison.holds(utf8: bytes, connection.patternBudget) ? 1 : 0)

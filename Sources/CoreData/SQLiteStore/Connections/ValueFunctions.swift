@@ -32,12 +32,11 @@ enum ValueFunctions {
         }
         // Not deterministic: it reads files, whose bytes may change.
         add(SQLFunctionName.externalBytes, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY) { context, _, arguments in
-            guard let context, let user = sqlite3_user_data(context), let data = ValueFunctions.data(arguments?[0])
+            guard let context, let connection = SQLiteConnection.calling(context),
+                let data = ValueFunctions.data(arguments?[0])
             else {
                 return sqlite3_result_null(context)
             }
-            // The connection registered itself and outlives its functions.
-            let connection = Unmanaged<SQLiteConnection>.fromOpaque(user).takeUnretainedValue()
             do {
                 ValueFunctions.give(
                     try ExternalFiles.content(ofColumnValue: data, in: connection.externalFiles?.value), to: context)
@@ -50,7 +49,7 @@ enum ValueFunctions {
                 connection.handle, name, 1, pure, nil, nil,
                 { context, _, arguments in
                     guard let decimal = ValueFunctions.value(arguments?[0], .decimal) as? Decimal else { return }
-                    ValueFunctions.aggregation(context, creates: true)?.add(decimal)
+                    ValueFunctions.aggregation(context, creates: true)?.object.add(decimal)
                 }, finish, nil)
         }
         aggregate(SQLFunctionName.decimalSum) { context in ValueFunctions.finish(context, isExact: false) { $0.sum } }
@@ -175,15 +174,15 @@ enum ValueFunctions {
 
     /// Returns the state of an aggregation. SQLite gives each group of rows zeroed memory, which
     /// holds a pointer to it.
-    private static func aggregation(_ context: OpaquePointer?, creates: Bool) -> Aggregation? {
+    private static func aggregation(_ context: OpaquePointer?, creates: Bool) -> Retained<Aggregation>? {
         let size = creates ? Int32(MemoryLayout<UnsafeMutableRawPointer?>.size) : 0
         guard let memory = sqlite3_aggregate_context(context, size) else { return nil }
         let place = memory.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-        if let known = place.pointee { return Unmanaged<Aggregation>.fromOpaque(known).takeUnretainedValue() }
+        if let known = place.pointee { return Retained(pointer: known) }
         guard creates else { return nil }
-        let aggregation = Aggregation()
         // Released by `finish`, which SQLite calls for every group, after an error too.
-        place.pointee = Unmanaged.passRetained(aggregation).toOpaque()
+        let aggregation = Retained(Aggregation())
+        place.pointee = aggregation.pointer
         return aggregation
     }
 
@@ -191,7 +190,7 @@ enum ValueFunctions {
         guard let context, let aggregation = aggregation(context, creates: false) else {
             return sqlite3_result_null(context)
         }
-        defer { Unmanaged.passUnretained(aggregation).release() }
-        give(result(aggregation), to: context, isExact: isExact)
+        defer { aggregation.release() }
+        give(result(aggregation.object), to: context, isExact: isExact)
     }
 }

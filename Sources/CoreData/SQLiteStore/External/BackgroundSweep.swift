@@ -68,9 +68,9 @@ final class BackgroundSweep: Sendable {
             connection.handle, Self.stepsBetweenLooks,
             { context in
                 guard let context else { return 0 }
-                return Unmanaged<BackgroundSweep>.fromOpaque(context).takeUnretainedValue().isCancelled.load(
+                return Unretained<BackgroundSweep>(pointer: context).object.isCancelled.load(
                     ordering: .relaxed) ? 1 : 0
-            }, Unmanaged.passUnretained(self).toOpaque())
+            }, Unretained(self).pointer)
         defer { sqlite3_progress_handler(connection.handle, 0, nil, nil) }
         try superseded.files.whileLocked(waits: false) {
             let unnamed = try ExternalFileSweep(files: superseded.files, connection: connection).unnamedFiles()

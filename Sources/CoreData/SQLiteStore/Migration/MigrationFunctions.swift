@@ -20,10 +20,10 @@ final class MigrationFunctions {
             _ function: @escaping @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
         ) {
             // SQLite keeps one reference per function until it removes the function.
-            let reference = Unmanaged.passRetained(functions).toOpaque()
+            let reference = Retained(functions).pointer
             sqlite3_create_function_v2(
                 connection.handle, name, count, SQLITE_UTF8 | SQLITE_DIRECTONLY, reference, function, nil, nil,
-                { if let functions = $0 { Unmanaged<MigrationFunctions>.fromOpaque(functions).release() } })
+                { if let functions = $0 { Retained<MigrationFunctions>(pointer: functions).release() } })
         }
         add(SQLFunctionName.externalValue, 1) { context, _, arguments in
             MigrationFunctions.answer(context) { _ in
@@ -100,7 +100,7 @@ final class MigrationFunctions {
     private static func answer(_ context: OpaquePointer?, _ value: (MigrationFunctions) throws -> Data?) {
         guard let context, let user = sqlite3_user_data(context) else { return }
         // The connection retains it for as long as the function is registered.
-        let functions = Unmanaged<MigrationFunctions>.fromOpaque(user).takeUnretainedValue()
+        let functions = Retained<MigrationFunctions>(pointer: user).object
         let answer: Data?
         do { answer = try value(functions) } catch {
             // An error and not NULL: the value exists, and would be lost.
