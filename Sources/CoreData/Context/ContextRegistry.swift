@@ -2,9 +2,7 @@ import Foundation
 import Synchronization
 
 /// The registry of a context. It passes the requests of objects on to the context.
-final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
-    // Sendable: `ownInsertions` is used on the context's queue; all else is Sendable.
-
+final class ContextRegistry: ObjectRegistry {
     /// Not the context's own reference, which leads to it also once it has another registry.
     private let contextReference = BackReference<NSManagedObjectContext>()
     private let coordinatorReference: BackReference<NSPersistentStoreCoordinator>?
@@ -16,6 +14,7 @@ final class ContextRegistry: ObjectRegistry, @unchecked Sendable {
     }
 
     /// Rows that the context has inserted and saved to its parent, whose save reports them.
+    /// Used on the context's queue.
     private var ownInsertions: Set<Place> = []
 
     private var coordinator: NSPersistentStoreCoordinator? { coordinatorReference?.object }

@@ -3,9 +3,7 @@ import Synchronization
 
 /// Presents the records of an incremental store as rows: each request becomes a call of the store's
 /// class.
-final class IncrementalRows: SnapshotStore, @unchecked Sendable {
-    // Sendable: all properties are constants; the store's class guards its own state.
-
+final class IncrementalRows: SnapshotStore, Sendable {
     let rowCaches: [RowCache]
     private let layouts: ModelLayout
     private unowned let store: NSIncrementalStore

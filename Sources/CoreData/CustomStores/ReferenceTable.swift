@@ -6,9 +6,7 @@ import Synchronization
 ///
 /// Keys are unique within a root entity. A reference that is a positive whole number is its own key
 /// if that is free.
-final class ReferenceTable: @unchecked Sendable {
-    // Sendable: the maps are behind the mutex; reference objects are immutable values of the store.
-
+final class ReferenceTable: Sendable {
     private struct Maps {
         /// By layout index of the root entity.
         var keys: [Int: [AnyHashable: Int64]] = [:]
@@ -17,51 +15,46 @@ final class ReferenceTable: @unchecked Sendable {
         var last: [Int: Int64] = [:]
     }
 
-    private struct State: @unchecked Sendable {
-        // Sendable: only reached through the mutex.
-        var maps = Maps()
-    }
-
-    // Guards the maps.
-    private let state = Mutex(State())
+    // Guards the maps. Reference objects are immutable values of the store.
+    private let maps = Mutex(Maps())
 
     /// The key of a reference object; a new one if the reference object is not known yet.
     func key(for reference: Any, of entity: EntityLayout) -> Int64 {
         let hashable = Unchecked(Self.hashable(reference))
         let root = entity.rootIndex
-        return state.withLock { state in
+        return maps.withLock { maps in
             let reference = hashable.value
-            if let key = state.maps.keys[root]?[reference] { return key }
+            if let key = maps.keys[root]?[reference] { return key }
             var key = Self.wholeNumber(reference) ?? 0
             // A huge number would leave no keys above it.
-            if key <= 0 || key > Int64.max / 2 || state.maps.references[root]?[key] != nil {
-                key = (state.maps.last[root] ?? 0) + 1
+            if key <= 0 || key > Int64.max / 2 || maps.references[root]?[key] != nil {
+                key = (maps.last[root] ?? 0) + 1
             }
-            state.maps.last[root] = max(state.maps.last[root] ?? 0, key)
-            state.maps.keys[root, default: [:]][reference] = key
-            state.maps.references[root, default: [:]][key] = reference
-            state.maps.byText[root, default: [:]][LiteralText(Self.text(of: reference))] = reference
+            maps.last[root] = max(maps.last[root] ?? 0, key)
+            maps.keys[root, default: [:]][reference] = key
+            maps.references[root, default: [:]][key] = reference
+            maps.byText[root, default: [:]][LiteralText(Self.text(of: reference))] = reference
             return key
         }
     }
 
     func reference(for key: Int64, of entity: EntityLayout) -> Any? {
-        state.withLock { state in Unchecked(state.maps.references[entity.rootIndex]?[key]) }.value.map(Self.object)
+        maps.withLock { maps in Unchecked(maps.references[entity.rootIndex]?[key]) }.value.map(Self.object)
     }
 
     /// The key of the reference object with a text in a URI; nil for a text of another form.
     func key(forURIText uriText: String, of entity: EntityLayout) -> Int64? {
         guard uriText.hasPrefix("p"), uriText.count > 1 else { return nil }
         let text = String(uriText.dropFirst())
-        let known = state.withLock { state in Unchecked(state.maps.byText[entity.rootIndex]?[LiteralText(text)]) }.value
+        let known = maps.withLock { maps in Unchecked(maps.byText[entity.rootIndex]?[LiteralText(text)]) }.value
         if let known { return key(for: known, of: entity) }
         if let number = Int(text) { return key(for: number, of: entity) }
         return key(for: text, of: entity)
     }
 
     func uriText(for key: Int64, of entity: EntityLayout) -> String {
-        state.withLock { state in
-            "p" + (state.maps.references[entity.rootIndex]?[key].map(Self.text) ?? String(key))
+        maps.withLock { maps in
+            "p" + (maps.references[entity.rootIndex]?[key].map(Self.text) ?? String(key))
         }
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import Synchronization
 
 /// The part of an atomic store that writes a save before its rows count as saved.
-protocol MemoryRowsWriter: AnyObject {
+protocol MemoryRowsWriter: AnyObject, Sendable {
     /// - Throws: when the changes cannot be written; the rows then stay as they were.
     func write(_ batch: SaveBatch) throws
 
@@ -13,9 +13,7 @@ protocol MemoryRowsWriter: AnyObject {
 /// The rows of `NSAtomicStore` and `InMemoryStore`, and their interface to contexts.
 ///
 /// A fetch looks at each row of its entities: O(rows) with a predicate. Reading by key is O(1).
-final class MemoryRows: SnapshotStore, @unchecked Sendable {
-    // Sendable: the mutex guards the tables; everything else is constant or guarded by `saving`.
-
+final class MemoryRows: SnapshotStore, Sendable {
     let rowCaches: [RowCache]
     private let layouts: ModelLayout
     // Guards the tables. Never held while code of the program runs.

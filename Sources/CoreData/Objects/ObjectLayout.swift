@@ -1,9 +1,7 @@
 import Foundation
 
 /// The parts of an entity's layout that objects need.
-final class ObjectLayout: @unchecked Sendable {
-    // Sendable: all properties are constants, except the accessor tables, which are atomic.
-
+final class ObjectLayout: Sendable {
     // unowned(unsafe): the model's layouts own both.
     unowned(unsafe) let layout: EntityLayout
     let managedObjectClass: NSManagedObject.Type

@@ -34,9 +34,7 @@ package struct BatchOutcome {
 }
 
 /// The refusal of a batch because two rows would have the same unique values. Nothing was written.
-package struct UniquenessFailure: Error, @unchecked Sendable {
-    // Sendable: thrown by a store and caught by the context that called it, on one thread.
-
+package struct UniquenessFailure: Error {
     /// The attribute names of the first constraint that fails, and the values in the store's form.
     ///
     /// `.null` represents an unknown value, as nil never conflicts.

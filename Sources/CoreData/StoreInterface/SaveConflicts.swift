@@ -2,9 +2,7 @@
 ///
 /// Another context or process changed the rows, or a uniqueness constraint would be violated.
 /// Nothing was written.
-package struct SaveConflicts: Error, @unchecked Sendable {
-    // Sendable: thrown by a store and caught by the context that called it, on one thread.
-
+package struct SaveConflicts: Error {
     /// A change that conflicts with the current row.
     ///
     /// An update, delete or version check whose row now has another version, or an insert whose key

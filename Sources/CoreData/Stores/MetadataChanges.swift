@@ -6,8 +6,9 @@ import Synchronization
 /// They are the entries that the program has set or removed since the last read, and the entries
 /// that the coordinator has added.
 package final class MetadataChanges: Sendable {
-    private struct State: @unchecked Sendable {
-        // Sendable: only reached through the mutex. Metadata values are property list values.
+    private struct State {
+        // All values are property list values, which do not change.
+
         /// The metadata as last read from the store or written to it.
         var stored: [String: Any] = [:]
         /// The metadata as set in this process.
@@ -45,19 +46,19 @@ package final class MetadataChanges: Sendable {
             let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
             let changed = keys.filter { !SameValues.areSame(state.held[$0], state.stored[$0]) }
             return Unwritten(
-                values: state.held.filter { changed.contains($0.key) },
+                values: Unchecked(state.held.filter { changed.contains($0.key) }),
                 removed: changed.filter { state.held[$0] == nil })
         }
     }
 
-    package struct Unwritten: @unchecked Sendable {
-        // Sendable: metadata values are property list values.
-        fileprivate let values: [String: Any]
+    package struct Unwritten: Sendable {
+        /// Property list values, which do not change.
+        fileprivate let values: Unchecked<[String: Any]>
         fileprivate let removed: Set<String>
 
         /// Returns other metadata with the same changes applied.
         package func added(to metadata: [String: Any]) -> [String: Any] {
-            metadata.filter { !removed.contains($0.key) }.merging(values) { _, changed in changed }
+            metadata.filter { !removed.contains($0.key) }.merging(values.value) { _, changed in changed }
         }
     }
 

@@ -14,9 +14,7 @@ import Foundation
 /// let text = item.objectID.uriRepresentation().absoluteString
 /// let objectID = coordinator.managedObjectID(forURIRepresentation: URL(string: text)!)
 /// ```
-public final class NSManagedObjectID: NSObject, NSCopying, @unchecked Sendable {
-    // Sendable: all properties are constants; the store is held weakly through a Sendable box.
-
+public final class NSManagedObjectID: NSObject, NSCopying, Sendable {
     enum Identity: Hashable {
         case permanent(StoreToken, table: Int, key: Int64)
         case temporary(UUID, serial: Int64)

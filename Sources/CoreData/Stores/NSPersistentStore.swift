@@ -15,10 +15,10 @@ import Synchronization
 open class NSPersistentStore: NSObject, @unchecked Sendable {
     // Sendable: mutable state lies behind the mutex; subclasses guard their own.
 
-    private struct State: @unchecked Sendable {
-        // Sendable: only reached through the mutex. Metadata values are property list values.
+    private struct State {
         var url: URL?
         var identifier: String?
+        /// Its values are property list values, which do not change.
         var metadata: [String: Any] = [:]
         var isReadOnly = false
         /// Option values are property list values or immutable objects.

@@ -10,15 +10,11 @@ protocol UndoEvents {
 /// a run loop, in `dispatchMain()` and in an asynchronous main program. Other threads have no
 /// events.
 struct MainQueueEvents: UndoEvents {
-    /// A function that is received and called on the main queue.
-    private struct OnMainQueue: @unchecked Sendable {
-        let body: () -> Void
-    }
-
     func afterEvent(_ body: @escaping () -> Void) -> Bool {
         guard MainQueue.isCurrent else { return false }
-        let call = OnMainQueue(body: body)
-        DispatchQueue.main.async { call.body() }
+        // The function is received and called on the main queue.
+        let call = Unchecked(body)
+        DispatchQueue.main.async { call.value() }
         return true
     }
 }

@@ -7,12 +7,10 @@ import Synchronization
 /// Each transaction sends its number. The last number is looked up after each connect, and where
 /// notifications do not arrive. So nothing is missed, though one call may report several
 /// transactions.
-final class PostgreSQLListener: @unchecked Sendable {
-    // Sendable: constants, and a state behind a mutex. Only the thread uses the connection, except
-    // for `cancel()`.
-
+final class PostgreSQLListener: Sendable {
     private struct State: @unchecked Sendable {
-        // Sendable: only reached through the mutex.
+        // Sendable: only reached through the mutex. Only the thread uses the connection, except for
+        // `cancel()`.
         var isEnded = false
         var wire: (any DatabaseWire)?
     }

@@ -1,8 +1,6 @@
 /// A typed request that is resolved later in a context.
 @usableFromInline
-struct QueryRequest<Object: NSManagedObject>: @unchecked Sendable {
-    // Sendable: the predicate and descriptors were created for this request and are never changed.
-
+struct QueryRequest<Object: NSManagedObject>: Sendable {
     private let parts: Result<(predicate: NSPredicate?, order: [NSSortDescriptor]), any Error>
     private let limit: Int?
     private let offset: Int

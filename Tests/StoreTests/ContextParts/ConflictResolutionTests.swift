@@ -16,7 +16,7 @@ struct ConflictResolutionTests {
     ) throws {
         stack.context.mergePolicy = policy
         stack.context.processPendingChanges()
-        let found = StoreConflicts(store: stack.store, batch: batch, conflicts: conflicts)
+        let found = StoreConflicts(store: stack.store, batch: Unchecked(batch), conflicts: conflicts)
         try ConflictResolution(found, after: PastConflicts(drawnIn: []), in: stack.context).resolve()
     }
 

@@ -22,8 +22,10 @@ extension NSManagedObjectContext: CoordinatorClient {
         if isOnQueue {
             followRemovedStores()
         } else {
+            // The block only compares it.
+            let registry = Unchecked(registry)
             gate.async { [reference] in
-                guard let self = reference.object, self.registry === registry else { return }
+                guard let self = reference.object, self.registry === registry.value else { return }
                 CurrentContext.run(in: self) { _ = self.followRemovedStores() }
             }
         }

@@ -18,26 +18,25 @@ extension NotificationCenter {
     }
 
     /// Notifications of one name. Those posted while no loop waits are kept for the next iteration.
-    public final class Notifications: AsyncSequence, @unchecked Sendable {
-        // Sendable: constants; the center may be used on any thread, and the object is only
-        // compared.
+    public final class Notifications: AsyncSequence, Sendable {
         public typealias Element = Notification
 
         private let center: NotificationCenter
         private let name: Notification.Name
-        private let object: AnyObject?
+        /// Only compared.
+        private let object: Unchecked<AnyObject?>
 
         fileprivate init(center: NotificationCenter, name: Notification.Name, object: AnyObject?) {
             self.center = center
             self.name = name
-            self.object = object
+            self.object = Unchecked(object)
         }
 
         /// Observes the center as long as it lives.
         public func makeAsyncIterator() -> Iterator {
             let (stream, continuation) = AsyncStream<Unchecked<Notification>>.makeStream()
             // A notification passes from the thread that posts it to the one that waits.
-            let token = center.addObserver(forName: name, object: object, queue: nil) {
+            let token = center.addObserver(forName: name, object: object.value, queue: nil) {
                 continuation.yield(Unchecked($0))
             }
             let observation = Unchecked((center: center, token: token))

@@ -1,8 +1,9 @@
 /// The requests of one fetch to the stores, and the work that remains on their answers.
-struct FetchPlan: @unchecked Sendable {
-    // Sendable: the stores and their rows are. The request is a value that is only read, as is the
-    // overlay, whose objects are only counted on other threads. Stores that look at the fetch's
-    // context are not asked on other threads.
+///
+/// Another thread may ask for the answers. The request is a value that is only read, as is the
+/// overlay, whose objects are only counted there. Stores that look at the fetch's context are not
+/// asked on other threads.
+struct FetchPlan {
     let request: ResolvedRequest
     /// The fetch that each store executes, before the overlay changes it.
     var asked: StoreFetch

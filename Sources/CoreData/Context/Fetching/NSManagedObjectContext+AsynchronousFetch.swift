@@ -25,9 +25,9 @@ extension NSManagedObjectContext {
             }
             return
         }
-        let plan: FetchPlan
+        let plan: Unchecked<FetchPlan>
         do {
-            plan = try FetchExecutor(request, resolved, in: self).plan()
+            plan = Unchecked(try FetchExecutor(request, resolved, in: self).plan())
         } catch {
             // The unsaved objects raise the error that a store would have raised.
             gate.async { [self] in complete(result) { throw error } }
@@ -36,15 +36,15 @@ extension NSManagedObjectContext {
         let takenOver = takenOverCount
         DispatchQueue.global(qos: .userInitiated).async { [self] in
             // Passed to the queue, and not used here again.
-            let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try plan.answers() })
+            let answers = Unchecked(Swift.Result { result.isCancelled ? [] : try plan.value.answers() })
             gate.async { [self] in
                 complete(result) {
                     let answers = try answers.value.get()
                     processChanges(includedIn: handedOver.value)
                     // Changes made or merged meanwhile may need rows that were not read.
-                    let executor = FetchExecutor(handedOver.value, plan.request, in: self)
+                    let executor = FetchExecutor(handedOver.value, plan.value.request, in: self)
                     let now = try executor.plan()
-                    guard takenOver == takenOverCount, now.asksForTheSame(as: plan) else {
+                    guard takenOver == takenOverCount, now.asksForTheSame(as: plan.value) else {
                         return try fetch(handedOver.value)
                     }
                     return try asOperation { try executor.results(from: answers, now) }

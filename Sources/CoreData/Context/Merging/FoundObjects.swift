@@ -2,10 +2,9 @@
 ///
 /// They are looked up on the thread that has saved, so that the context's queue only has to adopt
 /// the rows.
-final class FoundObjects: @unchecked Sendable {
-    // Sendable: constants. The look-up only counts references to the objects, under the registry's
-    // lock. The context's queue alone uses the objects. Rows do not change, and their pages are
-    // kept here.
+final class FoundObjects {
+    // The look-up only counts references to the objects, under the registry's lock. The context's
+    // queue alone uses the objects. Rows do not change, and their pages are kept here.
 
     let objects: ContiguousArray<NSManagedObject>
     /// The index among the rows of each object.

@@ -5,9 +5,8 @@ import Foundation
 /// All work runs on the parent's queue, while the child's thread waits. Objects that the parent has
 /// not saved have negative keys (see `TemporaryIdentities`). Where the parent has nothing unsaved,
 /// its own row source answers.
-final class ParentRows: RowSource, @unchecked Sendable {
-    // Sendable: all properties are constants. Both contexts are used on the parent's queue only
-    // while the child's thread waits for it.
+final class ParentRows: RowSource, Sendable {
+    // Both contexts are used on the parent's queue only while the child's thread waits for it.
 
     let parent: NSManagedObjectContext
     /// The child, which owns this.

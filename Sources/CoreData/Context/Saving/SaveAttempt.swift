@@ -144,9 +144,9 @@ struct SaveAttempt {
     }
 
     /// The error that kept a store from being saved, other than conflicts.
-    private struct StoreFailure: Error, @unchecked Sendable {
-        // Sendable: thrown and caught within one call of the context.
-        let target: Target
+    private struct StoreFailure: Error {
+        /// Thrown and caught within one call of the context.
+        let target: Unchecked<Target>
         let error: any Error
     }
 
@@ -158,11 +158,12 @@ struct SaveAttempt {
         } catch let found as StoreConflicts {
             if written.stores.isEmpty { throw found }
             throw incomplete(
-                written, failed: found.store, found.batch, reason: "it reported conflicts with other writers")
+                written, failed: found.store, found.batch.value, reason: "it reported conflicts with other writers")
         } catch let failure as StoreFailure {
             if written.stores.isEmpty { throw failure.error }
             throw incomplete(
-                written, failed: failure.target.store, failure.target.batch, reason: failure.error.localizedDescription)
+                written, failed: failure.target.value.store, failure.target.value.batch,
+                reason: failure.error.localizedDescription)
         }
         return written
     }
@@ -228,10 +229,10 @@ struct SaveAttempt {
                 : try target.rows.save(target.batch.batch) { try save(targets.dropLast(), &written) }
             written.stores.append((target.store, target.batch, outcome))
         } catch let conflicts as SaveConflicts {
-            throw StoreConflicts(store: target.store, batch: target.batch, conflicts: conflicts)
+            throw StoreConflicts(store: target.store, batch: Unchecked(target.batch), conflicts: conflicts)
         } catch {
             if error is StoreConflicts || error is StoreFailure { throw error }
-            throw StoreFailure(target: target, error: error)
+            throw StoreFailure(target: Unchecked(target), error: error)
         }
     }
 

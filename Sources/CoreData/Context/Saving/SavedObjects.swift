@@ -43,9 +43,9 @@ final class ObjectBatch {
 }
 
 /// Conflicts of one store with the objects they concern.
-struct StoreConflicts: Error, @unchecked Sendable {
-    // Sendable: thrown and caught within one save, on one thread.
+struct StoreConflicts: Error {
     let store: NSPersistentStore
-    let batch: ObjectBatch
+    /// Thrown and caught within one save, on one thread.
+    let batch: Unchecked<ObjectBatch>
     let conflicts: SaveConflicts
 }

@@ -21,8 +21,8 @@ final class UnfairLock: Sendable {
 ///
 /// Objects made by a fetch wait in a list until the first look-up in their table. Most are never
 /// looked up, and an object that is released before leaves the list in constant time.
-class IdentityMap: @unchecked Sendable {
-    // Sendable: the lock guards `state`. `adoptedKeyCount` is atomic.
+class IdentityMap {
+    // The lock guards `state`. `adoptedKeyCount` is atomic.
 
     /// A table in a box, so that a dictionary can hold it.
     final class TableBox {

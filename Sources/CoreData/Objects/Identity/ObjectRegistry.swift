@@ -1,6 +1,6 @@
 /// The identity map of one context, and what its objects ask of the context.
-class ObjectRegistry: IdentityMap, @unchecked Sendable {
-    // Sendable: the settings are used on the context's queue.
+class ObjectRegistry: IdentityMap {
+    // The settings are used on the context's queue.
 
     /// Whether the context's staleness interval limits how long rows are valid.
     @exclusivity(unchecked) final var checksAge = false

@@ -98,15 +98,15 @@ final class KeyPathProbe {
     ///
     /// Cost: some microseconds the first time, then a look-up.
     static func name(of keyPath: AnyKeyPath, in objectClass: NSManagedObject.Type) -> String? {
-        let key = CacheKey(keyPath: keyPath, objectClass: ObjectIdentifier(objectClass))
-        if let known = names.withLock({ $0[key] }) { return known.isEmpty ? nil : known }
+        // Key paths are immutable, and compared with the values they capture.
+        let key = Unchecked(CacheKey(keyPath: keyPath, objectClass: ObjectIdentifier(objectClass)))
+        if let known = names.withLock({ $0[key.value] }) { return known.isEmpty ? nil : known }
         let name = findName(of: keyPath, in: objectClass)
-        names.withLock { $0[key] = name ?? "" }
+        names.withLock { $0[key.value] = name ?? "" }
         return name
     }
 
-    private struct CacheKey: Hashable, @unchecked Sendable {
-        // Sendable: key paths are immutable, and compared with the values they capture.
+    private struct CacheKey: Hashable {
         let keyPath: AnyKeyPath
         let objectClass: ObjectIdentifier
     }
@@ -172,8 +172,7 @@ final class KeyPathProbe {
     }
 }
 
-private final class ProbeModel: @unchecked Sendable {
-    // Sendable: made once, frozen, then only read.
+private final class ProbeModel: Sendable {
     static let shared = ProbeModel()
     let model = NSManagedObjectModel()
     /// An entity without properties, so that every accessor asks for an undeclared one.

@@ -196,7 +196,7 @@ package final class RowCache: Sendable {
 
     // The lock guards the table; the pointers in it are valid because a page removes its rows under
     // the same lock before it frees them.
-    private let table: Mutex<SendableTable>
+    private let table: Mutex<GuardedTable>
     /// Whether the later one of two versions of a row has the higher number.
     let ordersVersions: Bool
 
@@ -204,11 +204,10 @@ package final class RowCache: Sendable {
     ///   number. Otherwise the version that is published last counts.
     package init(ordersVersions: Bool = true) {
         self.ordersVersions = ordersVersions
-        table = Mutex(SendableTable(Table(capacity: 64, ordersVersions: ordersVersions)))
+        table = Mutex(GuardedTable(Table(capacity: 64, ordersVersions: ordersVersions)))
     }
 
-    private struct SendableTable: ~Copyable, @unchecked Sendable {
-        // Sendable: only reached through the mutex above.
+    private struct GuardedTable: ~Copyable {
         var table: Table
         /// Grows when a save publishes rows and when a row is removed.
         var generation = 0

@@ -78,15 +78,16 @@ package final class ModelLayout: @unchecked Sendable {
                 }
                 let inverse = relationship?.inverseRelationship
                 let isElement = source.property !== source.declared
+                var composite: CompositeLayout?
+                if !source.declared.isTransient, let attribute = source.property as? NSCompositeAttributeDescription {
+                    composite = CompositeLayout(attribute, path: source.name) { slotNumbers[index][$0] }
+                    hasComposites = true
+                }
                 let made = PropertySlot(
-                    index: slot, source: source,
+                    index: slot, source: source, composite: composite,
                     compositeSlot: isElement ? slotNumbers[index][source.declared.name] ?? -1 : -1,
                     entityWord: entityWord, destinationIndex: destination,
                     inverseSlot: inverse.flatMap { destination >= 0 ? slotNumbers[destination][$0.name] : nil } ?? -1)
-                if !source.declared.isTransient, let composite = source.property as? NSCompositeAttributeDescription {
-                    made.composite = CompositeLayout(composite, path: source.name) { slotNumbers[index][$0] }
-                    hasComposites = true
-                }
                 slots.append(made)
             }
             let layout = EntityLayout(

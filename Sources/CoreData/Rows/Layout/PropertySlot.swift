@@ -3,9 +3,9 @@ import Foundation
 /// One property of an entity, resolved to a fixed slot.
 ///
 /// A class, so that code that often reads a slot shares one object instead of copying its parts.
-package final class PropertySlot: @unchecked Sendable {
-    // Sendable: all properties are constants. Descriptions are frozen before layouts are made, and
-    // the layouts keep the model that owns them alive.
+package final class PropertySlot: Sendable {
+    // The descriptions are frozen before layouts are made, and the layouts keep the model that owns
+    // them alive.
 
     package let index: Int
     /// The property's name; for an element of a composite attribute, its path.
@@ -37,17 +37,19 @@ package final class PropertySlot: @unchecked Sendable {
     /// Slot of the composite attribute that contains this element; -1 for a property of the entity.
     let compositeSlot: Int
     /// The slots of the elements, for a stored composite attribute.
-    var composite: CompositeLayout?
+    let composite: CompositeLayout?
     unowned(unsafe) let relationship: NSRelationshipDescription?
     unowned(unsafe) let attribute: NSAttributeDescription?
     package let isDerived: Bool
     let isJSON: Bool
 
     init(
-        index: Int, source: SlotSource, compositeSlot: Int, entityWord: Int, destinationIndex: Int, inverseSlot: Int
+        index: Int, source: SlotSource, composite: CompositeLayout?, compositeSlot: Int, entityWord: Int,
+        destinationIndex: Int, inverseSlot: Int
     ) {
         let property = source.property
         self.index = index
+        self.composite = composite
         self.compositeSlot = compositeSlot
         declared = source.declared
         kind = source.kind

@@ -5,11 +5,11 @@ import Foundation
 extension ConflictResolution {
     func resolve(_ violation: SaveConflicts.ConstraintViolation, _ type: NSMergePolicyType) {
         // Other conflicts may have changed new objects into updated ones, or removed them.
-        let inserts = violation.inserts.map { found.batch.inserted[$0] }
+        let inserts = violation.inserts.map { found.batch.value.inserted[$0] }
         // An object that replaces its deleted row keeps its identity, like a changed one.
         let (replacements, insertedObjects) = split(inserts.filter { $0.flags.contains(.inserted) })
         let updatedObjects =
-            violation.updates.map { found.batch.updated[$0] } + replacements
+            violation.updates.map { found.batch.value.updated[$0] } + replacements
             + inserts.filter { $0.flags.contains(.updated) }
         let objectWins = type == .mergeByPropertyObjectTrumpMergePolicyType || type == .overwriteMergePolicyType
         guard let existing = violation.existing else {

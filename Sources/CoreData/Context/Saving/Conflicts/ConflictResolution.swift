@@ -59,17 +59,17 @@ struct ConflictResolution {
             for conflict in constraintConflicts { conflict.resolution = nil }
         }
         for conflict in found.conflicts.rows {
-            if conflict.change == .insert, found.batch.inserted[conflict.index].extras?.deletedRow == nil {
+            if conflict.change == .insert, found.batch.value.inserted[conflict.index].extras?.deletedRow == nil {
                 // Another writer used the key without reserving it: its row is unrelated.
-                giveUpKey(found.batch.inserted[conflict.index])
+                giveUpKey(found.batch.value.inserted[conflict.index])
                 continue
             }
             let object =
                 switch conflict.change {
-                case .insert: found.batch.inserted[conflict.index]
-                case .update: found.batch.updated[conflict.index]
-                case .delete: found.batch.deleted[conflict.index]
-                case .check: found.batch.checked[conflict.index]
+                case .insert: found.batch.value.inserted[conflict.index]
+                case .update: found.batch.value.updated[conflict.index]
+                case .delete: found.batch.value.deleted[conflict.index]
+                case .check: found.batch.value.checked[conflict.index]
                 }
             let described = mergeConflict(conflict, object, found.store)
             described.resolution = { type in resolve(object, conflict, type) }
@@ -166,7 +166,8 @@ struct ConflictResolution {
         -> NSConstraintConflict
     {
         let objects =
-            violation.inserts.map { found.batch.inserted[$0] } + violation.updates.map { found.batch.updated[$0] }
+            violation.inserts.map { found.batch.value.inserted[$0] }
+            + violation.updates.map { found.batch.value.updated[$0] }
         var databaseObject: NSManagedObject?
         if let existing = violation.existing, let modelLayout = context.modelLayout,
             let store = context.registry.store(number: found.store.number)

@@ -2,9 +2,7 @@
 ///
 /// The context is read on its queue, and the stores on another, so that reading does not block a
 /// main-queue context.
-package struct HeldRows: @unchecked Sendable {
-    // Sendable: snapshots are immutable; all threads share layouts and row sources.
-
+package struct HeldRows: Sendable {
     private struct Row {
         let key: Int64
         let layout: EntityLayout
