@@ -96,7 +96,7 @@ struct OpenStore {
 
     @discardableResult
     func insert(_ entity: String, _ values: [String: StoredValue]) throws -> Snapshot {
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.inserts = [change(entity, try store.reserveKeys(1, for: layout(entity)), values)]
         return try #require(firstSnapshot(try store.save(batch).inserted))
     }

@@ -113,7 +113,7 @@ struct StoreCopy {
     }
 
     private func batch(_ rows: [Snapshot], _ layout: EntityLayout, _ newKeys: NewKeys) -> SaveBatch {
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         for row in rows {
             guard let key = newKeys[MovedRows.FormerKey(root: layout.rootIndex, key: row.key)]?.key else { continue }
             let values = RowValues.make(slotCount: layout.slots.count)
@@ -135,7 +135,7 @@ struct StoreCopy {
         for slot in table.layout.slots where needsOwnCopy(slot) {
             for start in stride(from: 0, to: table.keys.count, by: Self.blockSize) {
                 let range = start..<min(start + Self.blockSize, table.keys.count)
-                let batch = SaveBatch()
+                var batch = SaveBatch()
                 for (index, references) in zip(
                     range, try related(to: Array(table.keys[range]), slot, table.layout, newKeys))
                 where !references.isEmpty {

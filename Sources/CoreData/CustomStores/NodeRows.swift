@@ -4,7 +4,7 @@ import Foundation
 enum NodeRows {
     /// The rows of freshly loaded nodes, as one save.
     static func batch(from nodes: Set<NSAtomicStoreCacheNode>) throws -> SaveBatch {
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         for node in nodes {
             guard let key = node.objectID.key else { continue }
             let layout = node.objectID.layout

@@ -178,7 +178,7 @@ private struct MemoryInsertion {
     }
 
     func batch(firstKey: Int64) -> SaveBatch {
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         for (index, row) in new.enumerated() {
             var change = RowChange(layout: layout, key: firstKey + Int64(index), base: nil, values: row.values)
             change.insertedVersion = row.version
@@ -219,7 +219,7 @@ private struct MemoryUpdate {
     }
 
     func run() throws -> (SaveBatch, BatchOutcome) {
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         var outcome = BatchOutcome()
         guard case .rows(let rows) = try MemoryFetch(plan: update.rows, tables: tables, store: store).run() else {
             return (batch, outcome)
@@ -274,7 +274,7 @@ private struct MemoryDeletion {
     private var doomed: [RowReference: Bool] = [:]
     private var changed: [RowReference: RowValues] = [:]
     private var touched: Set<RowReference> = []
-    let batch = SaveBatch()
+    private(set) var batch = SaveBatch()
     private(set) var outcome = BatchOutcome()
 
     init(_ deletion: RowDeletion, _ tables: MemoryTables) {

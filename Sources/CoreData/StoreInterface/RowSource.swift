@@ -145,7 +145,7 @@ extension RowSource {
     }
 
     package func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
-        let all = SaveBatch()
+        var all = SaveBatch()
         try body { block in
             all.inserts += block.inserts
             all.relationshipChanges += block.relationshipChanges

@@ -48,22 +48,22 @@ package struct RelationshipChange {
     package var order: [RowReference]?
 }
 
-/// All changes of one save to one store.
-///
-/// The context that saves fills it and the store reads it. Nothing keeps it, so both may change it.
-package final class SaveBatch {
-    @exclusivity(unchecked) package var inserts: [RowChange] = []
-    @exclusivity(unchecked) package var updates: [RowChange] = []
-    @exclusivity(unchecked) package var deletes: [RowChange] = []
+/// All changes of one save to one store. The context that saves fills it and the store reads it.
+package struct SaveBatch {
+    package var inserts: [RowChange] = []
+    package var updates: [RowChange] = []
+    package var deletes: [RowChange] = []
     /// Unchanged rows whose version must still be the same (`detectConflicts(for:)`).
     package var versionChecks: [RowChange] = []
-    @exclusivity(unchecked) package var relationshipChanges: [RelationshipChange] = []
+    package var relationshipChanges: [RelationshipChange] = []
     /// The context's name and transaction author, for persistent history.
     package var contextName: String?
     package var transactionAuthor: String?
     /// The origin of the save, for stores that need it (`RowSource.needsObjects`); opaque to all
     /// others.
     var origin: AnyObject?
+
+    package init() {}
 
     var isEmpty: Bool {
         inserts.isEmpty && updates.isEmpty && deletes.isEmpty && versionChecks.isEmpty && relationshipChanges.isEmpty

@@ -64,7 +64,7 @@ struct WitnessTests {
         let layout = try #require(backend.mapping.layouts.layouts.first { $0.name == "Tag" })
         let change = RowChange(layout: layout, key: 2, base: nil, values: nil)
         for place in 0..<3 {
-            let batch = SaveBatch()
+            var batch = SaveBatch()
             if place == 0 {
                 batch.inserts = [change]
             } else if place == 1 {

@@ -85,9 +85,9 @@ struct RecordedStore {
     }
 
     /// Saves what `fill` puts into a batch, under a title; a refusal is written down too.
-    func save(_ title: String, _ fill: (SaveBatch) throws -> Void) rethrows {
-        let batch = SaveBatch()
-        try fill(batch)
+    func save(_ title: String, _ fill: (inout SaveBatch) throws -> Void) rethrows {
+        var batch = SaveBatch()
+        try fill(&batch)
         recorder.note(title)
         do { _ = try store.save(batch) } catch { recorder.note("refused") }
     }

@@ -26,7 +26,7 @@ struct ConflictResolutionTests {
         let author = try stack.author(7, "Ann", born: 1971)
         author.name = "Anna"
         let current = try stack.rows.row("Author", 7, version: 5, ["name": .string("Anne"), "born": .integer(1972)])
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.updated = [author]
         try resolve(SaveConflicts(rows: [.init(change: .update, index: 0, current: current)]), batch, stack, policy)
         return author
@@ -51,7 +51,7 @@ struct ConflictResolutionTests {
         let author = try stack.author(7, "Ann", born: 1971)
         author.name = "Anna"
         let current = try stack.rows.row("Author", 7, version: 5, ["name": .string("Anne"), "born": .integer(1972)])
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.updated = [author]
         let conflicts = SaveConflicts(rows: [.init(change: .update, index: 0, current: current)])
         let error = try #require(errorThrown { try resolve(conflicts, batch, stack, .error) })
@@ -70,7 +70,7 @@ struct ConflictResolutionTests {
         let stack = try ScriptedStack()
         let author = try stack.author(7, "Ann", born: 1971)
         author.name = "Anna"
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.updated = [author]
         stack.rows.rows = []
         try resolve(SaveConflicts(rows: [.init(change: .update, index: 0, current: nil)]), batch, stack, policy)
@@ -91,7 +91,7 @@ struct ConflictResolutionTests {
         author.name = "Anna"
         stack.context.delete(author)
         let current = try stack.rows.row("Author", 7, version: 5, ["name": .string("Anne"), "born": .integer(1972)])
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.deleted = [author]
         try resolve(SaveConflicts(rows: [.init(change: .delete, index: 0, current: current)]), batch, stack, policy)
         #expect(author.committedRow?.rowVersion == 5)
@@ -110,7 +110,7 @@ struct ConflictResolutionTests {
         let stack = try ScriptedStack()
         let author = try stack.author(7, "Ann", born: 1971)
         let current = try stack.rows.row("Author", 7, version: 5, ["name": .string("Anne")])
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.checked = [author]
         try resolve(
             SaveConflicts(rows: [.init(change: .check, index: 0, current: current)]), batch, stack,
@@ -125,7 +125,7 @@ struct ConflictResolutionTests {
         try KeyAssignment(stack.coordinator, stack.context).assign(to: [author])
         #expect(author.key == 100)
         let current = try stack.rows.row("Author", 100, ["name": .string("somebody's")])
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.inserted = [author]
         // It is no conflict that a policy would have to settle.
         try resolve(SaveConflicts(rows: [.init(change: .insert, index: 0, current: current)]), batch, stack, .error)
@@ -143,7 +143,7 @@ struct ConflictResolutionTests {
         try KeyAssignment(stack.coordinator, stack.context).assign(to: [author])
         let existing = try stack.rows.row("Author", 7, version: 3, ["name": .string("Ann"), "born": .integer(1900)])
         stack.rows.rows = [existing]
-        let batch = ObjectBatch()
+        var batch = ObjectBatch()
         batch.inserted = [author]
         let violation = SaveConflicts.ConstraintViolation(
             constraint: ["name"], values: [.string("Ann")], layout: author.layout, existing: existing, inserts: [0],

@@ -124,7 +124,7 @@ struct SupersededFileTests {
         let (one, two) = (UUID(), UUID())
         let first = try open.insert("Employee", ["badge": .uuid(one)])
         let second = try open.insert("Employee", ["badge": .uuid(two)])
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         let photo = Data(repeating: 3, count: 200_000)
         // Each waits for the other's badge, so that the updates are tried more than once.
         batch.updates = [

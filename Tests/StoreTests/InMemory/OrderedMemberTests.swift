@@ -28,7 +28,7 @@ struct OrderedMemberTests {
         for (source, store) in sources.enumerated() {
             let layout = try layout(entity, source)
             let first = try store.reserveKeys(count, for: layout)
-            let batch = SaveBatch()
+            var batch = SaveBatch()
             batch.inserts = (0..<Int64(count)).map {
                 RowChange(
                     layout: layout, key: first + $0, base: nil, values: RowValues.make(slotCount: layout.slots.count))
@@ -52,7 +52,7 @@ struct OrderedMemberTests {
         for (source, store) in sources.enumerated() {
             let (task, employee) = (try layout("Task", source), try layout("Employee", source))
             let slot = try #require(task.slotByName["owner"])
-            let batch = SaveBatch()
+            var batch = SaveBatch()
             for (key, owner) in change.owners.sorted(by: { $0.key < $1.key }) {
                 let read = try store.readRows([key], of: task)
                 let base = try #require(read.rows.first.map(Snapshot.init(retaining:)))

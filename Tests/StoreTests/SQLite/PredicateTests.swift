@@ -39,7 +39,7 @@ struct PredicateTests {
         _ = try add("Employee", nil, nil, nil)
         let red = try open.insert("Tag", ["name": .string("red")])
         let blue = try open.insert("Tag", ["name": .string("blue")])
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         let layout = open.layout("Employee")
         func tags(_ owner: Snapshot, _ added: [Snapshot]) -> RelationshipChange {
             RelationshipChange(

@@ -20,7 +20,7 @@ struct SavingTests {
     @Test func theVersionOfARowGrowsByOneWithEachSave() throws {
         let inserted = try open.insert("Employee", ["name": .string("Anna"), "age": .integer(30)])
         #expect(inserted.version == 1)
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.updates = [open.change("Employee", inserted.key, ["age": .integer(31)], base: inserted)]
         let updated = try #require(open.firstSnapshot(try open.store.save(batch).updated))
         #expect(updated.version == 2)
@@ -32,7 +32,7 @@ struct SavingTests {
         let first = try open.insert("Employee", ["name": .string("Anna")])
         let second = try open.insert("Employee", ["name": .string("Bob")])
         raw.execute("UPDATE ZEMPLOYEE SET Z_OPT = 7, ZNAME = 'changed' WHERE Z_PK = \(second.key)")
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.updates = [
             open.change("Employee", first.key, ["name": .string("x")], base: first),
             open.change("Employee", second.key, ["name": .string("y")], base: second),
@@ -48,7 +48,7 @@ struct SavingTests {
     @Test func aDeletedRowIsAConflictWithoutACurrentRow() throws {
         let row = try open.insert("Tag", ["name": .string("red")])
         raw.execute("DELETE FROM ZTAG")
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.deletes = [open.change("Tag", row.key, [:], base: row)]
         let conflicts = #expect(throws: SaveConflicts.self) { try open.store.save(batch) }
         #expect(conflicts?.rows.count == 1)
@@ -58,7 +58,7 @@ struct SavingTests {
     @Test func aSecondRowWithTheValuesOfAConstraintIsAViolation() throws {
         let badge = UUID()
         let row = try open.insert("Employee", ["badge": .uuid(badge)])
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.inserts = [
             open.change("Manager", try open.store.reserveKeys(1, for: open.layout("Manager")), ["badge": .uuid(badge)])
         ]
@@ -74,7 +74,7 @@ struct SavingTests {
     @Test func twoNewRowsWithOneUniqueValueAreReportedTogether() throws {
         let badge = UUID()
         let first = try open.store.reserveKeys(2, for: open.layout("Employee"))
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.inserts = [
             open.change("Employee", first, ["badge": .uuid(badge)]),
             open.change("Employee", first + 1, ["badge": .uuid(badge)]),
@@ -89,7 +89,7 @@ struct SavingTests {
         let first = try open.insert("Employee", ["badge": .uuid(one), "name": .string("1")])
         let second = try open.insert("Employee", ["badge": .uuid(two), "name": .string("2")])
         let third = try open.insert("Employee", ["badge": .uuid(three), "name": .string("3")])
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.updates = [
             open.change("Employee", first.key, ["badge": .uuid(two)], base: first),
             open.change("Employee", second.key, ["badge": .uuid(one)], base: second),
@@ -117,7 +117,7 @@ struct SavingTests {
     @Test func derivedCountsReachTheSnapshotsOfTheSave() throws {
         let keys = try open.store.reserveKeys(1, for: open.layout("Department"))
         let employee = try open.store.reserveKeys(2, for: open.layout("Employee"))
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.inserts = [
             open.change("Employee", employee, ["department": open.reference("Department", keys)]),
             open.change("Department", keys, ["name": .string("Sales")]),
@@ -145,7 +145,7 @@ struct SavingTests {
         let read = try open.store.readRows([row.key], of: open.layout("Employee"))
         let snapshot = try #require(open.firstSnapshot(read))
         #expect(snapshot.data(snapshot.layout.slotByName["photo"]!) == large)
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.deletes = [open.change("Employee", row.key, [:], base: row)]
         _ = try open.store.save(batch)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
@@ -171,7 +171,7 @@ struct SavingTests {
         func references(_ keys: [Int64]) -> [RowReference] {
             keys.map { RowReference(key: $0, layoutIndex: open.layout("Task").index) }
         }
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.relationshipChanges = [
             RelationshipChange(layout: layout, slot: tasks.index, ownerKey: owner.key, added: references(keys))
         ]
@@ -179,7 +179,7 @@ struct SavingTests {
         #expect(raw.rows("SELECT Z_FOK_OWNER FROM ZTASK ORDER BY Z_PK") == [["2048"], ["3072"], ["4096"]])
         var move = RelationshipChange(layout: layout, slot: tasks.index, ownerKey: owner.key)
         move.order = references([keys[2], keys[0], keys[1]])
-        let second = SaveBatch()
+        var second = SaveBatch()
         second.relationshipChanges = [move]
         _ = try open.store.save(second)
         let rows = try open.store.relatedRows(to: owner.key, through: tasks, of: layout)
@@ -192,7 +192,7 @@ struct SavingTests {
         let tag = try open.insert("Tag", ["name": .string("red")])
         let layout = open.layout("Tag")
         let slot = layout.slots[layout.slotByName["employees"]!]
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         let reference = RowReference(key: owner.key, layoutIndex: open.layout("Employee").index)
         batch.relationshipChanges = [
             RelationshipChange(layout: layout, slot: slot.index, ownerKey: tag.key, added: [reference])
@@ -203,7 +203,7 @@ struct SavingTests {
         defer { withExtendedLifetime(related.rows.pages) {} }
         #expect(related.ownerKeys == [tag.key])
         #expect(related.rows.rows.map(\.rowKey) == [owner.key])
-        let delete = SaveBatch()
+        var delete = SaveBatch()
         delete.deletes = [open.change("Tag", tag.key, [:], base: tag)]
         _ = try open.store.save(delete)
         #expect(raw.value("SELECT count(*) FROM Z_2TAGS") == "0")
@@ -225,7 +225,7 @@ struct SavingTests {
         let open = try OpenStore(
             model: TestModel.company(), url: url, options: [NSPersistentHistoryTrackingKey: true as NSNumber])
         let row = try open.insert("Employee", ["name": .string("Anna")])
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         batch.transactionAuthor = "importer"
         batch.updates = [open.change("Employee", row.key, ["age": .integer(1)], base: row)]
         _ = try open.store.save(batch)

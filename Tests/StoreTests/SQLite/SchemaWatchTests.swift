@@ -56,7 +56,7 @@ struct SchemaWatchTests {
 
     @Test func aSaveOfAnyNumberOfRowsRunsOne() throws {
         let pool = try open.store.backend().pool
-        let batch = SaveBatch()
+        var batch = SaveBatch()
         let first = try open.store.reserveKeys(50, for: open.layout("Tag"))
         batch.inserts = (0..<50).map { open.change("Tag", first + $0, ["name": .string("\($0)")]) }
         let statements = Statements()

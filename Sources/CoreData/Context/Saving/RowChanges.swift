@@ -215,7 +215,7 @@ struct RowChanges {
             userInfo: [NSAffectedObjectsErrorKey: [object]])
     }
 
-    func collectRelationshipChanges(of object: NSManagedObject, into batch: SaveBatch) {
+    func collectRelationshipChanges(of object: NSManagedObject, into batch: inout SaveBatch) {
         let hasToMany = object.extrasReference?.withObject { $0.hasToMany } ?? false
         guard hasToMany, let extras = object.extras else { return }
         let layout = object.layout
@@ -275,7 +275,7 @@ struct RowChanges {
     /// was recreated.
     ///
     /// - Parameter values: The written values of the row.
-    func collectPlaces(of object: NSManagedObject, _ values: RowValues?, into batch: SaveBatch) {
+    func collectPlaces(of object: NSManagedObject, _ values: RowValues?, into batch: inout SaveBatch) {
         guard let values else { return }
         for slot in object.layout.placedSlots where values.has(slot) {
             guard let destination = object.toOne(slot) else { continue }

@@ -9,11 +9,9 @@ struct SaveAttempt {
     private let context: NSManagedObjectContext
     private let coordinator: NSPersistentStoreCoordinator
     private let objects: SavedObjects
-    /// The batches, by the store's number.
-    private var batches: [Int: ObjectBatch] = [:]
-    /// The numbers of the stores, in the order in which they are saved.
+    /// The numbers of the stores, in the order in which they are saved, and below, their batches.
     private var order: [Int] = []
-    private var last: (number: Int16, batch: ObjectBatch)?
+    private var batches: [ObjectBatch] = []
 
     init(_ objects: SavedObjects, _ coordinator: NSPersistentStoreCoordinator, _ context: NSManagedObjectContext) {
         self.objects = objects
@@ -28,22 +26,16 @@ struct SaveAttempt {
         return try save()
     }
 
-    /// Returns the batch of an object's store.
-    private mutating func batch(for object: NSManagedObject) -> ObjectBatch {
-        if let last, last.number == object.storeNumber { return last.batch }
+    /// Returns the index of the batch of an object's store.
+    private mutating func place(for object: NSManagedObject) -> Int {
         let number = Int(object.storeNumber)
-        let batch: ObjectBatch
-        if let known = batches[number] {
-            batch = known
-        } else {
-            batch = ObjectBatch()
-            batch.batch.contextName = context.name
-            batch.batch.transactionAuthor = context.transactionAuthor
-            batches[number] = batch
-            order.append(number)
-        }
-        last = (object.storeNumber, batch)
-        return batch
+        if let known = order.firstIndex(of: number) { return known }
+        var batch = ObjectBatch()
+        batch.batch.contextName = context.name
+        batch.batch.transactionAuthor = context.transactionAuthor
+        order.append(number)
+        batches.append(batch)
+        return batches.count - 1
     }
 
     /// Puts the changes of all objects into the batches of their stores.
@@ -56,40 +48,41 @@ struct SaveAttempt {
             if $0.storeNumber != objects.inserted[0].storeNumber { isOneStore = false }
         }
         if isOneStore, let first = objects.inserted.first {
-            let batch = batch(for: first)
-            batch.inserted = objects.inserted
-            batch.batch.inserts.reserveCapacity(objects.inserted.count)
-            let target = batch.batch
+            let place = place(for: first)
+            batches[place].inserted = objects.inserted
+            var target = batches[place].batch
+            target.inserts.reserveCapacity(objects.inserted.count)
             try objects.inserted.forEachUnretained {
-                try Self.collectInsertion(of: $0, changes, into: target, &restored, &unwrittenEnds)
+                try Self.collectInsertion(of: $0, changes, into: &target, &restored, &unwrittenEnds)
             }
+            batches[place].batch = target
         } else {
             for object in objects.inserted {
-                let batch = batch(for: object)
-                try Self.collectInsertion(of: object, changes, into: batch.batch, &restored, &unwrittenEnds)
-                batch.inserted.append(object)
+                let place = place(for: object)
+                try Self.collectInsertion(of: object, changes, into: &batches[place].batch, &restored, &unwrittenEnds)
+                batches[place].inserted.append(object)
             }
         }
         for object in objects.updated {
             restored += try changes.restoredDestinations(of: object)
             guard let change = try changes.update(of: object) ?? changes.transientUpdate(of: object) else { continue }
-            let batch = batch(for: object)
-            batch.batch.updates.append(change)
-            batch.updated.append(object)
-            changes.collectRelationshipChanges(of: object, into: batch.batch)
-            changes.collectPlaces(of: object, change.values, into: batch.batch)
+            let place = place(for: object)
+            batches[place].batch.updates.append(change)
+            batches[place].updated.append(object)
+            changes.collectRelationshipChanges(of: object, into: &batches[place].batch)
+            changes.collectPlaces(of: object, change.values, into: &batches[place].batch)
             if let values = change.values { unwrittenEnds += try changes.unwrittenEnds(of: object, values) }
         }
         for (object, slot) in restored {
-            let batch = batch(for: object)
-            if batch.updated.contains(where: { $0 === object }) { continue }
-            batch.batch.updates.append(changes.row(of: object, touching: [slot]))
-            batch.updated.append(object)
+            let place = place(for: object)
+            if batches[place].updated.contains(where: { $0 === object }) { continue }
+            batches[place].batch.updates.append(changes.row(of: object, touching: [slot]))
+            batches[place].updated.append(object)
         }
         for object in objects.deleted {
-            let batch = batch(for: object)
-            batch.batch.deletes.append(try changes.deletion(of: object))
-            batch.deleted.append(object)
+            let place = place(for: object)
+            batches[place].batch.deletes.append(try changes.deletion(of: object))
+            batches[place].deleted.append(object)
             unwrittenEnds += try changes.unwrittenEnds(of: object, nil)
         }
         check(unwrittenEnds, changes)
@@ -110,27 +103,27 @@ struct SaveAttempt {
         let objects = named.union(unwrittenEnds)
         if objects.isEmpty { return }
         var written = Set<NSManagedObject>()
-        for batch in batches.values {
+        for batch in batches {
             for list in [batch.inserted, batch.updated, batch.deleted] { written.formUnion(list) }
         }
         for object in objects.subtracting(written) {
-            let batch = batch(for: object)
-            batch.batch.versionChecks.append(changes.row(of: object))
-            batch.checked.append(object)
+            let place = place(for: object)
+            batches[place].batch.versionChecks.append(changes.row(of: object))
+            batches[place].checked.append(object)
         }
     }
 
     @inline(__always)
     private static func collectInsertion(
-        of object: NSManagedObject, _ changes: RowChanges, into batch: SaveBatch,
+        of object: NSManagedObject, _ changes: RowChanges, into batch: inout SaveBatch,
         _ restored: inout [(object: NSManagedObject, slot: Int)], _ unwrittenEnds: inout [NSManagedObject]
     ) throws {
         let takesAPlace = object.extrasReference?.withObject { $0.deletedRow != nil } ?? false
         if takesAPlace { restored += try changes.restoredDestinations(of: object) }
         let change = try changes.insertion(of: object, takesAPlace: takesAPlace)
         batch.inserts.append(change)
-        changes.collectRelationshipChanges(of: object, into: batch)
-        changes.collectPlaces(of: object, change.values, into: batch)
+        changes.collectRelationshipChanges(of: object, into: &batch)
+        changes.collectPlaces(of: object, change.values, into: &batch)
         if let values = change.values { unwrittenEnds += try changes.unwrittenEnds(of: object, values) }
     }
 
@@ -170,8 +163,7 @@ struct SaveAttempt {
 
     /// Returns the stores in the order in which they are committed.
     private func targets() throws -> [Target] {
-        var targets = try order.compactMap { number -> Target? in
-            guard let batch = batches[number] else { return nil }
+        var targets = try zip(order, batches).map { number, batch -> Target in
             guard let store = context.registry.store(number: number), let rows = context.rows(ofStore: number) else {
                 throw CoreDataErrors.storeIsGone(ofChanged: Array(batch.inserted + batch.updated + batch.deleted))
             }
@@ -185,6 +177,7 @@ struct SaveAttempt {
                         + "cannot be saved."
                 )
             }
+            var batch = batch
             if rows.needsObjects {
                 batch.batch.origin = SaveOrigin(
                     context: context, inserted: Array(batch.inserted), updated: Array(batch.updated),

@@ -34,12 +34,12 @@ struct WrittenChanges {
 }
 
 /// A save batch and the objects that its changes came from, index by index.
-final class ObjectBatch {
-    let batch = SaveBatch()
-    @exclusivity(unchecked) var inserted: ContiguousArray<NSManagedObject> = []
-    @exclusivity(unchecked) var updated: ContiguousArray<NSManagedObject> = []
-    @exclusivity(unchecked) var deleted: ContiguousArray<NSManagedObject> = []
-    @exclusivity(unchecked) var checked: ContiguousArray<NSManagedObject> = []
+struct ObjectBatch {
+    var batch = SaveBatch()
+    var inserted: ContiguousArray<NSManagedObject> = []
+    var updated: ContiguousArray<NSManagedObject> = []
+    var deleted: ContiguousArray<NSManagedObject> = []
+    var checked: ContiguousArray<NSManagedObject> = []
 }
 
 /// Conflicts of one store with the objects they concern.
