@@ -88,11 +88,13 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         gate = concurrencyType == .mainQueueConcurrencyType ? .main : ContextGate()
         super.init()
         reference.lead(to: self)
-        if concurrencyType == .mainQueueConcurrencyType { _ReadObservation.mainContextWasMade() }
         registry = ContextRegistry(context: self, coordinator: nil)
-        if concurrencyType != .mainQueueConcurrencyType { gate.findOwner = { [reference] in reference.object } }
-        // Unowned: the context owns the caller.
-        changes.eventBegins = { [unowned(unsafe) self] in processChangesAfterEvent() }
+        if concurrencyType == .mainQueueConcurrencyType {
+            _ReadObservation.mainContextWasMade()
+            changes.eventBegins = { [reference] in reference.object?.processChangesAfterEvent() }
+        } else {
+            gate.findOwner = { [reference] in reference.object }
+        }
     }
 
     /// Makes a context as programs did before contexts had queues: it may be used where it was

@@ -2,8 +2,7 @@ import Foundation
 
 /// The parts of an entity's layout that objects need.
 final class ObjectLayout: Sendable {
-    // unowned(unsafe): the model's layouts own both.
-    unowned(unsafe) let layout: EntityLayout
+    let layout: EntityLayout
     let managedObjectClass: NSManagedObject.Type
     private let classOverridesValidateValue: Bool
     /// Validation predicates with their error codes, by slot.

@@ -6,7 +6,7 @@ final class FetchedSection: NSObject, NSFetchedResultsSectionInfo {
     let key: LiteralText
     private(set) var items: RankedList<NSObject>
     /// The leaf with the section, which the list keeps while the section is in it.
-    unowned(unsafe) var leaf: RankedNode<FetchedSection>?
+    unowned var leaf: RankedNode<FetchedSection>?
     private weak var titles: (any SectionTitles)?
 
     init(

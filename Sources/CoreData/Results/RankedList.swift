@@ -10,7 +10,7 @@ final class RankedList<Element: AnyObject> {
     /// Called with each object that is put into a leaf.
     private let placed: (Element, Node) -> Void
     /// The owner of the list, through which an object finds its section.
-    unowned(unsafe) var owner: AnyObject?
+    unowned var owner: AnyObject?
 
     init(_ elements: ArraySlice<Element> = [], placed: @escaping (Element, Node) -> Void) {
         self.placed = placed
@@ -200,9 +200,9 @@ final class RankedNode<Element: AnyObject> {
     fileprivate(set) var elements: ContiguousArray<Element>
     fileprivate(set) var children: ContiguousArray<RankedNode>
     // Unowned: the parent keeps its children, and resets this link when it releases them.
-    fileprivate unowned(unsafe) var parent: RankedNode?
+    fileprivate unowned var parent: RankedNode?
     /// In a root: its list, which keeps the root.
-    fileprivate unowned(unsafe) var list: RankedList<Element>?
+    fileprivate unowned var list: RankedList<Element>?
 
     fileprivate init(elements: ContiguousArray<Element>) {
         self.elements = elements

@@ -37,9 +37,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// This store, if its class is in another module. Found once: a cast to a protocol takes longer
     /// than the reading of a cached row.
     ///
-    /// unowned(unsafe): it is `self`, so it exists as long as its owner. Set by the initializer
-    /// alone.
-    private unowned(unsafe) final var serverStore: (any ServerStore)?
+    /// Unowned: it is `self`. Set by the initializer alone.
+    private unowned final var serverStore: (any ServerStore)?
 
     /// A weak reference to this store that costs no side table.
     package final let reference = BackReference<NSPersistentStore>()

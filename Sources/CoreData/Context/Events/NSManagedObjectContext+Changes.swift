@@ -70,10 +70,10 @@ extension NSManagedObjectContext {
     /// Schedules the processing of pending changes after the main queue's current block or run loop
     /// source.
     ///
-    /// Called when the first change of an event is noted. A private queue has no events outside its
-    /// blocks.
+    /// Called when the first change of an event is noted in a context of the main queue. A private
+    /// queue has no events outside its blocks.
     func processChangesAfterEvent() {
-        guard concurrencyType == .mainQueueConcurrencyType, isOnQueue, activity.schedule() else { return }
+        guard isOnQueue, activity.schedule() else { return }
         gate.async { [reference] in
             guard let self = reference.object else { return }
             self.activity.endSchedule()

@@ -10,7 +10,7 @@ import Foundation
 package final class EntityLayout: @unchecked Sendable {
     // Sendable: all properties are set before the layout is shared.
 
-    package unowned(unsafe) let entity: NSEntityDescription
+    package let entity: NSEntityDescription
     package let name: String
     /// Position of the entity in the model's entities, sorted by name within the hierarchy; unique
     /// in the model.

@@ -4,8 +4,7 @@ import Foundation
 ///
 /// A class, so that code that often reads a slot shares one object instead of copying its parts.
 package final class PropertySlot: Sendable {
-    // The descriptions are frozen before layouts are made, and the layouts keep the model that owns
-    // them alive.
+    // Descriptions are frozen before layouts are made.
 
     package let index: Int
     /// The property's name; for an element of a composite attribute, its path.
@@ -31,15 +30,15 @@ package final class PropertySlot: Sendable {
     let inverseIsOrdered: Bool
     let deleteRule: NSDeleteRule
     /// The description that the slot was made from: the property's or the element's.
-    package unowned(unsafe) let property: NSPropertyDescription
+    package let property: NSPropertyDescription
     /// The entity's property that the slot belongs to; for an element, the composite attribute.
-    unowned(unsafe) let declared: NSPropertyDescription
+    let declared: NSPropertyDescription
     /// Slot of the composite attribute that contains this element; -1 for a property of the entity.
     let compositeSlot: Int
     /// The slots of the elements, for a stored composite attribute.
     let composite: CompositeLayout?
-    unowned(unsafe) let relationship: NSRelationshipDescription?
-    unowned(unsafe) let attribute: NSAttributeDescription?
+    let relationship: NSRelationshipDescription?
+    let attribute: NSAttributeDescription?
     package let isDerived: Bool
     let isJSON: Bool
 
