@@ -16,24 +16,26 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     final let reference = BackReference<NSManagedObjectContext>()
     /// The kind of queue that runs the context's work.
     public let concurrencyType: NSManagedObjectContextConcurrencyType
-    @exclusivity(unchecked) private(set) var registry: ContextRegistry!
+    private(set) var registry: ContextRegistry!
 
     // MARK: - State
 
     // This state is visible to this folder and its subfolders, whose extensions share it; parts
     // with rules of their own keep their fields private. Other folders add and remove themselves as
     // `listeners`, and set `readFailure` when they read and cannot throw.
+    //
+    // Unchecked exclusivity, where a table or list is used for each object: a context is confined to
+    // its queue, and nothing that runs during a change of one uses the context.
 
     /// The pending changes, and the changes of the current event.
     let changes = ChangeTracker()
     /// The internal work in progress.
-    @exclusivity(unchecked) var activity = ContextActivity()
+    var activity = ContextActivity()
     /// Whether the class is a subclass that overrides no fetch.
     package final var isPlainSubclass = false
     /// The class that `init(context:)` was last called on, and its entity, which the registry's
     /// model keeps alive: objects come in rows.
-    @exclusivity(unchecked) var lastInsertedClass:
-        (objectClass: ObjectIdentifier, entity: Unretained<NSEntityDescription>)?
+    var lastInsertedClass: (objectClass: ObjectIdentifier, entity: Unretained<NSEntityDescription>)?
     /// The temporary IDs and assigned stores of new objects.
     @exclusivity(unchecked) var newObjects = NewObjectTable()
     /// Whether new objects get permanent IDs when they are first asked for their ID. For contexts
@@ -42,7 +44,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Objects whose `prepareForDeletion()` is running, the innermost last.
     @exclusivity(unchecked) private var preparedForDeletion: ContiguousArray<NSManagedObject> = []
     /// Objects that `detectConflicts(for:)` named.
-    @exclusivity(unchecked) var conflictChecks: Set<NSManagedObject> = []
+    var conflictChecks: Set<NSManagedObject> = []
     /// All objects of a context that keeps them alive; empty for other contexts.
     var retained: Set<NSManagedObject> = []
     /// The error of the last read that could not throw, since the last save: the next save throws
@@ -66,7 +68,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// The rows of the parent context, by the number of their store.
     @exclusivity(unchecked) var parentRows: [Int: ParentRows] = [:]
     /// The state of the stores that the context is pinned to.
-    @exclusivity(unchecked) var generation: QueryGeneration?
+    var generation: QueryGeneration?
     /// The state before the current event; nil without an undo manager.
     var journal: ChangeJournal?
     /// The observer that the undo manager calls before it closes a group; nil without one.
@@ -137,7 +139,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         }
     }
     /// The context's own coordinator; in a child also the parent's.
-    @exclusivity(unchecked) private var coordinator: NSPersistentStoreCoordinator?
+    private var coordinator: NSPersistentStoreCoordinator?
 
     /// Returns a store of the coordinator; nil once it was removed.
     final func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
@@ -162,7 +164,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
             attach(to: newValue?.persistentStoreCoordinator)
         }
     }
-    @exclusivity(unchecked) private(set) var parentContext: NSManagedObjectContext?
+    private(set) var parentContext: NSManagedObjectContext?
 
     private func attach(to coordinator: NSPersistentStoreCoordinator?) {
         self.coordinator = coordinator

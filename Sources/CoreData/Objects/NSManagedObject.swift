@@ -12,16 +12,15 @@ import Foundation
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
 open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPathNaming {
-    // Dynamic exclusivity checks are off: objects are confined to one queue, and no accessor keeps
-    // the state open while it calls other code.
-
     /// The state that every property access reads. Only transitions change it (see `ObjectState`).
+    // Unchecked exclusivity: objects are confined to one queue, and no accessor keeps the state open
+    // while it calls other code.
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
     /// Position in the context's list of inserted, updated or deleted objects, kept by that list.
-    @exclusivity(unchecked) final var listIndex: Int32 = -1
+    final var listIndex: Int32 = -1
     /// The position among the registry's waiting objects, guarded by the registry's lock; -1 for an
     /// object that is not waiting.
-    @exclusivity(unchecked) final var registryPlace: Int32 = -1
+    final var registryPlace: Int32 = -1
 
     // MARK: - Making objects
 

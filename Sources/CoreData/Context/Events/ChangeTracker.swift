@@ -6,6 +6,9 @@
 ///
 /// It knows neither its context nor stores, and is used on the context's queue.
 final class ChangeTracker {
+    // Unchecked exclusivity: a tracker is confined to its context's queue, and nothing that runs
+    // during a change of a list uses the tracker.
+
     /// Objects to be inserted by the next save, in order.
     @exclusivity(unchecked) private(set) var inserted = ChangeList()
     /// Changed objects that the stores have.

@@ -26,6 +26,7 @@ class IdentityMap {
 
     /// A table in a box, so that a dictionary can hold it.
     final class TableBox {
+        // Unchecked exclusivity: the map's lock guards it.
         @exclusivity(unchecked) var table = Table(capacity: 32)
     }
 
@@ -71,6 +72,7 @@ class IdentityMap {
 
     /// Guards the tables.
     private let lock = UnfairLock()
+    // Unchecked exclusivity: the lock guards it, and is not recursive.
     @exclusivity(unchecked) private var state = State()
     /// The temporary identities of this context and of the other contexts of its tree.
     final let identities: TemporaryIdentities

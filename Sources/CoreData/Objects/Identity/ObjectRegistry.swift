@@ -3,11 +3,11 @@ class ObjectRegistry: IdentityMap {
     // The settings are used on the context's queue.
 
     /// Whether the context's staleness interval limits how long rows are valid.
-    @exclusivity(unchecked) final var checksAge = false
+    final var checksAge = false
     /// Whether the context has an undo manager, which records untracked changes, too.
-    @exclusivity(unchecked) final var tracksFormerValues = false
+    final var tracksFormerValues = false
     /// Whether a save is validating: of changed objects, it checks only the changed properties.
-    @exclusivity(unchecked) final var isValidatingSave = false
+    final var isValidatingSave = false
 
     // Overridden by the context's own registry, which also does nothing once the context is gone.
 

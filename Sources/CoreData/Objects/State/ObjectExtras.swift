@@ -6,19 +6,25 @@ final class ObjectExtras {
     /// permanent, or it will be saved again in place of its deleted row.
     var keepsPlace: Bool { objectID?.isTemporaryID == false || deletedRow != nil || isRevived }
 
-    // Collections are nil instead of empty, so that making and freeing extras counts no references.
-
     /// Values of transient and undefined properties.
-    @exclusivity(unchecked) var transient: PendingValues?
-    @exclusivity(unchecked) var objectID: NSManagedObjectID?
+    var transient: PendingValues?
+    var objectID: NSManagedObjectID?
     /// Keeps the layouts alive for an object without a context.
     var modelLayout: ModelLayout?
-    @exclusivity(unchecked) private var decodedObjects: [Int: Any]?
     var probe: KeyPathProbe?
-    @exclusivity(unchecked) private var rarities: Rarities?
+    private var rarities: Rarities?
 
-    @exclusivity(unchecked) private var toManyStates: [(slot: Int, state: ToManyState)]?
-    @exclusivity(unchecked) private var toOneObjects = SlotObjects<NSManagedObject>()
+    /// The collections, which are changed in place. They are nil instead of empty, so that making and
+    /// freeing extras counts no references.
+    private struct Collections {
+        var decodedObjects: [Int: Any]?
+        var toManyStates: [(slot: Int, state: ToManyState)]?
+        var toOneObjects = SlotObjects<NSManagedObject>()
+    }
+
+    // Unchecked exclusivity: objects are confined to one queue, and nothing that runs during a change
+    // of a collection uses the extras.
+    @exclusivity(unchecked) private var collections = Collections()
 
     init(keeping modelLayout: ModelLayout?) {
         self.modelLayout = modelLayout
@@ -67,87 +73,101 @@ final class ObjectExtras {
     /// Whether other managed objects may be released with the extras.
     @inline(__always)
     var mayHoldOthers: Bool {
-        toManyStates != nil || !toOneObjects.isEmpty || transient != nil || rarities != nil || decodedObjects != nil
+        collections.toManyStates != nil || !collections.toOneObjects.isEmpty || transient != nil || rarities != nil
+            || collections.decodedObjects != nil
     }
 
     /// Decoded objects of transformable attributes.
-    func decoded(_ slot: Int) -> Any? { decodedObjects?[slot] }
+    func decoded(_ slot: Int) -> Any? { collections.decodedObjects?[slot] }
 
     func setDecoded(_ slot: Int, _ object: Any?) {
-        if decodedObjects == nil {
+        if collections.decodedObjects == nil {
             if object == nil { return }
-            decodedObjects = [:]
+            collections.decodedObjects = [:]
         }
-        decodedObjects?[slot] = object
+        collections.decodedObjects?[slot] = object
     }
 
-    func forgetDecoded() { decodedObjects = nil }
+    func forgetDecoded() { collections.decodedObjects = nil }
 
     func toMany(_ slot: Int) -> ToManyState? {
-        guard let toManyStates else { return nil }
+        guard let toManyStates = collections.toManyStates else { return nil }
         for entry in toManyStates where entry.slot == slot { return entry.state }
         return nil
     }
 
     func setToMany(_ slot: Int, _ state: ToManyState?) {
-        if let index = toManyStates?.firstIndex(where: { $0.slot == slot }) {
-            if let state { toManyStates?[index].state = state } else { toManyStates?.remove(at: index) }
+        if let index = collections.toManyStates?.firstIndex(where: { $0.slot == slot }) {
+            if let state {
+                collections.toManyStates?[index].state = state
+            } else {
+                collections.toManyStates?.remove(at: index)
+            }
         } else if let state {
-            if toManyStates == nil { toManyStates = [(slot, state)] } else { toManyStates?.append((slot, state)) }
+            if collections.toManyStates == nil {
+                collections.toManyStates = [(slot, state)]
+            } else {
+                collections.toManyStates?.append((slot, state))
+            }
         }
     }
 
     @inline(__always)
-    var hasToMany: Bool { toManyStates != nil }
+    var hasToMany: Bool { collections.toManyStates != nil }
 
-    var allToMany: [(slot: Int, state: ToManyState)] { toManyStates ?? [] }
+    var allToMany: [(slot: Int, state: ToManyState)] { collections.toManyStates ?? [] }
 
     /// The destination of an unchanged to-one relationship that was already looked up.
-    func toOne(_ slot: Int) -> NSManagedObject? { toOneObjects[slot] }
+    func toOne(_ slot: Int) -> NSManagedObject? { collections.toOneObjects[slot] }
 
     func setToOne(_ slot: Int, _ object: NSManagedObject?) {
-        if let object { toOneObjects.set(slot, object) } else if !toOneObjects.isEmpty { toOneObjects.remove(slot) }
+        if let object {
+            collections.toOneObjects.set(slot, object)
+        } else if !collections.toOneObjects.isEmpty {
+            collections.toOneObjects.remove(slot)
+        }
     }
 
     func forgetDestinations() {
-        toOneObjects = SlotObjects()
+        collections.toOneObjects = SlotObjects()
     }
 
     /// Releases the related objects and returns them to the caller.
     func takeRelations() -> (toOne: SlotObjects<NSManagedObject>, toMany: [(slot: Int, state: ToManyState)]) {
         defer {
             forgetDestinations()
-            toManyStates = nil
+            collections.toManyStates = nil
             oneSided = nil
         }
-        return (toOneObjects, allToMany)
+        return (collections.toOneObjects, allToMany)
     }
 
     /// Drops everything but the identity: the object turns into a fault or leaves its context.
     func dropValues() {
         transient = nil
-        decodedObjects = nil
-        toManyStates = nil
-        forgetDestinations()
+        collections = Collections()
         oneSided = nil
     }
 }
 
 /// A to-many relationship of one object: a fault until read, with pending changes.
 final class ToManyState {
+    // Unchecked exclusivity: objects are confined to one queue, and nothing that runs during a change
+    // of a list uses the state that the list belongs to.
+
     /// Whether `members` is complete. Until then it is empty.
-    @exclusivity(unchecked) var isLoaded = false
+    var isLoaded = false
     /// Current members, in order for an ordered relationship.
     @exclusivity(unchecked) var members = ObjectList()
     /// Members that the store does not have yet, and below, members that it still has.
     @exclusivity(unchecked) var added = ObjectList()
     @exclusivity(unchecked) var removed = ObjectList()
     /// Whether primitive setters have added members that may not refer back to the owner.
-    @exclusivity(unchecked) var mayHaveOneSidedMembers = false
+    var mayHaveOneSidedMembers = false
     /// The order in the store, once it was changed; nil otherwise.
     @exclusivity(unchecked) var committedOrder: [NSManagedObject]?
     /// Whether the order was changed, by more than additions at the end of an unread one.
-    @exclusivity(unchecked) var orderChanged = false
+    var orderChanged = false
     /// The changed order of members that are to be read again; it is applied when they are read.
     @exclusivity(unchecked) var wantedOrder: ContiguousArray<NSManagedObject>?
 

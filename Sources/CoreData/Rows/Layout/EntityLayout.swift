@@ -52,6 +52,7 @@ package final class EntityLayout: @unchecked Sendable {
     let preservedSlots: [Int]
     /// Layout indexes of this entity and all its subentities.
     package var familyIndexes: [Int] = []
+    // unowned(unsafe): the model's layouts own this one.
     unowned(unsafe) let model: ModelLayout
     /// Identifies the model, to compare the models of two layouts.
     ///
@@ -62,7 +63,7 @@ package final class EntityLayout: @unchecked Sendable {
     /// Data that the object layer keeps for the entity, opaque to rows; nil until
     /// `ModelLayout.attach` was called.
     // Unretained: the model's layouts own it, and it is read for each object that is created.
-    @exclusivity(unchecked) var companion: Unretained<AnyObject>?
+    var companion: Unretained<AnyObject>?
 
     init(
         entity: NSEntityDescription, name: String, index: Int, rootIndex: Int, superIndex: Int, slots: [PropertySlot],

@@ -6,8 +6,7 @@ package final class ModelLayout: @unchecked Sendable {
     // Sendable: set up completely in `init`, then only read. Companions are attached under a lock,
     // before they are read.
 
-    // Set once, while the layouts are created, and read for each row, so without a check of
-    // exclusivity.
+    // Unchecked exclusivity: set while the layouts are made, and then only read, for each row.
     @exclusivity(unchecked) package private(set) var layouts: [EntityLayout] = []
     package private(set) var layoutByName: [String: EntityLayout] = [:]
     /// Whether any entity has a composite attribute.
@@ -18,7 +17,7 @@ package final class ModelLayout: @unchecked Sendable {
 
     /// Data that the object layer keeps for the model, opaque to rows; nil until `attach` was
     /// called.
-    @exclusivity(unchecked) private(set) var companion: AnyObject?
+    private(set) var companion: AnyObject?
     /// The companions of the layouts.
     private var companions: [AnyObject] = []
     /// Guards the attaching, which several threads may request at once. True once it is done.

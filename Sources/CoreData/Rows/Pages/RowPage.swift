@@ -53,30 +53,30 @@ package final class RowPage: @unchecked Sendable {
     // cache's lock, which guards `cachePlace`, `cacheBatch` and `isInCache` too.
 
     package let layout: EntityLayout
-    @exclusivity(unchecked) private(set) var rowCount = 0
+    private(set) var rowCount = 0
     let capacity: Int
     private let rows: UnsafeMutablePointer<UInt64>
-    @exclusivity(unchecked) private(set) var heap: UnsafeMutablePointer<UInt8>
-    @exclusivity(unchecked) private(set) var heapCount = 0
-    @exclusivity(unchecked) private var heapCapacity: Int
+    private(set) var heap: UnsafeMutablePointer<UInt8>
+    private(set) var heapCount = 0
+    private var heapCapacity: Int
     /// Whether the heap outgrew the block of the rows and has a block of its own.
-    @exclusivity(unchecked) private var hasOwnHeap = false
+    private var hasOwnHeap = false
     private let strideInWords: Int
     @usableFromInline let wordCount: Int
     private let bitmapWords: Int
     /// The second header word of a row of version 0.
     private let layoutBits: UInt64
     /// The row cache that lists rows of this page; it is notified when the page is freed.
-    @exclusivity(unchecked) var cache: RowCache?
+    var cache: RowCache?
     /// The place among the cache's waiting pages; -1 for a page that does not wait.
-    @exclusivity(unchecked) var cachePlace = -1
+    var cachePlace = -1
     /// The number of the publication that the page belongs to, while it waits.
-    @exclusivity(unchecked) var cacheBatch = 0
+    var cacheBatch = 0
     /// Whether the rows were put into the cache's table.
-    @exclusivity(unchecked) var isInCache = false
+    var isInCache = false
     /// The reason why a value is missing from the page. The code that fills the page throws this
     /// error instead of using the page.
-    @exclusivity(unchecked) var failure: (any Error)?
+    var failure: (any Error)?
     /// The time at which the rows were read or saved.
     let time = ReadTime.now()
     /// The batch that loads an object's row, in the page without rows that the object has until

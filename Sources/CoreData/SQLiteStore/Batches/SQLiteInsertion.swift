@@ -41,11 +41,8 @@ final class SQLiteInsertion {
     private let changesSubentities: Bool
     /// Whether the keys of updated rows are needed.
     private let wantsKeys: Bool
-    // Accessed for each row without exclusivity checks: no access lasts longer than an expression.
-    @exclusivity(unchecked) private var forms: [Form] = []
-    @exclusivity(unchecked) private var outcome = BatchOutcome()
     private let firstKey: Int64
-    @exclusivity(unchecked) private var key: Int64
+    private var key: Int64
 
     init(_ insertion: RowInsertion, _ batch: SQLiteBatch) throws {
         self.insertion = insertion
@@ -86,11 +83,13 @@ final class SQLiteInsertion {
 
     func run() throws -> BatchOutcome {
         let values = RowValues.make(slotCount: layout.slots.count)
+        var outcome = BatchOutcome()
+        var forms: [Form] = []
         defer { for form in forms { form.statement.clearBindings() } }
         // Reset, as the last inserted row of another table may have the same key.
         sqlite3_set_last_insert_rowid(batch.connection.handle, 0)
         while try insertion.nextRow(values) {
-            try insert(values)
+            note(try insert(values, &forms), values.mask, in: &outcome)
             values.removeAll()
         }
         let count = key - firstKey
@@ -102,7 +101,8 @@ final class SQLiteInsertion {
 
     // MARK: Statements
 
-    private func form(for mask: SlotMask) throws -> Form {
+    /// Returns the form for rows with a set of given values, which is new at first.
+    private func form(for mask: SlotMask, _ forms: inout [Form]) throws -> Form {
         if let last = forms.last, last.mask == mask { return last }
         if let known = forms.first(where: { $0.mask == mask }) { return known }
         let uniqueRow: SaveStatements.UniqueRow =
@@ -127,13 +127,14 @@ final class SQLiteInsertion {
 
     // MARK: Rows
 
-    private func insert(_ values: RowValues) throws {
+    /// - Returns: the new or updated row; nil for a skipped row.
+    private func insert(_ values: RowValues, _ forms: inout [Form]) throws -> RowReference? {
         if key == Int64.max {
             // There is no next key: throws the same error as a save.
             _ = try SQLiteStore.takeKeys(
                 Int(key - firstKey) + 1, of: try batch.entity(layout.rootIndex), batch.connection, isChecked: true)
         }
-        let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count))
+        let form = try form(for: isConstrained ? values.mask : SlotMask(count: layout.slots.count), &forms)
         let handle = form.statement.handle
         let replaced = replacesFiles ? try filesOfRow(withUniqueValuesOf: values) : []
         let filesBefore = writesFiles ? batch.files?.written.count : nil
@@ -165,7 +166,7 @@ final class SQLiteInsertion {
             batch.files?.discard(unwanted)
         }
         if written?.key == key { try insertion.required?.requireAll(in: values) }
-        note(written, values.mask)
+        return written
     }
 
     /// Whether an existing row gets the new value of a slot.
@@ -232,7 +233,7 @@ final class SQLiteInsertion {
         }
     }
 
-    private func note(_ written: RowReference?, _ given: SlotMask) {
+    private func note(_ written: RowReference?, _ given: SlotMask, in outcome: inout BatchOutcome) {
         guard let written else { return }
         if written.key == key {
             outcome.insertedCount += 1

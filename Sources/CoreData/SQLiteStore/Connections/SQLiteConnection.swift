@@ -31,14 +31,16 @@ final class SQLiteConnection: @unchecked Sendable {
     var pendingFailure: SQLiteError?
 
     /// Whether SQLite had to prepare a statement again: the schema may have changed.
-    @exclusivity(unchecked) var hasPreparedAnew = false
+    var hasPreparedAnew = false
     /// The location of the values of attributes with external storage, for functions.
     var externalFiles: ExternalFilesReference?
     /// The limit on the work of regular expressions in the running statement.
     let patternBudget = PatternBudget()
 
+    // Unchecked exclusivity: looked up for each request. Statements that leave the dictionary are
+    // only finalized, which calls nothing of the connection.
     @exclusivity(unchecked) private var statements: [String: SQLiteStatement] = [:]
-    @exclusivity(unchecked) private var uses: UInt64 = 0
+    private var uses: UInt64 = 0
     private static let maximumStatements = 128
 
     struct AffectedRow: Hashable {

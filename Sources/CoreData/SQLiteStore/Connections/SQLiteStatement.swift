@@ -11,11 +11,11 @@ final class SQLiteStatement: SQLRow {
     private unowned let connection: SQLiteConnection
 
     /// Whether the statement is being stepped; the cache must then not return it.
-    @exclusivity(unchecked) var isInUse = false
+    var isInUse = false
     /// The use counter of the connection when the statement was last taken from the cache.
-    @exclusivity(unchecked) var lastUse: UInt64 = 0
+    var lastUse: UInt64 = 0
     /// The first error code of a binding that SQLite refused and replaced by NULL.
-    @exclusivity(unchecked) private var refusal = SQLITE_OK
+    private var refusal = SQLITE_OK
 
     init(_ sql: String, on connection: SQLiteConnection) throws {
         var handle: OpaquePointer?

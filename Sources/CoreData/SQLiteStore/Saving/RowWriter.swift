@@ -62,8 +62,9 @@ final class RowWriter {
     private let insertSQL: String
     private let deleteSQL: String
     private let deleteVersionSQL: String
-    @exclusivity(unchecked) private var insertStatement: SQLiteStatement?
+    private var insertStatement: SQLiteStatement?
     private var updateStatements: [(mask: SlotMask, statement: SQLiteStatement)] = []
+    // Unchecked exclusivity: changed for each row, by methods of the builder, which know no writer.
     @exclusivity(unchecked) private var builder: RowPageBuilder
     private let bitmapWord: Int
     /// Whether a column of the entity may name an external file.

@@ -36,7 +36,7 @@ extension SaveSession {
                 batch.inserts[$0].key == owner && batch.inserts[$0].layout.rootIndex == root
             }
             let otherUpdates = batch.updates.indices.filter {
-                batch.updates[$0].key == owner && batch.updates[$0].layout.rootIndex == root && updatedRows[$0] != nil
+                batch.updates[$0].key == owner && batch.updates[$0].layout.rootIndex == root && rows.updated[$0] != nil
             }
             let isInBatch = !otherInserts.isEmpty || !otherUpdates.isEmpty
             conflicts.violations.append(

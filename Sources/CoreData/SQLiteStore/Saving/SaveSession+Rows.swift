@@ -77,7 +77,7 @@ extension SaveSession {
                 return true
             }
             files?.supersede(old)
-            updatedRows[index] = row
+            rows.updated[index] = row
             return true
         } catch let error as SQLiteError where error.isUniquenessViolation {
             // The update may be tried again, and then writes its values to new files.
@@ -107,7 +107,7 @@ extension SaveSession {
             guard let first = inserts.baseAddress else { return }
             for index in inserts.indices {
                 do {
-                    insertedRows[index] = try writer(for: inserts[index].layout).insert(first + index)
+                    rows.inserted[index] = try writer(for: inserts[index].layout).insert(first + index)
                 } catch let error as SQLiteError where error.isUniquenessViolation {
                     try addViolation(insert: index)
                 } catch let error as SQLiteError where error.isKeyTaken {

@@ -10,15 +10,16 @@ final class SaveSession {
     let statements: SaveStatements
     private var writers: [Int: RowWriter] = [:]
     /// The last used writer and its layout; most often the next row has the same layout.
-    @exclusivity(unchecked) private var recent: (layout: ObjectIdentifier, writer: RowWriter)?
+    private var recent: (layout: ObjectIdentifier, writer: RowWriter)?
     /// The conflicts of the batch, collected by the extension that checks rows and constraints.
     var conflicts = SaveConflicts()
     /// The history columns of each entity, by layout index.
     var historyColumns: [Int: HistoryColumns] = [:]
     /// The preserved values of deleted rows, by the index of the deletion.
     var tombstones: [Int: [StoredValue]] = [:]
-    @exclusivity(unchecked) var insertedRows: ContiguousArray<RowPointer?>
-    @exclusivity(unchecked) var updatedRows: ContiguousArray<RowPointer?>
+    /// The written rows of the inserts and updates; nil for a change with a conflict.
+    // Unchecked exclusivity: set for each row, by statements that only assign an element.
+    @exclusivity(unchecked) var rows: (inserted: ContiguousArray<RowPointer?>, updated: ContiguousArray<RowPointer?>)
     let files: ExternalFileChanges?
 
     init(batch: SaveBatch, store: SQLiteStore, backend: SQLiteBackend, connection: SQLiteConnection) {
@@ -28,8 +29,10 @@ final class SaveSession {
         self.connection = connection
         statements = SaveStatements(mapping: backend.mapping)
         files = backend.pool.supersededFiles.map { ExternalFileChanges($0.files, connection) }
-        insertedRows = ContiguousArray(repeating: nil, count: batch.inserts.count)
-        updatedRows = ContiguousArray(repeating: nil, count: batch.updates.count)
+        rows = (
+            ContiguousArray(repeating: nil, count: batch.inserts.count),
+            ContiguousArray(repeating: nil, count: batch.updates.count)
+        )
     }
 
     func run(beforeCommit others: () throws -> Void) throws -> SaveOutcome {
@@ -47,7 +50,7 @@ final class SaveSession {
         // Even if the commit fails, recovery of the log may restore it: the written files stay
         // until a store is opened.
         if let files { backend.pool.supersededFiles?.add(files.superseded) }
-        return batch.publish((insertedRows, updatedRows), pages, derived: derived, in: backend.rowCaches)
+        return batch.publish(rows, pages, derived: derived, in: backend.rowCaches)
     }
 
     /// Performs all writes between the beginning of the transaction and its commit.
