@@ -1,6 +1,6 @@
 import Foundation
 
-/// The author of a change, for persistent history.
+/// The context and the author of a change, for persistent history.
 package struct ChangeAuthor {
     package var contextName: String?
     package var transactionAuthor: String?

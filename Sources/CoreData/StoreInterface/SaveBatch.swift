@@ -56,9 +56,7 @@ package struct SaveBatch {
     /// Unchanged rows whose version must still be the same (`detectConflicts(for:)`).
     package var versionChecks: [RowChange] = []
     package var relationshipChanges: [RelationshipChange] = []
-    /// The context's name and transaction author, for persistent history.
-    package var contextName: String?
-    package var transactionAuthor: String?
+    package var author = ChangeAuthor()
     /// The origin of the save, for stores that need it (`RowSource.needsObjects`); opaque to all
     /// others.
     var origin: AnyObject?
@@ -112,9 +110,9 @@ extension SaveBatch {
 
 package struct SaveOutcome {
     /// Snapshots of `SaveBatch.inserts`, in the same order.
-    package var inserted = FetchedRows()
+    var inserted = FetchedRows()
     /// Snapshots of `SaveBatch.updates`, in the same order.
-    package var updated = FetchedRows()
+    var updated = FetchedRows()
 
     init(inserted: FetchedRows = FetchedRows(), updated: FetchedRows = FetchedRows()) {
         self.inserted = inserted

@@ -84,9 +84,7 @@ final class PostgreSQLSave: PostgreSQLAttempt {
             try write(locks: locks)
             for writer in writers.values { try writer.requireWholeRows() }
             let last = try store.lastStatements(
-                of: identifier,
-                ChangeAuthor(contextName: batch.contextName, transactionAuthor: batch.transactionAuthor),
-                checksConstraints: hasSavepoint || commitsApart
+                of: identifier, batch.author, checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
             end = try conclude(last, commitsApart: commitsApart, witness: witness())
             try others?()

@@ -18,8 +18,8 @@ enum SavedCompany {
                 store.change("Task", 3), store.change("Project", 1), store.change("Project", 2),
                 store.change("Project", 3),
             ]
-            $0.contextName = "importer"
-            $0.transactionAuthor = "tests"
+            $0.author.contextName = "importer"
+            $0.author.transactionAuthor = "tests"
         }
         store.save("an insert of every type") {
             $0.inserts = [

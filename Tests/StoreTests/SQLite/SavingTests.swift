@@ -226,7 +226,7 @@ struct SavingTests {
             model: TestModel.company(), url: url, options: [NSPersistentHistoryTrackingKey: true as NSNumber])
         let row = try open.insert("Employee", ["name": .string("Anna")])
         var batch = SaveBatch()
-        batch.transactionAuthor = "importer"
+        batch.author.transactionAuthor = "importer"
         batch.updates = [open.change("Employee", row.key, ["age": .integer(1)], base: row)]
         _ = try open.store.save(batch)
         let raw = SQLiteFile(url)

@@ -31,8 +31,7 @@ struct SaveAttempt {
         let number = Int(object.storeNumber)
         if let known = order.firstIndex(of: number) { return known }
         var batch = ObjectBatch()
-        batch.batch.contextName = context.name
-        batch.batch.transactionAuthor = context.transactionAuthor
+        batch.batch.author = ChangeAuthor(contextName: context.name, transactionAuthor: context.transactionAuthor)
         order.append(number)
         batches.append(batch)
         return batches.count - 1

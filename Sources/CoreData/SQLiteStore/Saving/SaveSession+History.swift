@@ -50,7 +50,7 @@ extension SaveSession {
                     tombstones: tombstones[index] ?? []))
         }
         try SQLiteHistory.write(
-            changes, author: batch.transactionAuthor, contextName: batch.contextName, in: connection,
+            changes, author: batch.author.transactionAuthor, contextName: batch.author.contextName, in: connection,
             hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil,
             tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
     }
