@@ -3,10 +3,10 @@ import Foundation
 /// The mapping of the entities and properties of one model version to those of another.
 ///
 /// Inference uses only names and descriptions, and reads no store.
-package struct MappingInference {
+struct MappingInference {
     /// A destination entity whose objects were objects of a source entity.
-    package struct EntityPair {
-        package let source: NSEntityDescription
+    struct EntityPair {
+        let source: NSEntityDescription
         let destination: NSEntityDescription
         /// The name in the source of each stored attribute and relationship of the destination,
         /// including inherited ones.
@@ -32,7 +32,7 @@ package struct MappingInference {
     let sourceEntities: [NSEntityDescription]
     let destinationEntities: [NSEntityDescription]
     /// The pairs by the name of the destination entity.
-    package private(set) var pairs: [String: EntityPair] = [:]
+    private(set) var pairs: [String: EntityPair] = [:]
     /// The destination entity's name by the source entity's name.
     private(set) var destinationNames: [String: String] = [:]
     /// The link sources by destination relationship, as its entity declares it; nil for

@@ -6,14 +6,17 @@ package struct StoreMigration {
     package let sourceModel: NSManagedObjectModel
     package let model: NSManagedObjectModel
     package let entities: [NSEntityDescription]
-    package let inference: MappingInference
+    let inference: MappingInference
     package var progress = MigrationProgress()
+
+    /// The name that each entity which the store has already had in the source model.
+    package var formerNames: [String: String] { inference.pairs.compactMapValues(\.source.name) }
 
     /// Whether the store keeps its composite attributes as archived dictionaries.
     var compositesAreArchived: Bool { ArchivedComposite.isForm(of: sourceModel, storedHashes) }
 
     /// The version hashes that the store will have.
-    package var hashes: [String: Data] {
+    var hashes: [String: Data] {
         Dictionary(entities.map { ($0.name ?? "", $0.versionHash) }, uniquingKeysWith: { first, _ in first })
     }
 

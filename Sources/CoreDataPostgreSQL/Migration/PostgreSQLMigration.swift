@@ -21,11 +21,9 @@ struct PostgreSQLMigration: SQLMigrationSteps {
 
     /// Runs the whole migration except for the commit.
     func run() throws {
-        let checks = checks
         try lockTables()
         let lastKeys = try lastKeys()
-        try require(checks.unknownEntities())
-        try require(checks.unfittingObjects())
+        try checkFormerRows()
         let objects = try PostgreSQLSchemaObjects(plan: plan, schema: schema, connection)
         try objects.drop(connection)
         try putTablesAside()
@@ -43,7 +41,7 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         try deriveAttributes()
         progress.report(0.9)
         try makeIndexes(objects, unique: true)
-        try require(checks.requiredRelationships())
+        try checkRequiredRelationships()
         try target.run(objects.foreignKeys + target.defaults() + target.triggers(), connection)
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try target.writeEntities(keysOfRoots(lastKeys), in: connection)
@@ -136,7 +134,7 @@ struct PostgreSQLMigration: SQLMigrationSteps {
                     WireStatement(
                         "SELECT max(\(dialect.identifier(plan.naming.key))) FROM \(dialect.identifier(table.name))"))
                 ?? 0
-            if let source = plan.members(of: table).first?.source.table,
+            if let source = plan.formerTable(of: table),
                 let number = plan.source.entity(source.root)?.number
             {
                 last = max(last, former[number] ?? 0)

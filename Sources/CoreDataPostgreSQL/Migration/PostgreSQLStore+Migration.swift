@@ -107,17 +107,12 @@ extension PostgreSQLStore {
         source.takeJSON(from: catalog)
         // Entities keep their numbers, so that rows need not be written for new ones.
         var numbers: [String: Int] = [:]
-        for (name, pair) in migration.inference.pairs {
-            guard
-                let former = pair.source.name.flatMap({ source.layouts.layoutByName[$0] }).flatMap({ source.entity($0) }
-                )
-            else {
-                continue
-            }
+        for (name, formerName) in migration.formerNames {
+            guard let former = source.layouts.layoutByName[formerName].flatMap({ source.entity($0) }) else { continue }
             numbers[name] = former.number
         }
         let target = try makeMapping(entities: migration.entities, numbers: numbers, dialect)
-        return try SQLMigrationPlan(from: source, to: target, migration.inference, columns: catalog.columns)
+        return try SQLMigrationPlan(from: source, to: target, migration, columns: catalog.columns)
     }
 
     private func failure(_ error: WireError, _ name: String) -> NSError {

@@ -20,7 +20,7 @@ package struct SQLMigrationChecks {
     private var naming: any TableNaming { plan.naming }
 
     /// A count that must be 0.
-    package struct Count {
+    struct Count {
         let statement: SQLStatement
         /// Returns the error for any other count.
         let error: (Int64) -> NSError
@@ -39,7 +39,7 @@ package struct SQLMigrationChecks {
     // MARK: Before
 
     /// Returns the checks for rows with unknown entity numbers, which would be lost.
-    package func unknownEntities() -> [Count] {
+    func unknownEntities() -> [Count] {
         plan.source.tables.filter { $0.family.count > 1 && !plan.keptTables.contains($0.name) }.map { table in
             let numbers = SQLMigrationPlan.list(table.family.map(\.number))
             let entity = dialect.identifier(naming.entity)
@@ -61,7 +61,7 @@ package struct SQLMigrationChecks {
 
     /// Returns the checks for objects of entities that cannot have any now, and for objects without
     /// a value that a new attribute requires.
-    package func unfittingObjects() -> [Count] {
+    func unfittingObjects() -> [Count] {
         plan.members.values.sorted(by: { $0.target.number < $1.target.number }).filter { !$0.source.layout.isAbstract }
             .flatMap { member in
                 let rows = SQLText("SELECT count(*) FROM \(dialect.identifier(member.source.table.name))")
@@ -181,7 +181,7 @@ package struct SQLMigrationChecks {
     }
 
     /// Returns the checks for objects without the objects that a relationship requires now.
-    package func requiredRelationships() -> [Count] {
+    func requiredRelationships() -> [Count] {
         let key = dialect.identifier(naming.key)
         var checks: [Count] = []
         for case let entity? in plan.target.entities where !entity.layout.isAbstract {

@@ -82,7 +82,7 @@ extension SQLMigrationPlan {
 
     /// Whether a relationship's pairs are stored as a key in the rows that are copied to a table.
     private func liesInRows(of table: SQLTable, _ storage: Storage) -> Bool {
-        storage.destination == naming.key && storage.table == members(of: table).first?.source.table.name
+        storage.destination == naming.key && storage.table == formerTable(of: table)?.name
     }
 
     /// The former pairs of a relationship, and the conditions under which they stay pairs.

@@ -7,7 +7,7 @@ package struct SQLMigrationPlan {
     package let source: SQLMapping
     package let target: SQLMapping
     let inference: MappingInference
-    package var dialect: any SQLDialect { target.dialect }
+    var dialect: any SQLDialect { target.dialect }
     package var naming: any TableNaming { target.naming }
     /// The former tables that stay in use.
     package private(set) var keptTables: Set<String> = []
@@ -40,9 +40,9 @@ package struct SQLMigrationPlan {
     }
 
     /// An entity in both mappings.
-    package struct Member {
+    struct Member {
         let target: SQLEntity
-        package let source: SQLEntity
+        let source: SQLEntity
         let sourceNames: [String: String]
     }
 
@@ -53,10 +53,11 @@ package struct SQLMigrationPlan {
     ///   - source: the mapping of the former model, fitted to the store.
     ///   - columns: the store's tables, each with its columns in order.
     package init(
-        from source: SQLMapping, to target: SQLMapping, _ inference: MappingInference, columns: [String: [String]]
+        from source: SQLMapping, to target: SQLMapping, _ migration: StoreMigration, columns: [String: [String]]
     ) throws {
         self.source = source
         self.target = target
+        let inference = migration.inference
         self.inference = inference
         var members: [Int: Member] = [:]
         for case let entity? in target.entities {
@@ -72,7 +73,7 @@ package struct SQLMigrationPlan {
         // copied instead.
         let readLater = Set(hiddenKeys.map(\.source))
         for table in target.tables {
-            guard let copy = try rows(of: table), let former = self.members(of: table).first?.source.table else {
+            guard let copy = try rows(of: table), let former = formerTable(of: table) else {
                 continue
             }
             let statements = [table, former].map { dialect.createTable($0) + dialect.columnForms(of: $0) }
@@ -158,7 +159,10 @@ package struct SQLMigrationPlan {
         Dictionary(members.values.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
     }
 
-    package func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
+    func members(of table: SQLTable) -> [Member] { table.family.compactMap { members[$0.layout.index] } }
+
+    /// The former table whose rows a new one takes; nil for a table of new entities.
+    package func formerTable(of table: SQLTable) -> SQLTable? { members(of: table).first?.source.table }
 
     // MARK: Rows
 

@@ -20,8 +20,18 @@ package protocol SQLMigrationSteps {
 }
 
 extension SQLMigrationSteps {
+    /// Checks before any change that no row would be lost, and that each fits the new model.
+    package func checkFormerRows() throws {
+        let checks = checks
+        try require(checks.unknownEntities())
+        try require(checks.unfittingObjects())
+    }
+
+    /// Checks at the end that objects have the objects that a relationship requires now.
+    package func checkRequiredRelationships() throws { try require(checks.requiredRelationships()) }
+
     /// - Throws: the error of the first count that is not 0.
-    package func require(_ counts: [SQLMigrationChecks.Count]) throws {
+    private func require(_ counts: [SQLMigrationChecks.Count]) throws {
         for check in counts {
             let count = try integer(check.statement)
             if let count, count > 0 { throw check.error(count) }

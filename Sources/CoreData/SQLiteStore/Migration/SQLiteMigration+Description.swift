@@ -12,7 +12,7 @@ extension SQLiteMigration {
             if parent == 0 {
                 let table = SQLSchema.identifier(entity.table.name)
                 highest = try connection.integer("SELECT max(Z_PK) FROM \(table)") ?? 0
-                if let former = plan.members(of: entity.table).first?.source.table,
+                if let former = plan.formerTable(of: entity.table),
                     let number = plan.source.entity(former.root)?.number
                 {
                     highest = max(highest, highestKeys[number] ?? 0)

@@ -18,9 +18,7 @@ struct SQLiteMigration: SQLMigrationSteps {
     /// Runs all steps except the commit.
     func run() throws {
         MigrationFunctions.register(on: connection, externalFiles: externalFiles, plan: plan)
-        let checks = checks
-        try require(checks.unknownEntities())
-        try require(checks.unfittingObjects())
+        try checkFormerRows()
         let highestKeys = try highestKeys()
         try dropSchemaObjects()
         // The program's own views keep referring to the tables by their names.
@@ -47,7 +45,7 @@ struct SQLiteMigration: SQLMigrationSteps {
         progress.report(0.9)
         try deriveAttributes()
         if uniqueOnesWait { try makeIndexes(indexes.filter(\.index.isUnique).map(\.statement)) }
-        try require(checks.requiredRelationships())
+        try checkRequiredRelationships()
         for index in schema.spatialIndexes().compactMap(SpatialIndexTable.init) {
             for statement in index.statements() + [index.filling()] { try connection.execute(statement) }
         }

@@ -70,6 +70,6 @@ extension SQLiteStore {
                 recovery: "The store is damaged: restore it from a copy.", userInfo: ["NSFilePath": connection.path])
         }
         let target = try makeMapping(entities: migration.entities, numbers: [:])
-        return try SQLMigrationPlan(from: source, to: target, migration.inference, columns: schema.columns)
+        return try SQLMigrationPlan(from: source, to: target, migration, columns: schema.columns)
     }
 }
