@@ -41,7 +41,7 @@ package final class MetadataChanges: Sendable {
     }
 
     /// Entries that a program has set or removed and no transaction has written.
-    package var unwritten: Unwritten {
+    var unwritten: Unwritten {
         state.withLock { state in
             let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
             let changed = keys.filter { !SameValues.areSame(state.held[$0], state.stored[$0]) }
@@ -51,16 +51,19 @@ package final class MetadataChanges: Sendable {
         }
     }
 
-    package struct Unwritten: Sendable {
+    struct Unwritten: Sendable {
         /// Property list values, which do not change.
         fileprivate let values: Unchecked<[String: Any]>
         fileprivate let removed: Set<String>
 
         /// Returns other metadata with the same changes applied.
-        package func added(to metadata: [String: Any]) -> [String: Any] {
+        func added(to metadata: [String: Any]) -> [String: Any] {
             metadata.filter { !removed.contains($0.key) }.merging(values.value) { _, changed in changed }
         }
     }
+
+    /// Returns other metadata with the entries added or removed that no transaction has written.
+    package func added(to metadata: [String: Any]) -> [String: Any] { unwritten.added(to: metadata) }
 
     /// Returns the metadata that a transaction must write.
     ///

@@ -14,26 +14,28 @@ package struct StoreContents: Sendable {
         entityNumbers = Dictionary(numbers, uniquingKeysWith: { first, _ in first })
     }
 
-    /// Describes the change of a store whose rows have a different meaning now; nil if nothing
-    /// changed.
+    /// Returns the error for a store whose rows have a different meaning now; nil if they have not.
     ///
-    /// - Parameter numbers: the numbers of the entities in the store, by name.
-    package func change(_ metadata: [String: Any], numbers: [String: Int]) -> String? {
+    /// - Parameters:
+    ///   - store: the name of the store, with its article.
+    ///   - numbers: the numbers of the entities in the store, by name.
+    package func refusal(
+        of store: String, _ metadata: [String: Any], numbers: [String: Int], userInfo: [String: Any]
+    ) -> NSError? {
+        guard let change = change(metadata, numbers: numbers) else { return nil }
+        return CoreDataErrors.make(
+            .persistentStoreIncompatibleVersionHash,
+            "\(store) \(change) by somebody else while it was open here: it is neither read nor written any more.",
+            recovery: "Remove it from the coordinator. Add it again with the version of the model that it has now.",
+            userInfo: userInfo.merging(["metadata": metadata]) { $1 })
+    }
+
+    /// Describes the change of the store; nil if nothing changed.
+    private func change(_ metadata: [String: Any], numbers: [String: Int]) -> String? {
         if let versions, let hashes = StoreMetadataHashes.hashes(in: metadata), !versions.fit(hashes) {
             return "was brought to another version of the model"
         }
         let isNumberedOtherwise = numbers.contains { name, number in entityNumbers[name].map { $0 != number } ?? false }
         return isNumberedOtherwise ? "was given other numbers of entities" : nil
-    }
-
-    /// - Parameters:
-    ///   - store: the name of the store, with its article.
-    ///   - change: the change of the store, as returned by `change(_:numbers:)`.
-    package static func refusal(_ store: String, _ change: String, userInfo: [String: Any]) -> NSError {
-        CoreDataErrors.make(
-            .persistentStoreIncompatibleVersionHash,
-            "\(store) \(change) by somebody else while it was open here: it is neither read nor written any more.",
-            recovery: "Remove it from the coordinator. Add it again with the version of the model that it has now.",
-            userInfo: userInfo)
     }
 }

@@ -80,14 +80,11 @@ final class PostgreSQLSchemaWatch: Sendable {
             // An emptied store needs no check: its missing tables cause errors of their own.
             if let metadata = try PostgreSQLMetadata.read(connection, schema: schema) {
                 let numbers = try PostgreSQLCatalog.entityNumbers(connection)
-                if let change = contents.change(metadata, numbers: numbers) {
-                    throw StoreContents.refusal(
-                        "The store \(StoreName.path(url))", change,
-                        userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url).merging([
-                            "metadata": metadata
-                        ]) {
-                            $1
-                        })
+                if let refusal = contents.refusal(
+                    of: "The store \(StoreName.path(url))", metadata, numbers: numbers,
+                    userInfo: StoreOpeningErrors.userInfo(type: NSPostgreSQLStoreType, url: url))
+                {
+                    throw refusal
                 }
             }
         } catch {

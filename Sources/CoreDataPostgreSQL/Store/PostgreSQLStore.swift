@@ -211,7 +211,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
             pool.close()
             throw error
         }
-        let unwritten = metadataChanges.unwritten
+        let changed = metadataChanges.added(to: loaded)
         let former = opening.withLock { opening in
             defer { opening = Opening(pool: pool, backend: backend) }
             return opening
@@ -219,7 +219,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         self.place.withLock { $0 = place }
         super.url = place.publicURL
         takeLoaded(loaded)
-        if !hasExternalTables { metadata = unwritten.added(to: loaded) }
+        if !hasExternalTables { metadata = changed }
         // Starts before the former listener ends, so that commits in between are notified.
         listen()
         end(former)

@@ -59,8 +59,11 @@ final class SchemaWatch: Sendable {
         try connection.query("SELECT Z_NAME, Z_ENT FROM Z_PRIMARYKEY") { row in
             if let name = row.string(0) { numbers[name] = Int(row.int64(1)) }
         }
-        guard let change = contents.change(metadata, numbers: numbers) else { return }
-        throw StoreContents.refusal(
-            "The store at \(connection.path)", change, userInfo: ["NSFilePath": connection.path, "metadata": metadata])
+        if let refusal = contents.refusal(
+            of: "The store at \(connection.path)", metadata, numbers: numbers,
+            userInfo: ["NSFilePath": connection.path])
+        {
+            throw refusal
+        }
     }
 }
