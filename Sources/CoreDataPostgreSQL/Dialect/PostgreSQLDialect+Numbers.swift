@@ -89,7 +89,9 @@ extension PostgreSQLDialect {
             case .decimal?: "ocd_plain(" + computed + ")"
             default: "CAST(" + computed + " AS double precision)"
             }
-        return SQLTerm(text: text, kind: kind, exact: computed)
+        var term = SQLTerm(text: text, kind: kind)
+        term.exact = computed
+        return term
     }
 
     func value(_ term: SQLTerm, as kind: ValueKind) -> SQLText? {
@@ -287,7 +289,9 @@ extension PostgreSQLDialect {
         }
         if forms.0.isWhole, forms.1.isWhole, let bits = bits(of: left, operation, right) {
             let divisor = operation == .divide ? "NULLIF(" + integer(right) + ", 0)" : integer(right)
-            return SQLTerm(text: "(" + integer(left) + " \(symbol) " + divisor + ")", kind: kind, bits: bits)
+            var term = SQLTerm(text: "(" + integer(left) + " \(symbol) " + divisor + ")", kind: kind)
+            term.bits = bits
+            return term
         }
         let isDecimal = left.kind == .decimal || right.kind == .decimal
         if !isDecimal, forms.0 == .double || forms.1 == .double {
@@ -317,7 +321,11 @@ extension PostgreSQLDialect {
         guard operation == .add || operation == .subtract else { return nil }
         func number(_ term: SQLTerm) -> SQLText { form(term).isTime ? seconds(term) : double(term) }
         let result: SQLText = "ocd_calculate('\(operation.symbol)', " + number(left) + ", " + number(right) + ")"
-        if kind == .date { return SQLTerm(text: "ocd_date(" + result + ")", kind: .date, exact: result) }
+        if kind == .date {
+            var date = SQLTerm(text: "ocd_date(" + result + ")", kind: .date)
+            date.exact = result
+            return date
+        }
         return SQLTerm(text: result, kind: .double)
     }
 

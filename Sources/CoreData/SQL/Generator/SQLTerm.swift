@@ -31,31 +31,7 @@ package struct SQLTerm {
     /// Whether it is the number of a row's entity.
     package var isEntity = false
     /// The composite value, if the term is one.
-    package var composite: SQLComposite?
-
-    package init(
-        text: SQLText, kind: ValueKind? = nil, slot: PropertySlot? = nil, isColumn: Bool = false,
-        constant: SQLArgument? = nil,
-        isNull: Bool = false, canBeNull: Bool = true, stored: SQLText? = nil, exact: SQLText? = nil, bits: Int? = nil,
-        mayOverflow: Bool = false, rootIndex: Int? = nil, rowEntity: SQLRowEntity? = nil, isEntity: Bool = false,
-        composite: SQLComposite? = nil
-    ) {
-        self.text = text
-        self.kind = kind
-        self.slot = slot
-        self.isColumn = isColumn
-        self.constant = constant
-        self.isNull = isNull
-        self.canBeNull = canBeNull
-        self.stored = stored
-        self.exact = exact
-        self.bits = bits
-        self.mayOverflow = mayOverflow
-        self.rootIndex = rootIndex
-        self.rowEntity = rowEntity
-        self.isEntity = isEntity
-        self.composite = composite
-    }
+    var composite: SQLComposite?
 
     /// Whether it is a bound value.
     package var isConstant: Bool { constant != nil }
@@ -69,7 +45,7 @@ package struct SQLTerm {
 }
 
 /// The entity of the row that a term represents.
-package enum SQLRowEntity {
+enum SQLRowEntity {
     /// Every row is of the entity with this layout index.
     case one(Int)
     /// The number of the row's entity.
@@ -99,6 +75,11 @@ enum SQLValueClass {
 }
 
 extension SQLTerm {
+    package init(text: SQLText, kind: ValueKind?) {
+        self.text = text
+        self.kind = kind
+    }
+
     func made(_ form: SQLConstant.Form) -> SQLTerm {
         guard let argument = constant, case .constant(let constant, _) = argument.role else { return self }
         var term = self

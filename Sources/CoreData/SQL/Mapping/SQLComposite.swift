@@ -1,7 +1,7 @@
 import Foundation
 
 /// A composite value as the SQL terms of its elements.
-package struct SQLComposite {
+struct SQLComposite {
     let layout: CompositeLayout
     /// The elements in declared order.
     let elements: [SQLTerm]
