@@ -2,12 +2,12 @@ import Foundation
 
 /// The form of URLs of stores of one type on servers.
 package struct ServerURLForm: Sendable {
-    package let type: String
+    let type: String
     /// The schemes, in lower case.
-    package let schemes: Set<String>
+    let schemes: Set<String>
     /// The parameters that may be shown. All other parameters are left out of shown URLs: an
     /// unknown one may be a password.
-    package let shownParameters: Set<String>
+    let shownParameters: Set<String>
 
     package init(type: String, schemes: Set<String>, shownParameters: Set<String>) {
         self.type = type

@@ -115,23 +115,23 @@ extension RowSource {
 
     package var computesDictionaries: Bool { false }
 
-    package var keysAreConsecutive: Bool { true }
+    var keysAreConsecutive: Bool { true }
 
-    package var readsRowsInBatches: Bool { false }
+    var readsRowsInBatches: Bool { false }
 
-    package var batchRows: (any BatchRows)? { nil }
+    var batchRows: (any BatchRows)? { nil }
 
-    package var hasChangedMetadata: Bool { false }
+    var hasChangedMetadata: Bool { false }
 
-    package func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
+    func saveMetadata(beforeCommit others: () throws -> Void) throws { try others() }
 
-    package func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (
+    func readRows(_ keys: [Int64], of entity: EntityLayout, upTo bytes: Int) throws -> (
         rows: FetchedRows, rest: [Int64]
     ) {
         (try readRows(keys, of: entity), [])
     }
 
-    package func relatedReferences(
+    func relatedReferences(
         toAll keys: [Int64], through slot: PropertySlot, of entity: EntityLayout
     ) throws -> [Int64: [RowReference]] {
         var references: [Int64: [RowReference]] = [:]
@@ -144,7 +144,7 @@ extension RowSource {
         return references
     }
 
-    package func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
+    func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         var all = SaveBatch()
         try body { block in
             all.inserts += block.inserts
@@ -153,12 +153,12 @@ extension RowSource {
         _ = try save(all)
     }
 
-    package func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
+    func save(_ batch: SaveBatch, beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         try others()
         return try save(batch)
     }
 
-    package func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
+    func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
         let first = try reserveKeys(count, for: entity)
         return Array(first..<(first + Int64(count)))
     }

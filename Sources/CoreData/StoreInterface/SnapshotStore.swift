@@ -8,9 +8,9 @@ package protocol SnapshotStore: RowSource {
 }
 
 extension SnapshotStore {
-    package var concurrentReads: Int { 1 }
+    var concurrentReads: Int { 1 }
 
-    package func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
+    func rowCache(of entity: EntityLayout) -> RowCache? { rowCaches[entity.rootIndex] }
 
     package func forgetCachedRow(_ key: Int64, of entity: EntityLayout) { rowCache(of: entity)?.remove(key) }
 }

@@ -5,12 +5,12 @@ package struct StoreFetch {
     package var entity: EntityLayout
     package var includesSubentities = true
     var predicate: NSPredicate?
-    package var sortDescriptors: [NSSortDescriptor] = []
+    var sortDescriptors: [NSSortDescriptor] = []
     package var limit = 0
     var offset = 0
     /// Keys of excluded rows: they are neither returned nor counted, and do not count for limit or
     /// offset.
-    package var excludedKeys: Set<Int64> = []
+    var excludedKeys: Set<Int64> = []
     package var shape = Shape.rows
     /// The form of dictionary results; nil for other shapes.
     var columns: DictionaryColumns?

@@ -1,12 +1,12 @@
 /// A store type that another module of the package provides.
 package struct StoreTypeDeclaration: Sendable {
     /// The name of the type, as `NSPersistentStore.type` gives it.
-    package let type: String
-    package let storeClass: any ServerStore.Type
+    let type: String
+    let storeClass: any ServerStore.Type
     /// Options that have no effect on such stores, with the reason for each.
     ///
     /// The reason is printed once on standard error.
-    package let optionsWithoutEffect: [String: String]
+    let optionsWithoutEffect: [String: String]
 
     package init(type: String, storeClass: any ServerStore.Type, optionsWithoutEffect: [String: String]) {
         self.type = type

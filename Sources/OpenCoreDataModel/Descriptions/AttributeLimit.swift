@@ -145,12 +145,12 @@ extension NSAttributeType {
 }
 
 /// The codes of errors, in `NSCocoaErrorDomain`, for values beyond the limits of a model.
-package enum ValidationCode {
-    package static let numberTooLarge = 1610
-    package static let numberTooSmall = 1620
-    package static let dateTooLate = 1630
-    package static let dateTooSoon = 1640
-    package static let stringTooLong = 1660
-    package static let stringTooShort = 1670
-    package static let patternMatching = 1680
+enum ValidationCode {
+    static let numberTooLarge = 1610
+    static let numberTooSmall = 1620
+    static let dateTooLate = 1630
+    static let dateTooSoon = 1640
+    static let stringTooLong = 1660
+    static let stringTooShort = 1670
+    static let patternMatching = 1680
 }

@@ -4,8 +4,8 @@
 /// of the entity itself for exclusivity. The cell is as safe as an unchecked property: it is set
 /// while the layouts are made, and cleared when they are released.
 @usableFromInline
-package struct LayoutCell {
-    @usableFromInline package let address: UnsafeMutablePointer<Unretained<AnyObject>?>
+struct LayoutCell {
+    @usableFromInline let address: UnsafeMutablePointer<Unretained<AnyObject>?>
 
     init() {
         address = .allocate(capacity: 1)

@@ -24,7 +24,7 @@ open class NSEntityDescription: NSObject, NSCopying, @unchecked Sendable {
 
     package weak var owningModel: NSManagedObjectModel?
 
-    @usableFromInline package final let layoutCell = LayoutCell()
+    @usableFromInline final let layoutCell = LayoutCell()
 
     /// A reference to this entity that does not keep it alive.
     final let reference = BackReference<NSEntityDescription>()

@@ -103,7 +103,7 @@ package enum ClassLookup {
     /// Every class with a superclass.
     ///
     /// None on Apple's platforms, whose runtime would have to be asked in another way.
-    package static var allClasses: [AnyClass] {
+    static var allClasses: [AnyClass] {
         #if os(Linux) || os(Android) || os(FreeBSD) || os(OpenBSD)
             return TypeRecordIndex.shared.subclasses
         #else

@@ -19,7 +19,7 @@ extension NSExpression {
 
     /// - Parameter run: Receives the errors of the evaluation. After an error, the values mean
     ///   nothing.
-    package func expressionValue(with object: Any?, run: PredicateRun) -> Any? {
+    func expressionValue(with object: Any?, run: PredicateRun) -> Any? {
         NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: nil, run: run)))
     }
 

@@ -2,7 +2,7 @@
 /// regular expressions, and the first error.
 package final class PredicateRun {
     /// The first error; after it, the results mean nothing.
-    package private(set) var failure: PredicateEvaluationError?
+    private(set) var failure: PredicateEvaluationError?
     let patterns = PatternBudget()
 
     package init() {}

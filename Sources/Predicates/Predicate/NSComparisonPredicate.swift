@@ -213,7 +213,7 @@ extension NSExpression {
         compared(operation, to: NSExpression(forConstantValue: constant))
     }
 
-    package func compared(
+    func compared(
         _ operation: NSComparisonPredicate.Operator, to other: NSExpression, options: NSComparisonPredicate.Options = []
     ) -> NSComparisonPredicate {
         NSComparisonPredicate(

@@ -47,7 +47,7 @@ package struct StringMatcher: Sendable {
     }
 
     /// - Throws: ``PredicateEvaluationError`` when a regular expression exceeds the budget.
-    package func holds(_ text: String, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
+    func holds(_ text: String, _ budget: PatternBudget) throws(PredicateEvaluationError) -> Bool {
         switch preparation {
         case .nothing: return false
         case .wildcards(let wildcards): return wildcards.matches(text)

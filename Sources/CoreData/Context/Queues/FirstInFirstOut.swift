@@ -5,7 +5,7 @@ package struct FirstInFirstOut<Element> {
 
     package init() {}
 
-    package var first: Element? { start < elements.count ? elements[start] : nil }
+    var first: Element? { start < elements.count ? elements[start] : nil }
 
     package mutating func append(_ element: Element) { elements.append(element) }
 

@@ -262,7 +262,7 @@ package final class RowCache: Sendable {
 
     /// Publishes all rows of sealed pages, replacing older snapshots of the same rows. O(number of
     /// pages).
-    package func insert(_ pages: [RowPage]) {
+    func insert(_ pages: [RowPage]) {
         table.withLock { guarded in
             guarded.generation += 1
             publish(pages, in: &guarded.table)
@@ -275,7 +275,7 @@ package final class RowCache: Sendable {
     }
 
     /// Removes a row that is deleted or known to be stale.
-    package func remove(_ key: Int64) {
+    func remove(_ key: Int64) {
         table.withLock { guarded in
             guarded.generation += 1
             guarded.table.takeInWaiting()

@@ -19,7 +19,7 @@ package final class EntityLayout: @unchecked Sendable {
     package let rootIndex: Int
     /// Index of the superentity's layout; -1 for a root entity.
     package let superIndex: Int
-    package let isAbstract: Bool
+    let isAbstract: Bool
     package let slots: [PropertySlot]
     /// The slots of the entity's properties: all slots but those of elements.
     let propertySlots: [PropertySlot]

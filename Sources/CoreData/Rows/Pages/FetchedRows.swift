@@ -8,13 +8,13 @@ package struct FetchedRows: @unchecked Sendable {
 
     package init() {}
 
-    package init(rows: ContiguousArray<RowPointer>, pages: [RowPage]) {
+    init(rows: ContiguousArray<RowPointer>, pages: [RowPage]) {
         self.rows = rows
         self.pages = pages
     }
 
     /// Creates the rows of pages, page after page.
-    package init(pagesInOrder pages: [RowPage]) {
+    init(pagesInOrder pages: [RowPage]) {
         self.pages = pages
         let count = pages.reduce(0) { $0 + $1.rowCount }
         // An initializer for no elements would write to the storage that all empty arrays share.

@@ -52,7 +52,7 @@ package final class RowPage: @unchecked Sendable {
     // made the page, and only read afterwards. `cache` is set when the page is published, under the
     // cache's lock, which guards `cachePlace`, `cacheBatch` and `isInCache` too.
 
-    package let layout: EntityLayout
+    let layout: EntityLayout
     private(set) var rowCount = 0
     let capacity: Int
     private let rows: UnsafeMutablePointer<UInt64>
@@ -213,8 +213,8 @@ package final class RowPage: @unchecked Sendable {
 package struct Snapshot: @unchecked Sendable {
     // Sendable: the row is immutable once its page is sealed, and the page is retained here.
 
-    package let row: RowPointer
-    package let page: RowPage
+    let row: RowPointer
+    let page: RowPage
 
     package init(row: RowPointer, page: RowPage) {
         self.row = row
@@ -230,10 +230,10 @@ package struct Snapshot: @unchecked Sendable {
 
     var key: Int64 { row.rowKey }
     package var version: Int64 { row.rowVersion }
-    package var layout: EntityLayout { page.layout }
+    var layout: EntityLayout { page.layout }
 
     @inline(__always)
-    package func isNull(_ slot: Int) -> Bool {
+    func isNull(_ slot: Int) -> Bool {
         page.isNull(row, slot)
     }
 

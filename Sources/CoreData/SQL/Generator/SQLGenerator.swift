@@ -39,7 +39,7 @@ package final class SQLGenerator {
     func key(_ scope: SQLScope) -> String { key(scope.alias, of: scope.entity) }
 
     /// Returns the mapping of an entity that a request names.
-    package func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
+    func entity(_ layout: EntityLayout) throws -> SQLEntity { try mapping.requiredEntity(layout) }
 
     /// Returns the FROM and WHERE clauses of a scope.
     func source(
