@@ -42,7 +42,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// whose IDs outlive them.
     package final var handsOutPermanentIDs = false
     /// Objects whose `prepareForDeletion()` is running, the innermost last.
-    @exclusivity(unchecked) private var preparedForDeletion: ContiguousArray<NSManagedObject> = []
+    @exclusivity(unchecked) var preparedForDeletion: ContiguousArray<NSManagedObject> = []
     /// Objects that `detectConflicts(for:)` named.
     var conflictChecks: Set<NSManagedObject> = []
     /// All objects of a context that keeps them alive; empty for other contexts.
@@ -58,10 +58,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// object after the other. True by default.
     ///
     /// The first two of adjacent objects in a fetch's result load it by themselves. Then it is
-    /// loaded for the objects after them with one request to the store, about 8,000 rows at a time.
-    /// So the members are those at that time, not those when each object is reached. Stores in
-    /// memory and custom stores load each relationship by itself, and so does a context with a
-    /// `stalenessInterval`.
+    /// loaded for the objects after them with one request to the store, about 8,000 rows at a time,
+    /// and its members are those at that time. Stores in memory and custom stores load each
+    /// relationship by itself, and so does a context with a `stalenessInterval`.
     public final var batchesFaults = true
     /// The clock for the age of rows. Tests replace it.
     var currentTime: () -> UInt64 = ReadTime.now
@@ -127,22 +126,10 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// a programming error.
     open var persistentStoreCoordinator: NSPersistentStoreCoordinator? {
         get { coordinator ?? parentContext?.persistentStoreCoordinator }
-        set {
-            guard let newValue else {
-                preconditionFailure("A context must have a persistent store coordinator: it cannot be set to nil.")
-            }
-            if coordinator === newValue, parentContext == nil { return }
-            releaseObjects()
-            leave()
-            parentContext = nil
-            attach(to: newValue)
-        }
+        set { useCoordinator(newValue) }
     }
     /// The context's own coordinator; in a child also the parent's.
-    private var coordinator: NSPersistentStoreCoordinator?
-
-    /// Returns a store of the coordinator; nil once it was removed.
-    final func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
+    private(set) var coordinator: NSPersistentStoreCoordinator?
 
     /// The context that this one fetches from and saves to instead of stores; nil for a context
     /// that works on stores. Kept alive.
@@ -155,19 +142,15 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// must not be a descendant of this context.
     open var parent: NSManagedObjectContext? {
         get { parentContext }
-        set {
-            if newValue === parentContext { return }
-            checkParent(newValue)
-            releaseObjects()
-            leave()
-            parentContext = newValue
-            attach(to: newValue?.persistentStoreCoordinator)
-        }
+        set { useParent(newValue) }
     }
     private(set) var parentContext: NSManagedObjectContext?
 
-    private func attach(to coordinator: NSPersistentStoreCoordinator?) {
+    /// Takes the context from its coordinator and parent, and connects it to others.
+    func attach(to coordinator: NSPersistentStoreCoordinator?, parent: NSManagedObjectContext?) {
+        leave()
         self.coordinator = coordinator
+        parentContext = parent
         generation = nil
         coordinator?.clients.add(self, reference)
         parentContext?.children.add(self, reference)
@@ -187,20 +170,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
         parentContext?.children.remove(self)
         coordinator = nil
     }
-
-    /// Connects a context to the coordinator that its parent got after the context was created.
-    func followParent() {
-        guard let parentContext,
-            registry.identities !== parentContext.registry.identities || registry.modelIdentity == nil,
-            let coordinator = parentContext.persistentStoreCoordinator, registeredObjects.isEmpty
-        else { return }
-        leave()
-        attach(to: coordinator)
-    }
-
-    /// The list of contexts that merge each other's saves. This context is in it if it merges
-    /// automatically.
-    var mergingContexts: ClientList? { parentContext?.mergingChildren ?? coordinator?.mergingClients }
 
     // MARK: - Settings
 
@@ -262,8 +231,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     }
     /// Whether there is anything to save, or a new object was deleted since the last save.
     open var hasChanges: Bool { changes.hasChanges }
-    /// Whether a save would write anything. It writes nothing for deleted new objects.
-    package final var hasChangesToWrite: Bool { changes.hasChangesToWrite }
 
     /// Inserts an object that was made without a context, or was new when it was deleted. An object
     /// of this context that was deleted is there again, also where its deletion was saved; others
@@ -273,21 +240,7 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     /// Marks an object for deletion by the next save. A new object leaves the context with that
     /// save, or with `rollback()` or `reset()`, and no store hears of it. One that is being
     /// deleted, or whose `prepareForDeletion()` is running, is left alone.
-    open func delete(_ object: NSManagedObject) {
-        precondition(
-            object.registry === registry,
-            "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be "
-                + "deleted by it."
-        )
-        if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
-        if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
-        if preparedForDeletion.contains(where: { $0 === object }) { return }
-        if object.extras?.isRevived != true { continueAsUpdate(object) }
-        preparedForDeletion.append(object)
-        asStep { object.prepareForDeletion() }
-        preparedForDeletion.removeLast()
-        changes.delete(object)
-    }
+    open func delete(_ object: NSManagedObject) { markForDeletion(object) }
 
     /// Makes a save check that the object's row has not changed, even if the object has not.
     open func detectConflicts(for object: NSManagedObject) {
@@ -306,10 +259,9 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     ///
     /// - Throws: Validation errors (1550 to 1680, several as 1560), conflicts (133020, 133021), and
     ///   errors of the store.
-    // In the class and not in an extension, so that subclasses can override it.
     open func save() throws { try asOperation { try reserved { try saveChanges() } } }
 
-    // MARK: - Finding objects
+    // MARK: - Finding and forgetting objects
 
     /// The registered object with an ID, without any input or output; nil if the context has none.
     open func registeredObject(for objectID: NSManagedObjectID) -> NSManagedObject? { knownObject(with: objectID) }
@@ -325,8 +277,6 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     open func existingObject(with objectID: NSManagedObjectID) throws -> NSManagedObject {
         try asOperation { try loadedObject(with: objectID) }
     }
-
-    // MARK: - Forgetting
 
     /// Forgets all objects and changes. References that are still held read as nil.
     ///

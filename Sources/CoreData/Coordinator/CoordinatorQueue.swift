@@ -9,7 +9,17 @@ final class CoordinatorQueue: Sendable {
     private let key = DispatchSpecificKey<Bool>()
     private let made = Mutex<DispatchQueue?>(nil)
 
-    var isRunning: Bool { DispatchQueue.getSpecific(key: key) == true }
+    private var isRunning: Bool { DispatchQueue.getSpecific(key: key) == true }
+
+    /// Runs a block and waits for it; at once in a block of the queue.
+    func run<Result, Failure>(_ block: () throws(Failure) -> Result) throws(Failure) -> Result {
+        if isRunning { return try block() }
+        // `sync` runs the block once before it returns, on this thread.
+        var outcome: Swift.Result<Result, Failure>?
+        MainQueue.whileWaiting { queue.sync { outcome = Swift.Result(running: block) } }
+        guard let outcome else { preconditionFailure("the coordinator's queue did not run a block") }
+        return try outcome.get()
+    }
 
     var queue: DispatchQueue {
         made.withLock { made in

@@ -29,16 +29,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     let serialNumber = NSPersistentStoreCoordinator.serialNumbers.wrappingAdd(1, ordering: .relaxed).newValue
     private static let serialNumbers = Atomic<Int>(0)
 
-    private struct State {
-        var formerStoreTokens: [Int: StoreToken] = [:]
-        var name: String?
-        /// In the order in which they were added.
-        var stores: [AddedStore] = []
-        var nextNumber = 0
-    }
-
     // Guards the list of stores and the name.
-    private let state = Mutex(State())
+    let state = Mutex(State())
 
     /// The new places of the rows of a store that is about to be removed. Objects of contexts
     /// follow them.
@@ -122,40 +114,6 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
 
     /// The stores in the order in which they were added.
     open var persistentStores: [NSPersistentStore] { addedStores.map(\.store) }
-
-    var addedStores: [AddedStore] { state.withLock { $0.stores } }
-
-    /// The store with a number; nil once it was removed.
-    final func store(number: Int) -> NSPersistentStore? {
-        // Under the lock: a copy of the list would cost more than the search.
-        state.withLock { guarded in guarded.stores.first { $0.number == number }?.store }
-    }
-
-    func takeStoreNumber() -> Int {
-        state.withLock { guarded in
-            defer { guarded.nextNumber += 1 }
-            return guarded.nextNumber
-        }
-    }
-
-    /// Adds a store that is ready for use to the list. The caller holds `changingStores`.
-    func list(_ store: NSPersistentStore, holding held: HeldEntities) {
-        if store.observesUse { tellsStoresOfUse.store(true, ordering: .relaxed) }
-        let added = AddedStore(store, holding: held, of: modelLayout)
-        state.withLock { $0.stores.append(added) }
-    }
-
-    /// Removes a store from the list. The caller holds `changingStores`.
-    func unlist(_ store: NSPersistentStore) {
-        let token = store.token
-        state.withLock { guarded in
-            guarded.formerStoreTokens[store.number] = token
-            guarded.stores.removeAll { $0.store === store }
-        }
-    }
-
-    /// The tokens of removed stores, by number. Object IDs still need them.
-    var formerStoreTokens: [Int: StoreToken] { state.withLock { $0.formerStoreTokens } }
 
     // MARK: - Methods that subclasses may override
 
@@ -405,12 +363,7 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Runs a block on the coordinator's serial queue and waits for it. May be called from such a
     /// block.
     open func performAndWait<Result, Failure>(_ block: () throws(Failure) -> Result) throws(Failure) -> Result {
-        if work.isRunning { return try block() }
-        // `sync` runs the block once before it returns, on this thread.
-        var outcome: Swift.Result<Result, Failure>?
-        MainQueue.whileWaiting { work.queue.sync { outcome = Swift.Result(running: block) } }
-        guard let outcome else { preconditionFailure("the coordinator's queue did not run a block") }
-        return try outcome.get()
+        try work.run(block)
     }
 
     /// Runs a block on the coordinator's serial queue, later.

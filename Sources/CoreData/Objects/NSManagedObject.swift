@@ -11,7 +11,7 @@ import Foundation
 /// also implement `init(entity:insertInto:)`, with which the framework makes its objects.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
-open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPathNaming {
+open class NSManagedObject: NSObject, KeyValueCoding, KeyPathNaming {
     /// The state that every property access reads. Only transitions change it (see `ObjectState`).
     // Unchecked exclusivity: objects are confined to one queue, and no accessor keeps the state open
     // while it calls other code.
@@ -379,25 +379,9 @@ open class NSManagedObject: NSObject, KeyValueCoding, PredicateComparable, KeyPa
     /// Whether the object has no values and only records which properties a key path reads.
     public final var _isKeyPathProbe: Bool { flags.contains(.probe) }
 
-    // MARK: - Predicates
-
-    /// Whether the values are equal in predicates, where an object equals its ID.
-    public final func isEqualInPredicate(to other: Any) -> Bool {
-        switch other {
-        case let object as NSManagedObject: self === object || objectID == object.objectID
-        case let objectID as NSManagedObjectID: self.objectID == objectID
-        default: false
-        }
-    }
-
     /// The name of the property that a key path of the class reads.
     public class func keyName(for keyPath: AnyKeyPath) -> String? {
         if let name = (self as? any _SelfDescribingClass.Type)?._propertyName(for: keyPath) { return name }
         return KeyPathProbe.name(of: keyPath, in: self)
     }
 }
-
-/// A pointer to a value that a method may replace: what `AutoreleasingUnsafeMutablePointer` is
-/// where there is an Objective-C runtime, so that overrides of `validateValue(_:forKey:)` read the
-/// same.
-public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePointer<Pointee>

@@ -26,8 +26,8 @@ import Foundation
 ///
 /// Source: <https://developer.apple.com/documentation/foundation/undomanager>
 open class UndoManager: NSObject {
-    private let undoStack = UndoStack()
-    private let redoStack = UndoStack()
+    let undoStack = UndoStack()
+    let redoStack = UndoStack()
     private let events: any UndoEvents
     private var disabledCount = 0
     /// Whether the manager is waiting for the end of the present event.
@@ -324,42 +324,16 @@ open class UndoManager: NSObject {
     /// Whether all actions of the group that is redone next are discardable.
     open var redoActionIsDiscardable: Bool { redoStack.next?.isDiscardable ?? false }
 
-    // MARK: Implementation
+    // MARK: Opening and closing groups
 
-    /// The stack that receives actions and groups.
-    private var recording: UndoStack { isUndoing ? redoStack : undoStack }
-
-    private var opensGroupsByEvent: Bool { groupsByEvent && !isUndoing && !isRedoing && undoStack.open.isEmpty }
-
-    private func mark(_ change: @escaping (UndoGroup) -> Void) {
-        guard isUndoRegistrationEnabled else { return }
-        // Contexts register at the end of the event, or now.
-        if opensGroupsByEvent { post(.NSUndoManagerCheckpoint) }
-        if opensGroupsByEvent { awaitEndOfEvent() }
-        recording.mark(awaitingGroup: opensGroupsByEvent, change)
-    }
-
-    private func register(_ action: UndoAction) {
-        guard isUndoRegistrationEnabled else { return }
-        if opensGroupsByEvent { openEventGroup() }
-        guard let group = recording.open.last else {
-            preconditionFailure(
-                "An undo action was registered while no undo group is open and groupsByEvent is false: call "
-                    + "beginUndoGrouping() first."
-            )
-        }
-        if !isUndoing, !isRedoing { redoStack.removeAll() }
-        group.entries.append(.action(action))
-    }
-
-    private func openEventGroup() {
+    func openEventGroup() {
         openGroup(isOfEvent: true)
         undoStack.markAwaitedGroup()
         eventIsOver = false
         awaitEndOfEvent()
     }
 
-    private func awaitEndOfEvent() {
+    func awaitEndOfEvent() {
         if !awaitsEndOfEvent { awaitsEndOfEvent = events.afterEvent { [weak self] in self?.endEvent() } }
     }
 
@@ -374,12 +348,12 @@ open class UndoManager: NSObject {
         if undoStack.open.count == 1 { endGroup(removingIfEmpty: true) } else { eventIsOver = true }
     }
 
-    private func openGroup(isOfEvent: Bool) {
+    func openGroup(isOfEvent: Bool) {
         recording.open.append(UndoGroup(isOfEvent: isOfEvent))
         post(.NSUndoManagerDidOpenUndoGroup)
     }
 
-    private func endGroup(removingIfEmpty: Bool) {
+    func endGroup(removingIfEmpty: Bool) {
         precondition(groupingLevel > 0, "endUndoGrouping() was called while no undo group is open.")
         post(.NSUndoManagerCheckpoint)
         let stack = recording
@@ -395,32 +369,5 @@ open class UndoManager: NSObject {
             eventIsOver = false
             endGroup(removingIfEmpty: true)
         }
-    }
-
-    /// Performs the actions of a group within a new group on the other stack, which adopts the
-    /// name.
-    private func perform(_ group: UndoGroup) {
-        let stack = recording
-        openGroup(isOfEvent: false)
-        let reverse = stack.open.last
-        group.perform()
-        guard let reverse, stack.open.last === reverse else {
-            precondition(
-                !stack.open.contains { $0 === reverse },
-                "An undo action began an undo group that it did not end.")
-            // An undone action has removed all actions.
-            return
-        }
-        reverse.takeOver(group)
-        endGroup(removingIfEmpty: true)
-    }
-
-    private func requireRest(_ call: String) {
-        precondition(!isUndoing, "\(call) was called by an action that is being undone.")
-        precondition(!isRedoing, "\(call) was called by an action that is being redone.")
-    }
-
-    private func post(_ name: NSNotification.Name, _ userInfo: [AnyHashable: Any]? = nil) {
-        NotificationCenter.default.post(name: name, object: self, userInfo: userInfo)
     }
 }

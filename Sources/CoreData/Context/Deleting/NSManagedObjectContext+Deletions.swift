@@ -1,6 +1,23 @@
-// Delete rules.
+// Deletions and delete rules.
 
 extension NSManagedObjectContext {
+    /// Marks an object for deletion, for `delete(_:)`.
+    func markForDeletion(_ object: NSManagedObject) {
+        precondition(
+            object.registry === registry,
+            "\(object.layout.name) \(object.descriptionOfIdentity) does not belong to this context and cannot be "
+                + "deleted by it."
+        )
+        if object.flags.contains(.checked) { ConcurrencyDebug.check(self, "delete an object") }
+        if !object.flags.isDisjoint(with: [.deleted, .discarded, .deletionSaved]) { return }
+        if preparedForDeletion.contains(where: { $0 === object }) { return }
+        if object.extras?.isRevived != true { continueAsUpdate(object) }
+        preparedForDeletion.append(object)
+        asStep { object.prepareForDeletion() }
+        preparedForDeletion.removeLast()
+        changes.delete(object)
+    }
+
     /// Applies the delete rules of deleted objects, and of those that these delete.
     func propagateDeletes() {
         var reach = DeletionReach(self)

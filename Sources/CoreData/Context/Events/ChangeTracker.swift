@@ -24,7 +24,7 @@ final class ChangeTracker {
     /// Objects that have left the context and still hold references to related objects.
     private(set) var departed: ContiguousArray<NSManagedObject> = []
     @exclusivity(unchecked) private var event = ContextEvent()
-    private var lastSets = LastEventSets()
+    var lastSets = LastEventSets()
     /// Objects that changed again after the event that is being sent to observers; nil while none
     /// is being sent.
     private var toldStates: [ObjectIdentifier: ToldState]?
@@ -389,32 +389,5 @@ extension ChangeTracker {
         toldStates = [:]
         defer { toldStates = outer }
         body()
-    }
-
-    /// Keeps the sets of a notification, so that a save of exactly these objects need not hash them
-    /// again.
-    func remember(inserted insertedSet: Set<NSManagedObject>?, updated updatedSet: Set<NSManagedObject>?) {
-        if let insertedSet { lastSets.inserted = (insertedSet, inserted.changeCount) }
-        if let updatedSet { lastSets.updated = (updatedSet, updated.changeCount) }
-    }
-
-    /// The sets of the last event, which are the pending objects if nothing joined or left since,
-    /// and all were part of that event.
-    func takeLastSets() -> (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?) {
-        lastSets.forgetUnlessCurrent(inserted, updated)
-        defer { lastSets = LastEventSets() }
-        return (lastSets.inserted?.set, lastSets.updated?.set)
-    }
-}
-
-/// Sets of changed objects, each with the change count of its list when the set was complete.
-private struct LastEventSets {
-    var inserted: (set: Set<NSManagedObject>, changeCount: Int)?
-    var updated: (set: Set<NSManagedObject>, changeCount: Int)?
-
-    /// Releases sets that no longer match the context's lists. They would keep objects alive.
-    mutating func forgetUnlessCurrent(_ insertions: ChangeList, _ updates: ChangeList) {
-        if inserted?.changeCount != insertions.changeCount { inserted = nil }
-        if updated?.changeCount != updates.changeCount { updated = nil }
     }
 }

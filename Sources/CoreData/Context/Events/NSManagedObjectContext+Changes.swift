@@ -3,6 +3,9 @@ import Foundation
 // Processing pending changes: applying delete rules and posting the notification of changes.
 
 extension NSManagedObjectContext {
+    /// Whether a save would write anything. It writes nothing for deleted new objects.
+    package final var hasChangesToWrite: Bool { changes.hasChangesToWrite }
+
     /// An observer of an event may save: what has been changed since that event ended is an event
     /// of its own.
     func processChanges() {

@@ -1,6 +1,40 @@
-// A context in its role as a child of another context.
+// The coordinator of a context, and its parent.
 
 extension NSManagedObjectContext {
+    /// Changes the coordinator, for `persistentStoreCoordinator`.
+    func useCoordinator(_ newCoordinator: NSPersistentStoreCoordinator?) {
+        guard let newCoordinator else {
+            preconditionFailure("A context must have a persistent store coordinator: it cannot be set to nil.")
+        }
+        if coordinator === newCoordinator, parentContext == nil { return }
+        releaseObjects()
+        attach(to: newCoordinator, parent: nil)
+    }
+
+    /// Changes the parent, for `parent`.
+    func useParent(_ newParent: NSManagedObjectContext?) {
+        if newParent === parentContext { return }
+        checkParent(newParent)
+        releaseObjects()
+        attach(to: newParent?.persistentStoreCoordinator, parent: newParent)
+    }
+
+    /// Connects a context to the coordinator that its parent got after the context was created.
+    func followParent() {
+        guard let parentContext,
+            registry.identities !== parentContext.registry.identities || registry.modelIdentity == nil,
+            let coordinator = parentContext.persistentStoreCoordinator, registeredObjects.isEmpty
+        else { return }
+        attach(to: coordinator, parent: parentContext)
+    }
+
+    /// The list of contexts that merge each other's saves. This context is in it if it merges
+    /// automatically.
+    var mergingContexts: ClientList? { parentContext?.mergingChildren ?? coordinator?.mergingClients }
+
+    /// Returns a store of the coordinator; nil once it was removed.
+    final func store(number: Int) -> NSPersistentStore? { coordinator?.store(number: number) }
+
     func updateMergeObserver() {
         if automaticallyMergesChangesFromParent {
             mergingContexts?.add(self, reference)
@@ -10,7 +44,7 @@ extension NSManagedObjectContext {
     }
 
     /// Stops the program where a context cannot be the parent of this one.
-    func checkParent(_ parent: NSManagedObjectContext?) {
+    private func checkParent(_ parent: NSManagedObjectContext?) {
         var ancestor = parent
         while let context = ancestor {
             precondition(

@@ -1,9 +1,8 @@
 /// The state of an object: its identity in a store, its committed row, its unsaved changes, and its
 /// status in its context.
 ///
-/// The parts depend on each other. Only this file changes them, by transitions that
-/// `NSManagedObject` names below. Each transition leaves a state for which `isConsistent` is true,
-/// which debug builds check.
+/// Only this file changes the parts, which depend on each other, by the transitions below. Each
+/// transition leaves a state for which `isConsistent` is true, which debug builds check.
 @usableFromInline
 struct ObjectState {
     // The fields needed for reading come first, so that they lie in one or two cache lines.
@@ -58,13 +57,13 @@ extension NSManagedObject {
     }
 
     /// Becomes an object that only records which properties are read.
-    final func becomeProbe() { changeFlags { $0.insert(.probe) } }
+    final func becomeProbe() { changeFlags(inserting: .probe) }
 
     /// Makes the object a new object of a context, at the end of the current event's changes.
     @inline(__always)
     final func beginInsertion(in registry: ObjectRegistry) {
         join(registry)
-        changeFlags { $0.insert([.inserted, .inEvent, .insertedInEvent, .changedInSave]) }
+        changeFlags(inserting: [.inserted, .inEvent, .insertedInEvent, .changedInSave])
     }
 
     /// Assigns the object to a context.
@@ -106,12 +105,6 @@ extension NSManagedObject {
         }
         take(key: key, store: store)
     }
-
-    /// Gives up the key and the store; the next attempt to save assigns others.
-    final func giveUpKey() { take(key: 0, store: -1) }
-
-    /// Unregisters this object, because another object represents the row. The key stays.
-    final func leavePlaceToTwin() { take(key: state.key, store: -1) }
 }
 
 // MARK: - Faults and rows
@@ -142,7 +135,7 @@ extension NSManagedObject {
     /// Makes a new object a fault without a row.
     final func becomeFault(in registry: ObjectRegistry) {
         join(registry)
-        changeFlags { $0.insert(.fault) }
+        changeFlags(inserting: .fault)
     }
 
     /// Turns the object back into a fault: drops values and relationships, including changed ones.
@@ -150,11 +143,8 @@ extension NSManagedObject {
     /// The object keeps its page: the row cache holds a row as long as any object of the row lives,
     /// fault or not.
     final func becomeFaultAgain() {
-        state.row = nil
-        state.committedRow = nil
         dropValues()
-        state.flags.remove([.inaccessible, .changedInSave])
-        changeFlags { $0.insert(.fault) }
+        changeFlags(removing: [.inaccessible, .changedInSave], inserting: .fault)
     }
 
     /// Gives a fault the row that it will use when it fires.
@@ -179,9 +169,8 @@ extension NSManagedObject {
 
     /// Does the same as `forgetRow`, and also lets the row cache release the row.
     final func forgetRowAndPage() {
-        state.committedRow = nil
+        forgetRow()
         state.hold(nil)
-        transitionEnded()
     }
 
     /// Fires the fault: its values may be read from now on.
@@ -200,21 +189,17 @@ extension NSManagedObject {
     /// Marks a fault whose row cannot be loaded: it reads as nil and, if `isDeleted` is true,
     /// counts as deleted.
     final func becomeInaccessible(isDeleted: Bool = false) {
-        state.flags.remove(.fault)
-        state.flags.insert(isDeleted ? [.inaccessible, .deleted] : .inaccessible)
-        transitionEnded()
+        changeFlags(removing: .fault, inserting: isDeleted ? [.inaccessible, .deleted] : .inaccessible)
     }
 
     /// Marks an object whose store is gone: it reads as nil and cannot be loaded any more.
-    final func becomeInvalid() { changeFlags { $0.insert(.invalid) } }
+    final func becomeInvalid() { changeFlags(inserting: .invalid) }
 
     /// Removes everything except the identity; the object reads as nil from now on.
     final func invalidate() {
-        state.row = nil
-        state.committedRow = nil
-        state.hold(nil)
         state.flags = [.fault, .invalid]
         dropValues()
+        state.hold(nil)
         transitionEnded()
     }
 
@@ -275,15 +260,15 @@ extension NSManagedObject {
     /// Makes the storage for unsaved values if there is none.
     final func makePending() {
         if state.pendingReference != nil { return }
-        state.pendingReference = Retained(
-            PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count))
+        let made = PendingValues.make(slotCount: layout.storedCount, propertyCount: layout.slots.count)
+        state.pendingReference = Retained(made)
         transitionEnded()
     }
 
     final func makeExtras() -> ObjectExtras {
         if let extras { return extras }
-        let hasModel = state.heldRegistry?.withObject { $0.modelIdentity != nil } ?? false
-        let made = ObjectExtras(keeping: hasModel ? nil : layout.model)
+        let registryHasModel = state.heldRegistry?.withObject { $0.modelIdentity != nil } == true
+        let made = ObjectExtras(keeping: registryHasModel ? nil : layout.model)
         state.extrasReference = Retained(made)
         transitionEnded()
         return made
@@ -299,7 +284,7 @@ extension NSManagedObject {
     /// Makes each read notify the registry first, as in checked objects, until `endNotingReads`.
     final func beginNotingReads() {
         state.row = nil
-        changeFlags { $0.insert(.checked) }
+        changeFlags(inserting: .checked)
     }
 
     final func endNotingReads() {
@@ -318,6 +303,8 @@ extension NSManagedObject {
 
     /// Drops everything except the identity.
     private final func dropValues() {
+        state.row = nil
+        state.committedRow = nil
         releasePending()
         extras?.dropValues()
     }
@@ -331,9 +318,9 @@ extension NSManagedObject {
 
     /// Runs a block whose changes of the object are not tracked.
     final func silently(_ body: () -> Void) {
-        changeFlags { $0.insert(.silent) }
+        changeFlags(inserting: .silent)
         body()
-        changeFlags { $0.remove(.silent) }
+        changeFlags(removing: .silent)
     }
 }
 
@@ -342,76 +329,72 @@ extension NSManagedObject {
 extension NSManagedObject {
     /// Performs a transition that changes only flags.
     @inline(__always)
-    private final func changeFlags(_ change: (inout ObjectFlags) -> Void) {
-        change(&state.flags)
+    private final func changeFlags(removing removed: ObjectFlags = [], inserting inserted: ObjectFlags = []) {
+        state.flags.subtract(removed)
+        state.flags.formUnion(inserted)
         transitionEnded()
     }
 
     /// Adds the object to the changes of the current event.
     @inline(__always)
-    final func joinEvent() { changeFlags { $0.insert(.inEvent) } }
+    final func joinEvent() { changeFlags(inserting: .inEvent) }
 
     /// Removes the object from the event's changes, which were processed.
     @inline(__always)
-    final func leaveEvent() { changeFlags { $0.remove([.inEvent, .insertedInEvent]) } }
+    final func leaveEvent() { changeFlags(removing: [.inEvent, .insertedInEvent]) }
 
     /// Records a change since the last `willSave`.
     @inline(__always)
-    final func markChangedInSave() { changeFlags { $0.insert(.changedInSave) } }
+    final func markChangedInSave() { changeFlags(inserting: .changedInSave) }
 
     /// Ends that mark: `willSave` is called, or need not be.
     @inline(__always)
-    final func unmarkChangedInSave() { changeFlags { $0.remove(.changedInSave) } }
+    final func unmarkChangedInSave() { changeFlags(removing: .changedInSave) }
 
     @inline(__always)
-    final func markUpdated() { changeFlags { $0.insert(.updated) } }
+    final func markUpdated() { changeFlags(inserting: .updated) }
 
-    final func unmarkUpdated() { changeFlags { $0.remove(.updated) } }
+    final func unmarkUpdated() { changeFlags(removing: .updated) }
 
     /// Marks the object for deletion by the next save. A new object leaves the context with it.
     final func markDeleted() {
-        state.flags.insert(
-            state.flags.contains(.inserted) ? [.deleted, .discarded, .changedInSave] : [.deleted, .changedInSave])
-        changeFlags { $0.remove(.updated) }
+        if state.flags.contains(.inserted) { state.flags.insert(.discarded) }
+        changeFlags(removing: .updated, inserting: [.deleted, .changedInSave])
     }
 
     /// Marks the object for deletion when another context or program has deleted its row: nothing
     /// is left to propagate or to write.
     final func markDeletedElsewhere() {
-        state.flags.remove(.updated)
-        changeFlags { $0.insert([.deleted, .propagated, .deletedElsewhere]) }
+        changeFlags(removing: .updated, inserting: [.deleted, .propagated, .deletedElsewhere])
     }
 
     /// Takes the deletion back.
-    final func unmarkDeleted() { changeFlags { $0.remove([.deleted, .propagated]) } }
+    final func unmarkDeleted() { changeFlags(removing: [.deleted, .propagated]) }
 
     /// Takes the deletion back, also one made elsewhere.
-    final func undelete() { changeFlags { $0.remove([.deleted, .propagated, .deletedElsewhere]) } }
+    final func undelete() { changeFlags(removing: [.deleted, .propagated, .deletedElsewhere]) }
 
     /// Records that the delete rules of its relationships were applied, or need not be.
-    final func markPropagated() { changeFlags { $0.insert(.propagated) } }
+    final func markPropagated() { changeFlags(inserting: .propagated) }
 
     /// Lets its delete rules be applied again.
-    final func unmarkPropagated() { changeFlags { $0.remove(.propagated) } }
+    final func unmarkPropagated() { changeFlags(removing: .propagated) }
 
     /// Ends a deletion whose row is gone: the object leaves the context.
     final func endDeletion() {
-        state.flags.remove([.updated, .deleted, .deletedElsewhere])
-        changeFlags { $0.insert(.deletionSaved) }
+        changeFlags(removing: [.updated, .deleted, .deletedElsewhere], inserting: .deletionSaved)
     }
 
     /// Ends the insertion of a new object that leaves its context without being saved.
     final func discardInsertion() {
-        state.flags.remove([.inserted, .updated])
-        changeFlags { $0.insert(.discarded) }
+        changeFlags(removing: [.inserted, .updated], inserting: .discarded)
     }
 
     /// Restores a new object that was deleted in the present event.
     final func takeBackDiscarding() {
-        state.flags.remove([.deleted, .discarded, .propagated])
-        changeFlags { $0.insert([.inserted, .changedInSave]) }
+        changeFlags(removing: [.deleted, .discarded, .propagated], inserting: [.inserted, .changedInSave])
     }
 
     /// Marks the object as neither changed nor deleted.
-    final func forgetChanges() { changeFlags { $0.remove([.updated, .deleted, .propagated, .changedInSave]) } }
+    final func forgetChanges() { changeFlags(removing: [.updated, .deleted, .propagated, .changedInSave]) }
 }

@@ -351,3 +351,8 @@ enum ValidationErrors {
         return [error]
     }
 }
+
+/// A pointer to a value that a method may replace: what `AutoreleasingUnsafeMutablePointer` is
+/// where there is an Objective-C runtime, so that overrides of `validateValue(_:forKey:)` read the
+/// same.
+public typealias AutoreleasingUnsafeMutablePointer<Pointee> = UnsafeMutablePointer<Pointee>

@@ -7,3 +7,14 @@ extension NSManagedObject {
     /// that they share.
     public final func _comparedValue(forKey key: String) -> Any? { layout.lacks(key) ? nil : value(forKey: key) }
 }
+
+extension NSManagedObject: PredicateComparable {
+    /// Whether the values are equal in predicates, where an object equals its ID.
+    public final func isEqualInPredicate(to other: Any) -> Bool {
+        switch other {
+        case let object as NSManagedObject: self === object || objectID == object.objectID
+        case let objectID as NSManagedObjectID: self.objectID == objectID
+        default: false
+        }
+    }
+}
