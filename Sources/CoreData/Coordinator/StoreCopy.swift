@@ -160,7 +160,7 @@ struct StoreCopy {
     /// Whether the to-one values of rows do not express all of a relationship.
     private func needsOwnCopy(_ slot: PropertySlot) -> Bool {
         guard slot.kind.isToMany, !slot.isTransient else { return false }
-        return slot.kind == .orderedToMany || slot.inverseIsToMany || slot.inverseSlot < 0
+        return slot.kind == .orderedToMany || !slot.inverseIsToOne
     }
 
     private func moved(

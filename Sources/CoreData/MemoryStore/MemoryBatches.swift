@@ -288,9 +288,8 @@ private struct MemoryDeletion {
         for reference in new { doomed[reference] = true }
         outcome.deletedCount = new.count
         while let reference = new.popLast() {
-            for slot in layouts[reference.layoutIndex].relationshipSlots {
-                let property = layouts[reference.layoutIndex].slots[slot]
-                guard property.deleteRule == .cascadeDeleteRule, !property.isTransient else { continue }
+            for property in layouts[reference.layoutIndex].persistentRelationships
+            where property.deletion.deletesDestinations {
                 for destination in destinations(of: reference, property) where doomed[destination] == nil {
                     doomed[destination] = false
                     new.append(destination)
@@ -339,18 +338,14 @@ private struct MemoryDeletion {
 
     private mutating func enforceRules(of reference: RowReference) throws {
         let layout = layouts[reference.layoutIndex]
-        for slot in layout.relationshipSlots {
-            let property = layout.slots[slot]
-            if property.isTransient { continue }
-            let isNullify = property.deleteRule == .nullifyDeleteRule
-            guard isNullify || property.deleteRule == .denyDeleteRule else { continue }
+        for property in layout.persistentRelationships where property.deletion.isDenied || property.deletion.nullifies {
             let kept = destinations(of: reference, property).filter { doomed[$0] == nil }
             guard let first = kept.first else { continue }
-            if !isNullify || deletion.requiresInverse(of: property) {
+            if deletion.refusesDestinations(of: property) {
                 throw RowDeletion.refusal(of: property, layout, keeping: first, layouts)
             }
             touched.formUnion(kept)
-            guard property.inverseSlot >= 0, !property.inverseIsToMany else { continue }
+            guard property.inverseIsToOne else { continue }
             for destination in kept {
                 let other = layouts[destination.layoutIndex]
                 let values = changed[destination] ?? RowValues.make(slotCount: other.slots.count)

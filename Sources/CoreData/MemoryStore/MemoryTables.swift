@@ -246,7 +246,7 @@ struct MemoryTables: Sendable {
     /// All of them, where the inverse is a to-one column: `put(_:)` has already linked their rows.
     private func newMembers(of change: RelationshipChange) -> [RowReference] {
         let slot = change.layout.slots[change.slot]
-        if slot.inverseSlot >= 0, !slot.inverseIsToMany { return change.added }
+        if slot.inverseIsToOne { return change.added }
         let relationship = Relationship(rootIndex: change.layout.rootIndex, name: slot.name)
         guard case .list(let list)? = related[relationship]?[change.ownerKey] else { return change.added }
         return change.added.filter { !list.contains($0) }
@@ -274,7 +274,7 @@ struct MemoryTables: Sendable {
     /// Whether a row refers to an owner by the column of the to-one inverse; nil where it has no
     /// such column.
     private func leads(_ destination: RowReference, to owner: RowReference, _ slot: PropertySlot) -> Bool? {
-        guard slot.inverseSlot >= 0, !slot.inverseIsToMany else { return nil }
+        guard slot.inverseIsToOne else { return nil }
         guard let row = row(destination) else { return false }
         let inverse = slot.inverseSlot(in: row.layout)
         guard inverse < row.layout.storedCount else { return nil }

@@ -118,8 +118,12 @@ package struct RowDeletion {
 extension RowDeletion {
     /// Whether no row may be removed from the inverse of a relationship.
     func requiresInverse(of property: PropertySlot) -> Bool {
-        guard let inverse = property.relationship?.inverseRelationship, !inverse.isOptional else { return false }
-        return !inverse.isToMany || keepsRequiredToMany || inverse.minCount > 0
+        keepsRequiredToMany ? property.deletion.inverseIsRequired : property.deletion.inverseHasMinimum
+    }
+
+    /// Whether a destination of a relationship that is not deleted too makes the batch fail.
+    func refusesDestinations(of property: PropertySlot) -> Bool {
+        property.deletion.isDenied || property.deletion.nullifies && requiresInverse(of: property)
     }
 
     /// Returns the error for a relationship whose delete rule forbids the deletion, in Core Data's
@@ -129,7 +133,7 @@ extension RowDeletion {
     ) -> NSError {
         let place = "\(layout.name)/\(property.name)"
         let reason: String
-        if property.deleteRule == .denyDeleteRule {
+        if property.deletion.isDenied {
             reason = "deny delete rule on \(place)"
         } else {
             let kind = property.kind == .toOne ? "OTO" : property.inverseIsToMany ? "MTM" : "OTM"

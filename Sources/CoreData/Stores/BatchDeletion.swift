@@ -174,9 +174,7 @@ package final class BatchDeletion<Batch: DeletingBatch> {
             new = []
             for (index, keys) in keys.sorted(by: { $0.key < $1.key }) {
                 let layout = layouts[index]
-                for slot in layout.relationshipSlots {
-                    let property = layout.slots[slot]
-                    guard property.deleteRule == .cascadeDeleteRule, !property.isTransient else { continue }
+                for property in layout.persistentRelationships where property.deletion.deletesDestinations {
                     new += collect(try destinations(of: keys, through: property, of: layout))
                 }
             }
@@ -218,12 +216,11 @@ package final class BatchDeletion<Batch: DeletingBatch> {
         for layout in family {
             guard let entity = mapping.entity(layout) else { return false }
             if batch.hasFiles, entity.columns.contains(where: { $0?.allowsExternalStorage == true }) { return false }
-            for slot in layout.relationshipSlots {
-                let property = layout.slots[slot]
-                if property.isTransient { continue }
-                guard property.kind == .toOne, [.nullifyDeleteRule, .noActionDeleteRule].contains(property.deleteRule)
-                else { return false }
-                if property.inverseSlot >= 0, !property.inverseIsToMany || deletion.requiresInverse(of: property) {
+            for property in layout.persistentRelationships {
+                if property.kind != .toOne || property.deletion.isDenied || property.deletion.deletesDestinations
+                    || property.inverseIsToOne
+                    || property.inverseSlot >= 0 && deletion.requiresInverse(of: property)
+                {
                     return false
                 }
             }
@@ -239,21 +236,13 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     }
 
     private func enforceRules(of layout: EntityLayout, _ keys: Set<Int64>) throws {
-        for slot in layout.relationshipSlots {
-            let property = layout.slots[slot]
-            if property.isTransient { continue }
-            switch property.deleteRule {
-            case .denyDeleteRule: try requireNoDestination(of: keys, through: property, of: layout)
-            case .nullifyDeleteRule:
-                if deletion.requiresInverse(of: property) {
-                    try requireNoDestination(of: keys, through: property, of: layout)
-                }
-                try nullify(property, of: layout, keys)
-            case .noActionDeleteRule, .cascadeDeleteRule: break
-            @unknown default: break
+        for property in layout.persistentRelationships {
+            if deletion.refusesDestinations(of: property) {
+                try requireNoDestination(of: keys, through: property, of: layout)
             }
+            if property.deletion.nullifies { try nullify(property, of: layout, keys) }
             // A row of a join table is deleted with either of its ends, whatever the rule.
-            if case .join(let join, let isFirst)? = try mapping.requiredEntity(layout).toMany[slot] {
+            if case .join(let join, let isFirst)? = try mapping.requiredEntity(layout).toMany[property.index] {
                 try deletePairs(join, isFirst: isFirst, property, layout, keys)
             }
         }
@@ -276,8 +265,7 @@ package final class BatchDeletion<Batch: DeletingBatch> {
             try release(column, destination, property, layout, keys)
         case .join: break
         case nil:
-            guard property.inverseSlot >= 0, !property.inverseIsToMany,
-                let destination = mapping.entities[property.destinationIndex],
+            guard property.inverseIsToOne, let destination = mapping.entities[property.destinationIndex],
                 let column = destination.columns[property.inverseSlot]
             else { return }
             try release(column, destination, property, layout, keys)

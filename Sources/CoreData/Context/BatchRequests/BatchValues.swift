@@ -47,7 +47,7 @@ struct BatchValues {
             }
             if let destination = value.destination {
                 row[property.index] = try reference(destination, property)
-            } else if property.inverseSlot < 0 || property.inverseIsToMany {
+            } else if !property.inverseIsToOne {
                 row[property.index] = .null
             }
         }
@@ -144,7 +144,7 @@ struct BatchValues {
         let unwrapped = PropertyConversion.unwrapped(value)
         if property.kind == .toOne {
             guard let unwrapped, !(unwrapped is NSNull) else {
-                if property.inverseSlot >= 0, !property.inverseIsToMany { try requireFreeInverse(property) }
+                if property.inverseIsToOne { try requireFreeInverse(property) }
                 return [(property.index, .null)]
             }
             return [(property.index, try reference(unwrapped, property))]

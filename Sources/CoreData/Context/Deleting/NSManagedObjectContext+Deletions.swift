@@ -30,20 +30,17 @@ extension NSManagedObjectContext {
     }
 
     private func applyDeleteRule(of object: NSManagedObject, slot: PropertySlot) {
-        switch slot.deleteRule {
-        case .noActionDeleteRule, .denyDeleteRule: return
-        case .cascadeDeleteRule:
+        guard slot.deletion.reachesDestinations else { return }
+        if slot.deletion.deletesDestinations {
             // A destination that was never saved may have left the context already.
-            for destination in destinations(of: object, slot) where destination.registry === registry {
+            for destination in object.destinations(through: slot) where destination.registry === registry {
                 delete(destination)
                 if slot.inverseSlot >= 0, !destination.isDeleted {
                     destination.removeFromInverse(of: slot, object)
                 }
             }
-        case .nullifyDeleteRule:
-            if slot.inverseSlot >= 0 {
-                for destination in destinations(of: object, slot) { nullify(destination, object, slot) }
-            }
+        } else if slot.inverseSlot >= 0 {
+            for destination in object.destinations(through: slot) { nullify(destination, object, slot) }
         }
         for destination in ledBack(to: object, slot) { nullify(destination, object, slot) }
     }
@@ -73,14 +70,13 @@ extension NSManagedObjectContext {
     }
 
     private func endWhatLeads(to object: NSManagedObject) {
-        for index in object.layout.relationshipSlots {
-            let slot = object.layout.slots[index]
-            if slot.inverseSlot < 0 || slot.isTransient || !slot.deletionReachesDestinations { continue }
-            for destination in destinations(of: object, slot)
+        for slot in object.layout.persistentRelationships
+        where slot.inverseSlot >= 0 && slot.deletion.reachesDestinations {
+            for destination in object.destinations(through: slot)
             where !destination.isDeleted && destination.registry === registry {
                 destination.fireFaultIfNeeded()
                 if !leads(destination, to: object, slot) { continue }
-                if slot.deleteRule == .cascadeDeleteRule { delete(destination) }
+                if slot.deletion.deletesDestinations { delete(destination) }
                 destination.removeFromInverse(of: slot, object)
             }
         }
@@ -140,7 +136,7 @@ extension NSManagedObjectContext {
                 let property = object.layout.slots[slot]
                 for destination in lost where kept.contains(destination) {
                     let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
-                    if inverse.deletionReachesDestinations { settlement.takeBack(object, destination, inverse) }
+                    if inverse.deletion.reachesDestinations { settlement.takeBack(object, destination, inverse) }
                 }
             }
         }
@@ -148,21 +144,12 @@ extension NSManagedObjectContext {
 
     /// Ends to-one relationships to objects that are being deleted.
     private func leaveDeletedDestinations(of object: NSManagedObject) {
-        for index in object.layout.relationshipSlots {
-            let property = object.layout.slots[index]
-            guard property.kind == .toOne, property.inverseSlot >= 0, !property.isTransient,
-                let destination = object.toOne(index),
-                destination.isDeleted
-            else { continue }
+        for property in object.layout.persistentRelationships
+        where property.kind == .toOne && property.inverseSlot >= 0 {
+            guard let destination = object.toOne(property.index), destination.isDeleted else { continue }
             let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
-            if !inverse.deletionReachesDestinations { continue }
-            object.removeFromInverse(of: inverse, destination)
+            if inverse.deletion.reachesDestinations { object.removeFromInverse(of: inverse, destination) }
         }
-    }
-
-    private func destinations(of object: NSManagedObject, _ slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
-        if slot.kind == .toOne { return object.toOne(slot.index).map { [$0] } ?? [] }
-        return object.toManyMembers(slot.index).objects
     }
 
     /// Returns the committed destination of a changed one-to-one relationship, if a refresh has set
@@ -216,22 +203,13 @@ private struct DeletionReach {
         for group in Dictionary(grouping: stored, by: { Int($0.storeNumber) << 32 | $0.layout.index }).values
         where group.count > 1 {
             try loadRows(of: group)
-            for index in group[0].layout.relationshipSlots {
-                let slot = group[0].layout.slots[index]
-                if slot.isTransient { continue }
-                switch slot.deleteRule {
-                case .noActionDeleteRule: continue
-                case .nullifyDeleteRule where slot.inverseSlot < 0: continue
-                default: try context.prefetch([slot.name], of: group)
+            for slot in group[0].layout.persistentRelationships {
+                let effects = slot.deletion
+                if effects.isDenied || effects.deletesDestinations || effects.nullifies && slot.inverseSlot >= 0 {
+                    try context.prefetch([slot.name], of: group)
                 }
-                guard slot.deleteRule == .cascadeDeleteRule else { continue }
-                for object in group {
-                    if slot.kind == .toOne {
-                        if let destination = object.toOne(index) { next.append(destination) }
-                    } else {
-                        next += object.toManyMembers(index).objects
-                    }
-                }
+                guard effects.deletesDestinations else { continue }
+                for object in group { next += object.destinations(through: slot) }
             }
         }
         return next.filter { !known.contains(ObjectIdentifier($0)) && !$0.isDeleted }
@@ -244,9 +222,4 @@ private struct DeletionReach {
             \.key)
         if missing.count > 1 { rows.append(try source.readRows(missing, of: layout)) }
     }
-}
-
-extension PropertySlot {
-    /// Whether deleting an object changes, or deletes, the destinations of the relationship.
-    var deletionReachesDestinations: Bool { deleteRule == .nullifyDeleteRule || deleteRule == .cascadeDeleteRule }
 }

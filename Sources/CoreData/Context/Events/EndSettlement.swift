@@ -200,7 +200,7 @@ struct EndSettlement {
     mutating func releaseFormer(of object: NSManagedObject) {
         for (slot, state) in object.extras?.allToMany ?? [] where !state.removed.isEmpty {
             let property = object.layout.slots[slot]
-            if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { continue }
+            if !property.inverseIsToOne || property.isTransient { continue }
             for member in state.removed.objects where !member.flags.contains(.deleted) {
                 let inverse = member.layout.slots[property.inverseSlot(in: member.layout)]
                 if !member.differsFromCommitted(inverse) { release(member, from: object, property, .change) }
@@ -256,7 +256,7 @@ struct EndSettlement {
         let inverse = destination.layout.slots[property.inverseSlot(in: destination.layout)]
         if destination.isDeleted {
             // Delete rules removed the references to it that existed when they were applied.
-            if inverse.deletionReachesDestinations, hasEnds(destination) {
+            if inverse.deletion.reachesDestinations, hasEnds(destination) {
                 change(object) { object.removeFromInverse(of: inverse, destination) }
             }
             return

@@ -26,16 +26,14 @@ extension NSManagedObjectContext {
             other.registry === registry && !other.isDeleted && !other.hasOneSidedChanges
                 && other.flags.isDisjoint(with: [.fault, .discarded, .deletionSaved, .inaccessible, .invalid])
         }
-        for slot in object.layout.relationshipSlots {
-            let property = object.layout.slots[slot]
-            if property.inverseSlot < 0 || property.isTransient { continue }
+        for property in object.layout.persistentRelationships where property.inverseSlot >= 0 {
             func text(_ other: NSManagedObject, _ what: String) -> String {
                 "\(object.layout.name).\(property.name) of \(object.descriptionOfIdentity) \(what) "
                     + "\(other.descriptionOfIdentity)"
             }
             if property.kind == .toOne {
-                guard isComplete, let destination = object.pending?.destination(slot), isLooked(at: destination),
-                    object.differsFromCommitted(property)
+                guard isComplete, let destination = object.pending?.destination(property.index),
+                    isLooked(at: destination), object.differsFromCommitted(property)
                 else { continue }
                 let inverse = property.inverseSlot(in: destination.layout)
                 if !property.inverseIsToMany {
@@ -48,7 +46,7 @@ extension NSManagedObjectContext {
                 }
                 continue
             }
-            guard let state = object.extras?.toMany(slot), !property.inverseIsToMany else { continue }
+            guard let state = object.extras?.toMany(property.index), !property.inverseIsToMany else { continue }
             for member in state.added.objects where isLooked(at: member) {
                 if member.toOne(property.inverseSlot(in: member.layout)) !== object { return text(member, "has") }
             }

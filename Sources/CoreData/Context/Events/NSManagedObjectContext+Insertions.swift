@@ -81,10 +81,8 @@ extension NSManagedObjectContext {
         for slot in object.layout.relationshipSlots {
             let property = object.layout.slots[slot]
             guard property.inverseSlot >= 0 else { continue }
-            if property.kind == .toOne {
-                object.toOne(slot)?.removeFromInverse(of: property, object)
-            } else {
-                for member in object.toManyMembers(slot).objects { member.removeFromInverse(of: property, object) }
+            for destination in object.destinations(through: property) {
+                destination.removeFromInverse(of: property, object)
             }
         }
         changes.discard(object)

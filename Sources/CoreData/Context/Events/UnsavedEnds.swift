@@ -14,10 +14,8 @@ struct UnsavedEnds {
         self.object = object
         row = object.committedRow.map(Snapshot.init(retaining:))
         if object.pendingReference == nil, object.extrasReference == nil { return }
-        let layout = object.layout
-        for slot in layout.relationshipSlots {
-            let property = layout.slots[slot]
-            if property.inverseSlot < 0 || property.isTransient { continue }
+        for property in object.layout.persistentRelationships where property.inverseSlot >= 0 {
+            let slot = property.index
             if property.kind.isToMany {
                 guard let state = object.extras?.toMany(slot), !state.added.isEmpty || !state.removed.isEmpty else {
                     continue

@@ -292,7 +292,7 @@ private struct ChildChanges {
     /// column, the members' values have already added them; then all additions count.
     private func newMembers(of change: RelationshipChange) -> [RowReference] {
         let property = change.layout.slots[change.slot]
-        guard property.inverseSlot < 0 || property.inverseIsToMany, change.order == nil, change.added.count > 1,
+        guard !property.inverseIsToOne, change.order == nil, change.added.count > 1,
             let state = owner(of: change)?.extras?.toMany(change.slot)
         else { return change.added }
         let known = Set(state.isLoaded ? state.members.objects : state.added.objects)

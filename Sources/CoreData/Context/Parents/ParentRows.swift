@@ -195,8 +195,7 @@ final class ParentRows: RowSource, Sendable {
         let formerFailure = parent.readFailure
         parent.readFailure = nil
         defer { parent.readFailure = formerFailure }
-        let members =
-            slot.kind.isToMany ? object.toManyMembers(slot.index).objects : object.toOne(slot.index).map { [$0] } ?? []
+        let members = object.destinations(through: slot)
         if let failure = parent.readFailure { throw failure }
         return try self.rows(of: members)
     }

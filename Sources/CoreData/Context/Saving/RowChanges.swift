@@ -223,14 +223,13 @@ struct RowChanges {
             let property = layout.slots[slot]
             if property.isTransient { continue }
             let isOrdered = property.kind == .orderedToMany
-            let hasToOneInverse = property.inverseSlot >= 0 && !property.inverseIsToMany
-            if hasToOneInverse, !isOrdered { continue }
+            if property.inverseIsToOne, !isOrdered { continue }
             var change = RelationshipChange(layout: layout, slot: slot, ownerKey: object.key)
             if state.wantedOrder != nil { _ = object.toManyMembers(slot) }
             if isOrdered, state.orderChanged, state.isLoaded {
                 change.order = state.members.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
             }
-            if hasToOneInverse || property.isWritingSide(in: layout) {
+            if property.inverseIsToOne || property.isWritingSide(in: layout) {
                 change.added = state.added.objects.filter { !$0.isDeleted && $0.storeNumber >= 0 }.map(reference)
                 change.removed = state.removed.objects.filter { $0.storeNumber >= 0 }.map(reference)
             }

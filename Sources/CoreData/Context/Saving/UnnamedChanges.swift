@@ -137,9 +137,8 @@ private final class Deletions {
 
     private func slots(of layout: EntityLayout) -> [PropertySlot] {
         if let slots = leading[layout.index] { return slots }
-        let slots = layout.relationshipSlots.map { layout.slots[$0] }.filter { slot in
-            !slot.isTransient && slot.destinationIndex >= 0
-                && roots.contains(layout.model.layouts[slot.destinationIndex].rootIndex)
+        let slots = layout.persistentRelationships.filter { slot in
+            slot.destinationIndex >= 0 && roots.contains(layout.model.layouts[slot.destinationIndex].rootIndex)
         }
         leading[layout.index] = slots
         return slots
@@ -156,7 +155,7 @@ private final class Deletions {
             // The references of an unread object are unknown: a delete rule may have deleted it.
             let isReached = slots.contains { slot in
                 let destination = layout.model.layouts[slot.destinationIndex]
-                return slot.inverseSlot >= 0 && destination.slots[slot.inverseSlot].deleteRule == .cascadeDeleteRule
+                return slot.inverseSlot >= 0 && destination.slots[slot.inverseSlot].deletion.deletesDestinations
             }
             return isReached ? .existence : .nothing
         }

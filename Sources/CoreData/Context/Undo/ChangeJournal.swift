@@ -124,7 +124,7 @@ final class ChangeJournal {
 
     /// Whether an object added to an unread relationship may have been a member before.
     private func mayHaveBeen(_ object: NSManagedObject, in property: PropertySlot) -> Bool {
-        if object.isNewOrUnmanaged || property.inverseSlot >= 0 && !property.inverseIsToMany { return false }
+        if object.isNewOrUnmanaged || property.inverseIsToOne { return false }
         guard property.inverseSlot >= 0 else { return true }
         return object.extras?.toMany(property.inverseSlot(in: object.layout))?.isLoaded != true
     }

@@ -27,8 +27,8 @@ extension NSManagedObjectContext {
         let roots = Set(objects.lazy.map(\.layout.rootIndex))
         var leading: [Int: [PropertySlot]] = [:]
         for layout in layouts {
-            for slot in layout.relationshipSlots.lazy.map({ layout.slots[$0] })
-            where slot.inverseSlot < 0 && !slot.isTransient && slot.destinationIndex >= 0
+            for slot in layout.persistentRelationships
+            where slot.inverseSlot < 0 && slot.destinationIndex >= 0
                 && roots.contains(layouts[slot.destinationIndex].rootIndex)
             {
                 leading[layout.index, default: []].append(slot)

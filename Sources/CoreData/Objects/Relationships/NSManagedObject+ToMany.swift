@@ -21,6 +21,11 @@ extension NSManagedObject {
         return state.members
     }
 
+    /// The destinations of a to-one or to-many relationship, loading them if they are still a fault.
+    final func destinations(through slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
+        slot.kind.isToMany ? toManyMembers(slot.index).objects : toOne(slot.index).map { [$0] } ?? []
+    }
+
     /// The members of a to-many relationship as a set, loading them if they are still a fault.
     final func toManySet(_ slot: Int) -> MemberSet {
         fireFaultIfNeeded(slot)
@@ -87,7 +92,7 @@ extension NSManagedObject {
         let property = layout.slots[slot]
         func isAddition(_ member: NSManagedObject) -> Bool {
             if !state.members.contains(member) { return true }
-            if property.inverseSlot < 0 || property.inverseIsToMany { return false }
+            if !property.inverseIsToOne { return false }
             return member.differsFromCommitted(member.layout.slots[property.inverseSlot(in: member.layout)])
         }
         state.added.replaceAll(state.added.objects.filter(isAddition))

@@ -199,7 +199,7 @@ extension NSManagedObject {
                     if state?.isLoaded != true, state?.hasChanges != true { continue }
                 }
                 result[slot.name] = formerObjectValue(slot, former) ?? NSNull()
-            } else if isDeleted, slot.kind == .toOne, slot.deleteRule == .nullifyDeleteRule {
+            } else if isDeleted, slot.kind == .toOne, slot.deletion.nullifies {
                 // Unchanged in this event: the value that it had when the event began.
                 result[slot.name] =
                     pending?.has(slot.index) == true ? toOne(slot.index) : formerObjectValue(slot, former)

@@ -245,14 +245,7 @@ extension NSManagedObject {
         var errors: [NSError] = []
         for index in layout.relationshipSlots {
             let slot = layout.slots[index]
-            guard slot.deleteRule == .denyDeleteRule else { continue }
-            let remaining: Bool
-            if slot.kind == .toOne {
-                remaining = toOne(index).map { !$0.isDeleted } ?? false
-            } else {
-                remaining = toManyMembers(index).objects.contains { !$0.isDeleted }
-            }
-            if remaining {
+            if slot.deletion.isDenied, destinations(through: slot).contains(where: { !$0.isDeleted }) {
                 errors.append(
                     ValidationErrors.make(
                         .validationRelationshipDeniedDelete, self, slot, objectValue(slot.index),

@@ -224,7 +224,7 @@ extension NSManagedObject {
     /// Whether a member's row refers to this object, read or not.
     final func isCommittedOwner(of member: NSManagedObject, slot: Int) -> Bool {
         let property = layout.slots[slot]
-        if property.inverseSlot < 0 || property.inverseIsToMany || property.isTransient { return false }
+        if !property.inverseIsToOne || property.isTransient { return false }
         return member.committedDestination(property.inverseSlot(in: member.layout)) === self
     }
 

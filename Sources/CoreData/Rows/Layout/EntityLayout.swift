@@ -37,6 +37,8 @@ package final class EntityLayout: @unchecked Sendable {
     /// The stored slots whose values lie in the page's heap.
     let variableLengthSlots: [Int]
     package let relationshipSlots: [Int]
+    /// The relationships that are not transient.
+    let persistentRelationships: [PropertySlot]
     /// Slots of stored one-to-one relationships: both ends have a column.
     let oneToOneSlots: [Int]
     /// Slots of stored to-one relationships whose inverse is ordered: their rows have a position
@@ -91,8 +93,8 @@ package final class EntityLayout: @unchecked Sendable {
         rowStrideInWords = RowPointer.headerWords + wordCount + bitmapWords
         variableLengthSlots = slots.prefix(storedCount).filter(\.kind.isVariableLength).map(\.index)
         relationshipSlots = slots.filter { $0.kind == .toOne || $0.kind.isToMany }.map(\.index)
-        oneToOneSlots = slots.filter { $0.kind == .toOne && $0.isStored && $0.inverseSlot >= 0 && !$0.inverseIsToMany }
-            .map(\.index)
+        persistentRelationships = relationshipSlots.map { slots[$0] }.filter { !$0.isTransient }
+        oneToOneSlots = slots.filter { $0.kind == .toOne && $0.isStored && $0.inverseIsToOne }.map(\.index)
         placedSlots = slots.filter { $0.inverseIsOrdered && $0.kind == .toOne && $0.isStored }.map(\.index)
         defaultsBySlot = Self.defaults(of: slots)
         hasDefaults = defaultsBySlot.contains { !$0.isNull }

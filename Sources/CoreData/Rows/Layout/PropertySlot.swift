@@ -26,9 +26,11 @@ package final class PropertySlot: Sendable {
     }
 
     let inverseIsToMany: Bool
+    /// Whether the inverse relationship is to-one: the destinations' rows hold the reference.
+    let inverseIsToOne: Bool
     /// Whether the inverse relationship is to-many and ordered.
     let inverseIsOrdered: Bool
-    let deleteRule: NSDeleteRule
+    let deletion: DeletionEffects
     /// The description that the slot was made from: the property's or the element's.
     package let property: NSPropertyDescription
     /// The entity's property that the slot belongs to; for an element, the composite attribute.
@@ -62,8 +64,9 @@ package final class PropertySlot: Sendable {
         relationship = property as? NSRelationshipDescription
         attribute = property as? NSAttributeDescription
         inverseIsToMany = relationship?.inverseRelationship?.isToMany ?? false
+        inverseIsToOne = inverseSlot >= 0 && !inverseIsToMany
         inverseIsOrdered = inverseIsToMany && relationship?.inverseRelationship?.isOrdered ?? false
-        deleteRule = relationship?.deleteRule ?? .noActionDeleteRule
+        deletion = DeletionEffects(of: relationship)
         isDerived = property is NSDerivedAttributeDescription
         isJSON = kind == .data && attribute?.holdsJSON == true
     }

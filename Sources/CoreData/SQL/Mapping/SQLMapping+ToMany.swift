@@ -66,7 +66,7 @@ extension SQLMapping {
                 guard let relationship = slot.relationship, slot.destinationIndex >= 0,
                     let destination = entities[slot.destinationIndex]
                 else { continue }
-                if slot.inverseSlot >= 0, !slot.inverseIsToMany {
+                if slot.inverseIsToOne {
                     guard let columns = destination.columns[slot.inverseSlot] else { continue }
                     entity.toMany[slot.index] = .inverse(
                         columns, of: destination, isOrdered: slot.kind == .orderedToMany)
