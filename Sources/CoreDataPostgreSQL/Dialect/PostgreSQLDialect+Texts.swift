@@ -53,7 +53,7 @@ extension PostgreSQLDialect {
         _ operation: NSComparisonPredicate.Operator, _ options: NSComparisonPredicate.Options, _ text: SQLTerm,
         _ pattern: SQLTerm
     ) throws(SQLRefusal) -> SQLText {
-        let folds = options.folding != 0
+        let folds = !options.ignored.isEmpty
         if folds && !hasICU { throw SQLRefusal(reason: foldingRefusal) }
         if operation == .matches { return try matches(text, pattern, options) }
         if let symbol = operation.symbol {
@@ -64,7 +64,7 @@ extension PostgreSQLDialect {
             return (operation == .equalTo ? text.text : ordered(text)) + symbol + pattern.text
         }
         let indexOptions = text.indexOptions
-        let isIndexed = indexOptions?.foldings.contains(.init(rawValue: options.folding)) ?? false
+        let isIndexed = indexOptions?.foldings.contains(options.ignored) ?? false
         // Parts are searched in composed texts, so that a plain letter is not found in an accented
         // one.
         let value = folds ? composed(text.text, options) : text.text
