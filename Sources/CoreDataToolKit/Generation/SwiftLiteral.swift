@@ -8,23 +8,13 @@ enum SwiftLiteral {
     }
 
     static func text(_ text: String) -> String {
-        var literal = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": literal += "\\\""
-            case "\\": literal += "\\\\"
-            case "\n": literal += "\\n"
-            case "\r": literal += "\\r"
-            case "\t": literal += "\\t"
-            default:
-                switch scalar.properties.generalCategory {
-                case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
-                    literal += "\\u{\(String(scalar.value, radix: 16))}"
-                default: literal.unicodeScalars.append(scalar)
-                }
+        text.inQuotes { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned:
+                "\\u{\(String(scalar.value, radix: 16))}"
+            default: nil
             }
         }
-        return literal + "\""
     }
 
     /// Returns a literal for a regular expression, without doubled backslashes if possible.

@@ -1,3 +1,4 @@
+import CoreData
 import Foundation
 
 /// A JSON value whose objects keep the order of their keys.
@@ -54,20 +55,13 @@ indirect enum JSONValue: Equatable {
     }
 
     private static func quoted(_ string: String) -> String {
-        var text = "\""
-        for scalar in string.unicodeScalars {
+        string.inQuotes { scalar in
             switch scalar {
-            case "\"": text += "\\\""
-            case "\\": text += "\\\\"
-            case "\n": text += "\\n"
-            case "\r": text += "\\r"
-            case "\t": text += "\\t"
             case "\u{0}"..<" ", "\u{7f}", "\u{2028}", "\u{2029}":
                 let digits = String(scalar.value, radix: 16)
-                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            default: text.unicodeScalars.append(scalar)
+                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: return nil
             }
         }
-        return text + "\""
     }
 }

@@ -49,23 +49,10 @@ enum LiteralPrinter {
     }
 
     static func quoted(_ text: String) -> String {
-        var result = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": result += "\\\""
-            case "\\": result += "\\\\"
-            case "\n": result += "\\n"
-            case "\t": result += "\\t"
-            case "\r": result += "\\r"
-            default:
-                if scalar.value < 0x20 {
-                    result += (scalar.value < 0x10 ? "\\x0" : "\\x") + String(scalar.value, radix: 16)
-                } else {
-                    result.unicodeScalars.append(scalar)
-                }
-            }
+        text.inQuotes { scalar in
+            if scalar.value >= 0x20 { return nil }
+            return (scalar.value < 0x10 ? "\\x0" : "\\x") + String(scalar.value, radix: 16)
         }
-        return result + "\""
     }
 
     private static func double(_ number: Double) -> String {
