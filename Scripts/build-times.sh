@@ -1,6 +1,7 @@
 #!/bin/sh
-# Measures how long debug builds of the engine take on this machine: from nothing, after a change of one function's body, and after a new
-# internal member of NSManagedObject. Works on a copy of what is committed. Only a quiet machine gives figures that can be compared.
+# Measures how long debug builds of the engine take on this machine: from nothing, after a change of
+# one function's body, and after a new internal member of NSManagedObject. Works on a copy of what
+# is committed. Only a quiet machine gives figures that can be compared.
 #
 #     Scripts/build-times.sh
 set -eu

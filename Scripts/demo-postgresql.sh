@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the example application (Examples/Inventory) on a PostgreSQL database: starts a private server in a temporary folder, has two
-# processes work on one store at the same time, shows the tables as any other program sees them, and removes everything.
+# Runs the example application (Examples/Inventory) on a PostgreSQL database: starts a private
+# server in a temporary folder, has two processes work on one store at the same time, shows the
+# tables as any other program sees them, and removes everything.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

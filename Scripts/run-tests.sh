@@ -1,14 +1,16 @@
 #!/bin/sh
-# Builds and runs the tests, in several processes at once. Says at the end which of them failed, and which were the slowest.
+# Builds and runs the tests, in several processes at once. Says at the end which of them failed, and
+# which were the slowest.
 #
 #     Scripts/run-tests.sh short|whole [OPTIONS OF swift build]
 #
-# short: each test on stores of SQLite and in memory; those that show what every store must do, and those of the PostgreSQL store, on a
-#        server.
+# short: each test on stores of SQLite and in memory; those that show what every store must do, and
+#        those of the PostgreSQL store, on a server.
 # whole: each test on every kind of store.
 #
-# The tests of one process run one after the other, so that the time of each is its own. Their output is in .build/test-output-*.txt. A
-# process that hangs is ended after 30 minutes, of the whole 120.
+# The tests of one process run one after the other, so that the time of each is its own. Their
+# output is in .build/test-output-*.txt. A process that hangs is ended after 30 minutes of the short
+# run, and after 120 of the whole one.
 set -u
 cd "$(dirname "$0")/.."
 swift=${SWIFT:-swift}
@@ -30,7 +32,8 @@ run() {
         "$program" --testing-library swift-testing --no-parallel "$@" >"$output-$name.txt" 2>&1 </dev/null
     status=$?
     if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
-        echo "error: ended after $minutes minutes, while this ran: $(grep '◇ Test ' "$output-$name.txt" | tail -n 1)" >>"$output-$name.txt"
+        last=$(grep '◇ Test ' "$output-$name.txt" | tail -n 1)
+        echo "error: ended after $minutes minutes, while this ran: $last" >>"$output-$name.txt"
     fi
     echo "$status" >"$output-$name.status"
     echo "The tests of $name have ended with status $status: $(grep -h 'Test run with ' "$output-$name.txt")"
@@ -40,9 +43,10 @@ engine='^CoreDataTests\.'
 server='^PostgreSQLTests\.'
 programs='^(CoreDataToolTests|PackageTests|SafeCoreDataTests)\.'
 # What a store must do, whatever its kind.
-conformance='Attribute|Batch(Delete|Insert|Update)|BatchFaulting|BatchedFetch|Constraint|DeleteRule|EveryStore|Fetch(Result|Scope)|Inverse'
-conformance="$conformance|Merging|OptimisticLocking|OrderedRelationship|ParentContext|Prefetch|SomeStores|Sorting|SpecialAttribute|StoreKind"
-conformance="^CoreDataTests\.($conformance|Undo|UnusualValues)Tests(/|\$)"
+conformance='Attribute|Batch(Delete|Insert|Update)|BatchFaulting|BatchedFetch|Constraint|DeleteRule'
+conformance="$conformance|EveryStore|Fetch(Result|Scope)|Inverse|Merging|OptimisticLocking"
+conformance="$conformance|OrderedRelationship|ParentContext|Prefetch|SomeStores|Sorting|SpecialAttribute"
+conformance="^CoreDataTests\.($conformance|StoreKind|Undo|UnusualValues)Tests(/|\$)"
 
 if [ "$extent" = short ]; then
     minutes=30
@@ -67,7 +71,8 @@ for name in $names; do
 done
 echo
 echo 'The slowest tests, in seconds:'
-sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 \1/p' "$output"-*.txt | grep -v ' run with ' | sort -rn | head -n 10
+sed -nE 's/^. Test (.*) (passed|failed) after ([0-9.]+) seconds.*/\3 \1/p' "$output"-*.txt |
+    grep -v ' run with ' | sort -rn | head -n 10
 if [ "$status" -ne 0 ]; then
     echo
     echo 'What failed:'

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Sees to what the build needs besides Swift: the headers of SQLite, zlib and PostgreSQL's client library. Installs them on Debian
-# and its relatives, says what to install elsewhere. With --swift-only it looks for Swift alone; with --tests also for the server of
-# PostgreSQL and for PgBouncer, without which tests are skipped. With --has-server or --has-pooler it installs nothing, and its status
-# tells whether one of these is there.
+# Sees to what the build needs besides Swift: the headers of SQLite, zlib and PostgreSQL's client
+# library. Installs them on Debian and its relatives, says what to install elsewhere. With
+# --swift-only it looks for Swift alone; with --tests also for the server of PostgreSQL and for
+# PgBouncer, without which tests are skipped. With --has-server or --has-pooler it installs nothing,
+# and its status tells whether one of these is there.
 set -euo pipefail
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -50,7 +51,8 @@ if [ "${1:-}" = --tests ]; then
 fi
 if [ ${#missing[@]} -eq 0 ] && [ ${#missing_programs[@]} -eq 0 ]; then exit 0; fi
 
-# The packages that hold the missing headers, named as this system names them: packages SQLITE ZLIB LIBPQ.
+# The packages that hold the missing headers, named as this system names them: packages SQLITE ZLIB
+# LIBPQ.
 packages() {
     local header
     for header in ${missing[@]+"${missing[@]}"}; do

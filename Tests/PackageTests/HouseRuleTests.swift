@@ -111,8 +111,10 @@ struct HouseRuleTests {
                 let isFactory = line.contains("misuse(") && file.path.hasSuffix("Errors.swift")
                 #expect(
                     isFactory || Self.filesOfTheGeneralCode.contains(file.path),
-                    "Sources/\(file.path):\(place + 1): name the situation: its code, or a factory in "
-                        + "\(file.target)'s files of errors"
+                    """
+                    Sources/\(file.path):\(place + 1): name the situation: its code, or a factory in \
+                    \(file.target)'s files of errors
+                    """
                 )
             }
         }
@@ -132,6 +134,15 @@ struct HouseRuleTests {
             // What follows the last line feed is no line.
             let count = file.lines.count - 1
             #expect(count <= 400, "Sources/\(file.path) has \(count) lines: split it by subject")
+        }
+    }
+
+    @Test(arguments: ["Sources", "Tests", "Benchmarks", "Examples", "Plugins"])
+    func linesAreNotTooLong(folder: String) throws {
+        for file in try SourceFolder(folder).files {
+            for (place, line) in file.lines.enumerated() where line.utf8.count > 120 {
+                #expect(line.count <= 120, "\(folder)/\(file.path):\(place + 1) is longer than 120 columns")
+            }
         }
     }
 }

@@ -17,7 +17,8 @@ struct SourceFolder {
     init(_ name: String = "Tests") throws {
         let folder = Self.package.appendingPathComponent(name)
         let paths = (FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []).sorted()
-        files = try paths.filter { $0.hasSuffix(".swift") }.map { path in
+        // An example's products lie beside its sources.
+        files = try paths.filter { $0.hasSuffix(".swift") && !$0.contains(".build/") }.map { path in
             let text = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
             return File(
                 target: String(path.prefix { $0 != "/" }), path: path,

@@ -24,8 +24,8 @@ open class NSManagedObjectContext: NSObject, @unchecked Sendable {
     // with rules of their own keep their fields private. Other folders add and remove themselves as
     // `listeners`, and set `readFailure` when they read and cannot throw.
     //
-    // Unchecked exclusivity, where a table or list is used for each object: a context is confined to
-    // its queue, and nothing that runs during a change of one uses the context.
+    // Unchecked exclusivity, where a table or list is used for each object: a context is confined
+    // to its queue, and nothing that runs during a change of one uses the context.
 
     /// The pending changes, and the changes of the current event.
     let changes = ChangeTracker()

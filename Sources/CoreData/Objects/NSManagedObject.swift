@@ -13,8 +13,8 @@ import Foundation
 /// Source: <https://developer.apple.com/documentation/coredata/nsmanagedobject>
 open class NSManagedObject: NSObject, KeyValueCoding, KeyPathNaming {
     /// The state that every property access reads. Only transitions change it (see `ObjectState`).
-    // Unchecked exclusivity: objects are confined to one queue, and no accessor keeps the state open
-    // while it calls other code.
+    // Unchecked exclusivity: objects are confined to one queue, and no accessor keeps the state
+    // open while it calls other code.
     @exclusivity(unchecked) @usableFromInline final var state: ObjectState
     /// Position in the context's list of inserted, updated or deleted objects, kept by that list.
     final var listIndex: Int32 = -1

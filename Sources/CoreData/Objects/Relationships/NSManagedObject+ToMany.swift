@@ -21,7 +21,8 @@ extension NSManagedObject {
         return state.members
     }
 
-    /// The destinations of a to-one or to-many relationship, loading them if they are still a fault.
+    /// The destinations of a to-one or to-many relationship, loading them if they are still a
+    /// fault.
     final func destinations(through slot: PropertySlot) -> ContiguousArray<NSManagedObject> {
         slot.kind.isToMany ? toManyMembers(slot.index).objects : toOne(slot.index).map { [$0] } ?? []
     }

@@ -14,16 +14,16 @@ final class ObjectExtras {
     var probe: KeyPathProbe?
     private var rarities: Rarities?
 
-    /// The collections, which are changed in place. They are nil instead of empty, so that making and
-    /// freeing extras counts no references.
+    /// The collections, which are changed in place. They are nil instead of empty, so that making
+    /// and freeing extras counts no references.
     private struct Collections {
         var decodedObjects: [Int: Any]?
         var toManyStates: [(slot: Int, state: ToManyState)]?
         var toOneObjects = SlotObjects<NSManagedObject>()
     }
 
-    // Unchecked exclusivity: objects are confined to one queue, and nothing that runs during a change
-    // of a collection uses the extras.
+    // Unchecked exclusivity: objects are confined to one queue, and nothing that runs during a
+    // change of a collection uses the extras.
     @exclusivity(unchecked) private var collections = Collections()
 
     init(keeping modelLayout: ModelLayout?) {
@@ -152,8 +152,8 @@ final class ObjectExtras {
 
 /// A to-many relationship of one object: a fault until read, with pending changes.
 final class ToManyState {
-    // Unchecked exclusivity: objects are confined to one queue, and nothing that runs during a change
-    // of a list uses the state that the list belongs to.
+    // Unchecked exclusivity: objects are confined to one queue, and nothing that runs during a
+    // change of a list uses the state that the list belongs to.
 
     /// Whether `members` is complete. Until then it is empty.
     var isLoaded = false
