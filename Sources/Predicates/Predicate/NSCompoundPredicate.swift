@@ -51,9 +51,10 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         compoundPredicateType = type
         var parts = subpredicates
         var below = Self.height(of: parts)
-        isFlat = below >= PredicateDepth.flattening
-        if isFlat {
-            parts = Self.flattened(parts, type)
+        isFlat = below >= PredicateDepth.flattening && type != .not
+        if below >= PredicateDepth.flattening {
+            parts = []
+            Self.flatten(subpredicates, type, into: &parts)
             below = Self.height(of: parts)
         }
         operands = below > PredicateDepth.limit ? [] : parts
@@ -68,8 +69,9 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
         predicates.reduce(0) { max($0, $1.height) }
     }
 
-    private static func flattened(_ predicates: [NSPredicate], _ type: LogicalType) -> [NSPredicate] {
-        var result: [NSPredicate] = []
+    /// Appends predicates to a list, those of the same type as their parts. Each part is copied once,
+    /// however deep it lies.
+    private static func flatten(_ predicates: [NSPredicate], _ type: LogicalType, into result: inout [NSPredicate]) {
         for predicate in predicates {
             // A subclass may mean anything.
             guard Swift.type(of: predicate) == NSCompoundPredicate.self,
@@ -79,8 +81,10 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
                 result.append(predicate)
                 continue
             }
-            if type != .not {
-                result += compound.isFlat ? compound.operands : flattened(compound.operands, type)
+            if compound.isFlat {
+                result += compound.operands
+            } else if type != .not {
+                flatten(compound.operands, type, into: &result)
             } else if let inner = compound.operands[0] as? NSCompoundPredicate, inner.compoundPredicateType == .not,
                 !inner.isTooDeep
             {
@@ -90,7 +94,6 @@ open class NSCompoundPredicate: NSPredicate, @unchecked Sendable {
                 result.append(predicate)
             }
         }
-        return result
     }
 
     /// True when every part is true.
