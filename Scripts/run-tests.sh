@@ -66,7 +66,7 @@ wait
 
 status=0
 for name in $names; do
-    # A process that was ended has left none.
+    # Without a status its shell was ended.
     [ "$(cat "$output-$name.status" 2>/dev/null)" = 0 ] || status=1
 done
 echo
@@ -78,6 +78,6 @@ if [ "$status" -ne 0 ]; then
     echo 'What failed:'
     grep -hE -A 3 '✘ .* (recorded an issue|failed after)|error: |Fatal error' "$output"-*.txt | head -n 200
 fi
-# Once more behind whatever the slowest process has printed last.
+# The results stand last, whatever else was printed.
 grep -hE 'Test run with .*(passed|failed)' "$output"-*.txt
 exit "$status"
