@@ -23,6 +23,17 @@ import Testing
         #expect(joined == nested(50_000) { _ in type })
     }
 
+    @Test func partsJoinedOneByOneKeepTheirOrder() {
+        let parts = (0..<1_000).map { NSPredicate(format: "a == \($0)") }
+        // Some are joined ahead of the others, as a list of their own.
+        let head = parts[..<300].dropFirst().reduce(parts[0]) {
+            NSCompoundPredicate(andPredicateWithSubpredicates: [$0, $1])
+        }
+        let joined = parts[300...].reduce(head) { NSCompoundPredicate(andPredicateWithSubpredicates: [$0, $1]) }
+        let text = joined.predicateFormat.replacing(#/[()]/#, with: "")
+        #expect(text == parts.map(\.predicateFormat).joined(separator: " AND "))
+    }
+
     @Test(arguments: [50_000, 50_001])
     func manyNegationsAreUsed(levels: Int) throws {
         let negated = nested(levels) { _ in .not }

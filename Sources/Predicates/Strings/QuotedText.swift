@@ -12,7 +12,8 @@ extension String {
             case "\n": text += "\\n"
             case "\r": text += "\\r"
             case "\t": text += "\\t"
-            default: text += escape(scalar) ?? String(scalar)
+            default:
+                if let escaped = escape(scalar) { text += escaped } else { text.unicodeScalars.append(scalar) }
             }
         }
         return text + "\""

@@ -154,8 +154,9 @@ private struct ChildChanges {
     /// this, the child's relationships are new on both sides.
     private func endRelationships(of object: NSManagedObject) {
         object.fireFaultIfNeeded()
-        for slot in object.layout.relationshipSlots where !object.layout.slots[slot].isTransient {
-            if object.layout.slots[slot].kind.isToMany {
+        for property in object.layout.persistentRelationships {
+            let slot = property.index
+            if property.kind.isToMany {
                 for member in object.toManyMembers(slot).objects {
                     if parent.isGone(member) {
                         object.removeMember(member, slot: slot)
