@@ -138,15 +138,15 @@ import Testing
     @Test func aReaderThatGoesAwayIsNoError() {
         let errors = OutputWriter { _ in }
         let output = OutputWriter { _ in throw OutputWriter.Failure(code: EPIPE) }
-        let tool = CommandLineTool(output: output, errors: errors, environment: [:])
-        #expect(tool.run(["query", store, "Product"]) == 0)
+        let tool = CommandLineTool(Console(output: output, errors: errors, columns: 80))
+        #expect(tool.run(["query", store, "Product"]) == .success)
     }
 
     @Test func outputThatCannotBeWrittenIsAnError() {
         let errors = OutputWriter { _ in }
         let output = OutputWriter { _ in throw OutputWriter.Failure(code: ENOSPC) }
-        let tool = CommandLineTool(output: output, errors: errors, environment: [:])
-        #expect(tool.run(["query", store, "Product"]) == 1)
+        let tool = CommandLineTool(Console(output: output, errors: errors, columns: 80))
+        #expect(tool.run(["query", store, "Product"]) == .failure)
     }
 
     @Test func rowsInAJournalAreShownWhereItsSharedMemoryCannotBeMade() throws {

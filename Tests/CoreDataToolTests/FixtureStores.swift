@@ -85,13 +85,17 @@ struct ToolRun {
     let errors: String
 
     /// Runs the command.
-    init(_ arguments: [String], columns: Int = 120) {
+    ///
+    /// - Parameter answers: the lines of its standard input.
+    init(_ arguments: [String], columns: Int = 120, answers: [String] = []) {
+        var answers = answers
         var written: [UInt8] = []
         var complaints: [UInt8] = []
-        let tool = CommandLineTool(
+        let console = Console(
             output: OutputWriter { written.append(contentsOf: $0) },
-            errors: OutputWriter { complaints.append(contentsOf: $0) }, environment: ["COLUMNS": "\(columns)"])
-        status = tool.run(arguments)
+            errors: OutputWriter { complaints.append(contentsOf: $0) }, columns: columns,
+            readLine: { answers.isEmpty ? nil : answers.removeFirst() })
+        status = CommandLineTool(console).run(arguments).rawValue
         output = String(decoding: written, as: UTF8.self)
         errors = String(decoding: complaints, as: UTF8.self)
     }

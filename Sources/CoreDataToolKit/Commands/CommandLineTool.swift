@@ -1,127 +1,177 @@
 import Foundation
 
-/// The `coredata` command: reads Core Data stores without changing them, generates classes and
-/// files from models, and ports sources.
+/// The `coredata` command: looks into Core Data stores, takes out and changes what is in them, and
+/// works with models and sources.
 public struct CommandLineTool {
-    /// The exit statuses of the command; the status for usage errors is that of sysexits.
-    public enum Status {
-        public static let success: Int32 = 0
-        public static let failure: Int32 = 1
-        public static let usage: Int32 = 64
-    }
-
     /// The version of the package that the command belongs to.
     public static let version = "0.1.0"
 
-    private let output: OutputWriter
-    private let errors: OutputWriter
-    private let columns: Int
+    private let console: Console
 
     /// Creates a command that writes to the standard output and the standard error.
     public init() {
+        let environment = ProcessInfo.processInfo.environment
         self.init(
-            output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
-            environment: ProcessInfo.processInfo.environment, terminal: 1)
+            Console(
+                output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
+                columns: TerminalWidth.columns(environment: environment, output: 1),
+                style: .of(terminal: 1, environment: environment), showsProgress: isatty(2) == 1,
+                readLine: { readLine() }))
     }
 
-    /// - Parameter terminal: the descriptor of the output; -1 for none.
-    init(output: OutputWriter, errors: OutputWriter, environment: [String: String], terminal: Int32 = -1) {
-        self.output = output
-        self.errors = errors
-        columns = TerminalWidth.columns(environment: environment, output: terminal)
-    }
+    init(_ console: Console) { self.console = console }
 
-    private static let subcommands = [
-        InfoCommand.syntax, QueryCommand.syntax, GenerateCommand.syntax, ModelCommand.syntax, PortCommand.syntax,
+    /// The subcommands in the order of the help: the one list from which dispatch, help, completion
+    /// and manual come.
+    static let commands: [Subcommand] = [
+        Subcommand(InfoCommand.self), Subcommand(QueryCommand.self),
+        Subcommand(ModelExportCommand.self), Subcommand(ModelCompileCommand.self), Subcommand(GenerateCommand.self),
+        Subcommand(PortCommand.self), Subcommand(CompletionCommand.self), Subcommand(ManualCommand.self),
     ]
 
+    private static func help(of commands: [Subcommand], _ usage: String) -> String {
+        let width = (commands.map(\.syntax.name.count).max() ?? 0) + 2
+        return usage
+            + commands.map(\.syntax).map { syntax in
+                "  \(syntax.name)\(String(repeating: " ", count: width - syntax.name.count))\(syntax.summary)\n"
+            }.joined()
+    }
+
     private static var help: String {
-        var text = """
+        help(
+            of: commands,
+            """
             Usage: coredata COMMAND …
 
-            Looks into Core Data stores (SQLite), makes classes and files of models, and ports sources of a Mac. A \
-            store is never
-            changed, and needs no model file.
+            Looks into Core Data stores (SQLite) without their models, takes out and changes what is in
+            them, and works with models and sources of programs.
 
 
-            """
-        let width = (subcommands.map(\.name.count).max() ?? 0) + 2
-        for syntax in subcommands {
-            text += "  \(syntax.name)\(String(repeating: " ", count: width - syntax.name.count))\(syntax.summary)\n"
-        }
-        return text + "\n'coredata COMMAND --help' says more about a command; 'coredata --version' shows the version.\n"
+            """) + """
+
+                'coredata COMMAND --help' says more about a command; 'coredata --version' shows the version.
+                Exit status: 0 done, 1 failed, 3 done and something was found, 64 wrong arguments.
+
+                """
     }
 
     /// Runs the command and returns its exit status.
     ///
     /// - Parameter arguments: the arguments after the program's name.
-    public func run(_ arguments: [String]) -> Int32 {
+    public func run(_ arguments: [String]) -> ExitStatus {
         do {
-            defer { try? errors.flush() }
+            defer { try? console.errors.flush() }
             let status = try runReporting(arguments)
-            try output.flush()
+            try console.output.flush()
             return status
         } catch {
             // The reader closed the pipe, which is no error, or the output cannot be written.
-            guard let failure = error as? OutputWriter.Failure, !failure.isBrokenPipe else { return Status.success }
-            try? errors.write(line: "coredata: the output cannot be written: \(failure.reason)")
-            try? errors.flush()
-            return Status.failure
+            guard let failure = error as? OutputWriter.Failure, !failure.isBrokenPipe else { return .success }
+            try? console.warn("the output cannot be written: \(failure.reason)")
+            try? console.errors.flush()
+            return .failure
         }
     }
 
-    private func runReporting(_ arguments: [String]) throws -> Int32 {
+    private func runReporting(_ arguments: [String]) throws -> ExitStatus {
         guard let name = arguments.first else {
-            try errors.write(Self.help)
-            return Status.usage
+            try console.errors.write(Self.help)
+            return .usage
         }
         if ["--help", "-h", "help"].contains(name) {
-            let subject = arguments.dropFirst().first
-            try output.write(Self.subcommands.first { $0.name == subject }?.help ?? Self.help)
-            return Status.success
+            try console.output.write(Self.help(on: Array(arguments.dropFirst())) ?? Self.help)
+            return .success
         }
         if name == "--version" {
-            try output.write("coredata \(Self.version)\n")
-            return Status.success
+            try console.output.write("coredata \(Self.version)\n")
+            return .success
         }
-        guard let syntax = Self.subcommands.first(where: { $0.name == name }) else {
-            let advice = NearNames.advice(for: name, among: Self.subcommands.map(\.name), kind: "command")
-            return try reportUsage(
-                "There is no command '\(name)'. \(advice)", usage: "coredata --help shows all commands")
+        guard let (command, rest) = Self.command(in: arguments) else {
+            if let help = Self.help(on: arguments), ["--help", "-h"].contains(arguments.dropFirst().first) {
+                try console.output.write(help)
+                return .success
+            }
+            return try reportUnknown(arguments)
         }
+        return try run(command, rest)
+    }
+
+    private func run(_ command: Subcommand, _ arguments: [String]) throws -> ExitStatus {
         do {
-            let given = try syntax.parse(Array(arguments.dropFirst()))
+            let given = try command.syntax.parse(arguments)
             if given.wantsHelp {
-                try output.write(syntax.help)
-                return Status.success
+                try console.output.write(command.syntax.help)
+                return .success
             }
-            switch name {
-            case InfoCommand.syntax.name: try InfoCommand(given).run(output)
-            case GenerateCommand.syntax.name: try GenerateCommand(given).run(output, errors: errors)
-            case PortCommand.syntax.name: try PortCommand(given).run(output, errors: errors)
-            case ModelCommand.syntax.name: try ModelCommand(given).run(output, errors: errors)
-            default: try QueryCommand(given).run(output, errors: errors, columns: columns)
-            }
-            return Status.success
+            return try command.run(given, console)
         } catch let error as UsageError {
-            return try reportUsage(error.message, usage: "Usage: \(syntax.usage)")
+            return try reportUsage(error.message, usage: "Usage: \(command.syntax.usage)")
         } catch let error as ToolError {
-            try output.flush()
-            try errors.write(line: "coredata: \(error.message)")
-            if let details = error.details { try errors.write(details + "\n") }
-            return Status.failure
+            try console.output.flush()
+            try console.warn(error.message)
+            if let details = error.details { try console.errors.write(details + "\n") }
+            return .failure
         } catch let error as OutputWriter.Failure {
             throw error
         } catch {
-            try output.flush()
-            try errors.write(line: "coredata: \(ErrorText.line(error))")
-            return Status.failure
+            try console.output.flush()
+            try console.warn(ErrorText.line(error))
+            return .failure
         }
     }
 
-    private func reportUsage(_ message: String, usage: String) throws -> Int32 {
-        try errors.write(line: "coredata: \(message)")
-        try errors.write(usage + "\n")
-        return Status.usage
+    // MARK: Finding commands
+
+    /// Returns the command that arguments name, and the arguments behind its name; nil if they name
+    /// none.
+    static func command(in arguments: [String]) -> (command: Subcommand, rest: [String])? {
+        for count in [2, 1] where arguments.count >= count {
+            let name = arguments.prefix(count).joined(separator: " ")
+            if let command = commands.first(where: { $0.syntax.name == name }) {
+                return (command, Array(arguments.dropFirst(count)))
+            }
+        }
+        return nil
+    }
+
+    /// Returns the help on a command, or on a group of commands; nil if arguments name neither.
+    private static func help(on arguments: [String]) -> String? {
+        if let (command, _) = command(in: arguments) { return command.syntax.help }
+        guard let group = arguments.first else { return nil }
+        let members = members(of: group)
+        return members.isEmpty ? nil : help(of: members, "Usage: coredata \(group) COMMAND …\n\n")
+    }
+
+    private static func members(of group: String) -> [Subcommand] {
+        commands.filter { $0.syntax.name.hasPrefix(group + " ") }
+    }
+
+    private func reportUnknown(_ arguments: [String]) throws -> ExitStatus {
+        let group = Self.members(of: arguments[0]).map { $0.syntax.name.dropFirst(arguments[0].count + 1) }.map(
+            String.init)
+        if group.isEmpty {
+            let advice = NearNames.advice(for: arguments[0], among: Self.names, kind: "command")
+            return try reportUsage(
+                "There is no command '\(arguments[0])'. \(advice)", usage: "coredata --help shows all commands")
+        }
+        let advice = NearNames.advice(for: arguments.dropFirst().first ?? "", among: group, kind: "command")
+        let problem =
+            arguments.count > 1
+            ? "There is no command '\(arguments[0]) \(arguments[1])'." : "'\(arguments[0])' needs a command."
+        return try reportUsage("\(problem) \(advice)", usage: "coredata \(arguments[0]) --help shows all of them")
+    }
+
+    /// The first words of all commands.
+    private static var names: [String] {
+        var names: [String] = []
+        for word in commands.compactMap({ $0.syntax.name.split(separator: " ").first.map(String.init) })
+        where names.last != word { names.append(word) }
+        return names
+    }
+
+    private func reportUsage(_ message: String, usage: String) throws -> ExitStatus {
+        try console.warn(message)
+        try console.errors.write(usage + "\n")
+        return .usage
     }
 }

@@ -1,13 +1,10 @@
 import CoreData
 
 /// `coredata generate`: Swift classes from a model.
-struct GenerateCommand {
+struct GenerateCommand: Command {
     static let syntax = CommandSyntax(
         name: "generate", summary: "Writes a Swift class for each entity of a model, with @Entity or @Managed.",
-        operands: [
-            .init(
-                name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")
-        ],
+        operands: [.model],
         options: [
             .init(
                 name: "output", value: "FOLDER",
@@ -22,22 +19,19 @@ struct GenerateCommand {
                 name: "access", value: "LEVEL",
                 help: "public or internal; by default public with --managed, else internal."),
             .init(name: "entity", value: "NAME,…", help: "Only these entities."),
-            .init(
-                name: "version", value: "NAME", help: "The version of a model with several; the current one by default."
-            ),
+            .version,
             .init(
                 name: "allow-refusals", value: nil,
                 help: "Entities without a class are warnings: a person writes their classes."),
         ],
         notes: """
-            Files whose text is the same already are left alone, and so is every file that the command did not make. \
-            What a class
-            cannot say is named on the standard error. An entity whose class would have another version hash gets none.
+            Files whose text is the same already are left alone, and so is every file that the command did
+            not make. What a class cannot say is named on the standard error. An entity whose class would
+            have another version hash gets none.
 
-            With --managed an entity whose code in the model is "Class Definition" gets its class and its properties, \
-            one with
-            "Category/Extension" its properties; --entity asks for others. Compiled models and stores do not say so: \
-            all get both.
+            With --managed an entity whose code in the model is "Class Definition" gets its class and its
+            properties, one with "Category/Extension" its properties; --entity asks for others. Compiled
+            models and stores do not say so: all get both.
 
               coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --access public
               coredata generate Shop.xcdatamodeld --output Sources/Shop/Model --managed
@@ -72,7 +66,8 @@ struct GenerateCommand {
         entities = try arguments.names("entity", of: "entity")
     }
 
-    func run(_ output: OutputWriter, errors: OutputWriter) throws {
+    func run(_ console: Console) throws -> ExitStatus {
+        let (output, errors) = (console.output, console.errors)
         let named = try NamedModel(path: path, version: version)
         let sources =
             isManaged
@@ -88,12 +83,12 @@ struct GenerateCommand {
         } else {
             try writeFolder(sources, output, errors)
         }
-        guard !sources.refusals.isEmpty else { return }
+        guard !sources.refusals.isEmpty else { return .success }
         if allowsRefusals {
             for refusal in sources.refusals {
                 try errors.write(line: "warning: An entity without a class: \(refusal).")
             }
-            return
+            return .success
         }
         throw ToolError(
             "Entities without a class: it would have another version hash than the model, and could not open stores "

@@ -1,7 +1,7 @@
 import Foundation
 
 /// `coredata port`: changes Swift sources of a Mac so that they compile on Linux.
-struct PortCommand {
+struct PortCommand: Command {
     static let syntax = CommandSyntax(
         name: "port", summary: "Changes Swift sources of a Mac as this package needs them, and lists what is left.",
         operands: [
@@ -9,14 +9,13 @@ struct PortCommand {
         ],
         options: [
             .init(name: "write", value: nil, help: "Change the files; without it the changes are only listed."),
-            .init(name: "json", value: nil, help: "Write JSON."),
+            .format("text", "json"),
         ],
         notes: """
-            What it changes is what Documentation/Porting.md calls mechanical: @NSManaged, @objc in managed object \
-            classes, #keyPath,
-            initializers, imports and the like. Texts, comments and code that only other systems compile stay as they \
-            are. Running it
-            again changes nothing more. What a person has to change is listed as 'left', with the rule.
+            What it changes is what Documentation/Porting.md calls mechanical: @NSManaged, @objc in managed
+            object classes, #keyPath, initializers, imports and the like. Texts, comments and code that only
+            other systems compile stay as they are. Running it again changes nothing more. What a person has
+            to change is listed as 'left', with the rule.
 
               coredata port Sources/Model --write
             """)
@@ -28,25 +27,26 @@ struct PortCommand {
     init(_ arguments: CommandSyntax.Arguments) {
         path = arguments.operands[0]
         writes = arguments.flags.contains("write")
-        isJSON = arguments.flags.contains("json")
+        isJSON = arguments.isJSON
     }
 
-    func run(_ output: OutputWriter, errors: OutputWriter) throws {
+    func run(_ console: Console) throws -> ExitStatus {
         let folder = try PortingFolder(path: path)
-        for reason in folder.skipped { try errors.write(line: "skipped: \(reason)") }
+        for reason in folder.skipped { try console.errors.write(line: "skipped: \(reason)") }
         if writes { try folder.write() }
         if isJSON {
-            try output.write(json(folder).indented() + "\n")
-            return
+            try console.write(json: json(folder))
+            return .success
         }
         for file in folder.files {
             let changes = file.ported.edits.map { (line: $0.line, text: $0.summary) }
             let left = file.ported.remainders.map { (line: $0.line, text: "left: " + $0.rule) }
             for (line, text) in (changes + left).sorted(by: { $0.line < $1.line }) {
-                try output.write(line: "\(file.name):\(line): \(text)")
+                try console.output.write(line: "\(file.name):\(line): \(text)")
             }
         }
-        try output.write(summary(folder))
+        try console.output.write(summary(folder))
+        return .success
     }
 
     private func summary(_ folder: PortingFolder) -> String {

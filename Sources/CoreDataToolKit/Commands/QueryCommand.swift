@@ -1,13 +1,10 @@
 import CoreData
 
 /// `coredata query`: shows the objects of an entity.
-struct QueryCommand {
+struct QueryCommand: Command {
     static let syntax = CommandSyntax(
         name: "query", summary: "Shows the objects of an entity: filtered, sorted, as a table, JSON or CSV.",
-        operands: [
-            .init(name: "STORE", help: "A Core Data store, a SQLite file."),
-            .init(name: "ENTITY", help: "The name of an entity; 'coredata info STORE' lists them."),
-        ],
+        operands: [.store, .entity],
         options: [
             .init(name: "where", value: "PREDICATE", help: "Only objects that match, in NSPredicate's language."),
             .init(name: "sort", value: "KEY[:desc],…", help: "Order by these properties."),
@@ -16,18 +13,14 @@ struct QueryCommand {
             .init(
                 name: "columns", value: "A,B,…",
                 help: "Only these properties, or paths to some; objectID is the object itself."),
-            .init(name: "format", value: "FORMAT", help: "table (the default), json or csv."),
-            .init(name: "model", value: "FILE", help: "Read it with this model (.momd, .mom, .xcdatamodeld)."),
+            .format("table", "json", "csv"), .model,
         ],
         notes: """
-            Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones as their \
-            count.
-            Composite attributes are shown as JSON; 'address.city' in predicates, --sort and --columns is an element \
-            of one.
-            Dates are in UTC; in a predicate write them as "2026-01-31" or "2026-01-31T12:00:00Z", and objects as \
-            they are shown:
-            SELF == "Item/p12", maker IN {"Maker/p1", "Maker/p2"}. A table that is too wide for the terminal becomes \
-            a block of
+            Objects of subentities are included. To-one relationships are shown as Entity/p12, to-many ones
+            as their count. Composite attributes are shown as JSON; 'address.city' in predicates, --sort and
+            --columns is an element of one. Dates are in UTC; in a predicate write them as "2026-01-31" or
+            "2026-01-31T12:00:00Z", and objects as they are shown: SELF == "Item/p12",
+            maker IN {"Maker/p1", "Maker/p2"}. A table that is too wide for the terminal becomes a block of
             lines for each object.
 
               coredata query Store.sqlite Item --where 'stock < 5 AND name BEGINSWITH[c] "b"' --sort name,price:desc
@@ -51,22 +44,9 @@ struct QueryCommand {
         predicateText = arguments.values["where"]
         sortKeys = try Self.sortKeys(arguments.names("sort", of: "property") ?? [])
         columnNames = try arguments.names("columns", of: "property")
-        limit = try Self.count(arguments.values["limit"], option: "limit")
-        offset = try Self.count(arguments.values["offset"], option: "offset") ?? 0
-        let name = arguments.values["format"] ?? RowFormats.table.rawValue
-        guard let format = RowFormats(rawValue: name) else {
-            let names = RowFormats.allCases.map(\.rawValue).joined(separator: ", ")
-            throw UsageError(message: "There is no format '\(name)'. There is \(names).")
-        }
-        self.format = format
-    }
-
-    private static func count(_ text: String?, option: String) throws(UsageError) -> Int? {
-        guard let text else { return nil }
-        guard let count = Int(text), count >= 0 else {
-            throw UsageError(message: "--\(option) takes a number from 0 on, not '\(text)'.")
-        }
-        return count
+        limit = try arguments.count("limit")
+        offset = try arguments.count("offset") ?? 0
+        format = RowFormats(rawValue: arguments.format) ?? .table
     }
 
     private static func sortKeys(_ words: [String]) throws(UsageError) -> [(key: String, ascending: Bool)] {
@@ -84,10 +64,10 @@ struct QueryCommand {
 
     // MARK: Running
 
-    func run(_ output: OutputWriter, errors: OutputWriter, columns width: Int) throws {
+    func run(_ console: Console) throws -> ExitStatus {
         let opened = try OpenedStore(path: path, modelPath: modelPath, entity: entityName)
-        let (store, entity) = (opened.store, opened.entity)
-        for problem in store.problems { try errors.write(line: "coredata: \(problem)") }
+        let (store, entity) = (opened.store, try opened.store.entity(named: entityName))
+        for problem in store.problems { try console.warn(problem) }
         let columns = try QueryColumn.columns(named: columnNames, of: entity, model: store.model)
         var rows = QueryRows(context: opened.context, entity: entity, columns: columns, reader: store.reader)
         rows.predicate = try predicateText.map { text throws(ToolError) in
@@ -100,15 +80,16 @@ struct QueryCommand {
         rows.checks = table.map {
             CellChecks($0, entity: entity, properties: Set(columns.map(\.name)), file: store.file)
         }
-        var writer = format.make(columns, width: width)
+        var writer = format.make(columns, width: console.columns)
         do {
             if writer.needsAllRows { _ = try rows.forEach { writer.measure($0) } }
-            let outcome = try rows.forEach { try writer.write($0, to: output) }
-            try writer.finish(rowCount: outcome.count, to: output)
-            for problem in outcome.problems { try errors.write(line: "coredata: \(problem)") }
+            let outcome = try rows.forEach { try writer.write($0, to: console.output) }
+            try writer.finish(rowCount: outcome.count, to: console.output)
+            for problem in outcome.problems { try console.warn(problem) }
         } catch let failure as SQLiteReader.Failure {
             throw StoreCatalog.error(failure, store.file)
         }
+        return .success
     }
 
     private func descriptor(_ key: String, _ ascending: Bool, _ entity: NSEntityDescription) throws -> NSSortDescriptor

@@ -4,15 +4,15 @@ import CoreData
 final class OpenedStore {
     let store: ReadableStore
     let context: NSManagedObjectContext
-    let entity: NSEntityDescription
 
     var model: StoreModel { store.model }
 
-    /// - Parameter entity: the name of the requested entity, in any case.
+    /// - Parameter entity: the name of the only entity whose rows are needed, in any case; nil for all.
     /// - Throws: `ToolError`, or an error of Core Data.
-    init(path: String, modelPath: String?, entity name: String) throws {
-        store = try ReadableStore(path: path, modelPath: modelPath, entity: name)
-        entity = try store.entity(named: name)
+    init(path: String, modelPath: String?, entity: String? = nil) throws {
+        store = try ReadableStore(path: path, modelPath: modelPath, entity: entity)
+        // An unknown entity is named before anything is opened.
+        if let entity { _ = try store.entity(named: entity) }
         // Version hashes are ignored: the store's own model always fits, and transformable
         // attributes are read as bytes.
         let options: [AnyHashable: Any] = [
