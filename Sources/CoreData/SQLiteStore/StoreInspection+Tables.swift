@@ -49,6 +49,20 @@ extension StoreInspection {
         package let columns: [String]
     }
 
+    /// The rows that hold the pairs of a to-many relationship.
+    package struct ToManyLink: Sendable {
+        package let entity: String
+        package let relationship: String
+        /// The table of the destination with a key of the owner, or a join table.
+        package let table: String
+        package let ownerColumn: String
+        package let memberColumn: String
+        /// The position of a member, of an ordered relationship.
+        package let orderColumn: String?
+        /// The table of the destination.
+        package let memberTable: String
+    }
+
     /// Returns the tables in which a store of this model keeps its rows. The model cannot be
     /// changed afterwards.
     ///
@@ -60,7 +74,7 @@ extension StoreInspection {
     package static func tables(
         of model: NSManagedObjectModel, columns: [String: [String]], numbers: [String: Int],
         configuration: String? = nil
-    ) throws -> (entities: [EntityTable], joins: [JoinTable]) {
+    ) throws -> (entities: [EntityTable], joins: [JoinTable], links: [ToManyLink]) {
         let names = Set((model.heldEntities(forConfigurationName: configuration)?.entities ?? []).compactMap(\.name))
         let mapping = try SQLMapping(layouts: model.layout(), SQLiteDialect(), CoreDataNaming(), numbers: numbers) {
             names.contains($0.name)
@@ -77,7 +91,27 @@ extension StoreInspection {
                 relationship: join.firstRelationship.name,
                 columns: join.columnNames)
         }
-        return (entities, joins)
+        return (entities, joins, mapping.entities.compactMap { $0 }.flatMap(links))
+    }
+
+    private static func links(of entity: SQLEntity) -> [ToManyLink] {
+        entity.layout.slots.compactMap { slot in
+            switch entity.toMany[slot.index] {
+            case .inverse(let column, of: let destination, let isOrdered):
+                return ToManyLink(
+                    entity: entity.layout.name, relationship: slot.name, table: destination.table.name,
+                    ownerColumn: column.name, memberColumn: destination.table.keyColumn,
+                    orderColumn: isOrdered ? column.orderColumn : nil, memberTable: destination.table.name)
+            case .join(let join, let isFirst):
+                return ToManyLink(
+                    entity: entity.layout.name, relationship: slot.name, table: join.name,
+                    ownerColumn: join.ownerColumn(isFirst: isFirst),
+                    memberColumn: join.destinationColumn(isFirst: isFirst),
+                    orderColumn: join.orderColumn(isFirst: isFirst),
+                    memberTable: isFirst ? join.destination.table.name : join.owner.table.name)
+            case nil: return nil
+            }
+        }
     }
 
     private static func entity(_ entity: SQLEntity, in mapping: SQLMapping) -> EntityTable.Entity {

@@ -24,7 +24,7 @@ public struct CommandLineTool {
     /// The subcommands in the order of the help: the one list from which dispatch, help, completion
     /// and manual come.
     static let commands: [Subcommand] = [
-        Subcommand(InfoCommand.self), Subcommand(QueryCommand.self),
+        Subcommand(InfoCommand.self), Subcommand(QueryCommand.self), Subcommand(ExportCommand.self),
         Subcommand(ModelExportCommand.self), Subcommand(ModelCompileCommand.self), Subcommand(GenerateCommand.self),
         Subcommand(PortCommand.self), Subcommand(CompletionCommand.self), Subcommand(ManualCommand.self),
     ]

@@ -4,51 +4,127 @@ import Foundation
 enum DateText {
     /// Returns `2026-01-31T12:00:00Z`, with milliseconds if there are any.
     static func text(of date: Date) -> String {
-        let seconds = date.timeIntervalSince1970
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard isWritten(seconds) else { return exactText(seconds) }
+        let milliseconds = Int64(((seconds + secondsBefore2001) * 1000).rounded())
+        let (whole, rest) = floorDivided(milliseconds, by: 1000)
+        let fraction = rest == 0 ? "" : padded(rest, 3)
+        return text(whole, fraction)
+    }
+
+    /// Returns the text of a date, as many digits as give the same date again.
+    ///
+    /// - Parameter seconds: the seconds since 2001 in UTC, as stores keep them.
+    static func exactText(_ seconds: Double) -> String {
         // Years of more than four digits have no agreed form; such dates come from damaged values.
-        guard seconds.isFinite, seconds > -62_135_596_800, seconds < 253_402_300_800 else {
-            return "seconds since 2001: \(date.timeIntervalSinceReferenceDate)"
-        }
-        let milliseconds = Int64((seconds * 1000).rounded())
-        let (day, rest) = floorDivided(milliseconds, by: 86_400_000)
+        guard isWritten(seconds) else { return unwritten + "\(seconds)" }
+        let whole = seconds.rounded(.down)
+        var fraction = whole == seconds ? "" : fractionDigits(seconds.magnitude)
+        if seconds < 0, !fraction.isEmpty { fraction = complement(fraction) }
+        if !fraction.isEmpty { fraction += String(repeating: "0", count: max(0, 3 - fraction.utf8.count)) }
+        return text(Int64(whole) + Int64(secondsBefore2001), fraction)
+    }
+
+    private static let secondsBefore2001 = Date.timeIntervalBetween1970AndReferenceDate
+    private static let unwritten = "seconds since 2001: "
+
+    /// Whether a date is in the years 1 to 9999.
+    private static func isWritten(_ seconds: Double) -> Bool {
+        seconds > -63_113_904_000 && seconds < 252_423_993_600
+    }
+
+    /// Returns the text of a number of seconds since 1970.
+    private static func text(_ seconds: Int64, _ fraction: String) -> String {
+        let (day, rest) = floorDivided(seconds, by: 86_400)
         let (year, month, dayOfMonth) = civil(daysSince1970: day)
-        var text = "\(padded(year, 4))-\(padded(month, 2))-\(padded(dayOfMonth, 2))T"
-        text += "\(padded(rest / 3_600_000, 2)):\(padded(rest / 60_000 % 60, 2)):\(padded(rest / 1000 % 60, 2))"
-        if rest % 1000 != 0 { text += "." + padded(rest % 1000, 3) }
-        return text + "Z"
+        return String(unsafeUninitializedCapacity: 24 + fraction.utf8.count) { bytes in
+            var count = 0
+            func append(_ byte: UInt8) {
+                bytes[count] = byte
+                count += 1
+            }
+            func append(_ number: Int64, digits: Int64, _ separator: Unicode.Scalar) {
+                var unit = digits == 4 ? Int64(1000) : 10
+                while unit > 0 {
+                    append(UInt8(truncatingIfNeeded: 0x30 + number / unit % 10))
+                    unit /= 10
+                }
+                append(UInt8(ascii: separator))
+            }
+            append(year, digits: 4, "-")
+            append(month, digits: 2, "-")
+            append(dayOfMonth, digits: 2, "T")
+            append(rest / 3600, digits: 2, ":")
+            append(rest / 60 % 60, digits: 2, ":")
+            append(rest % 60, digits: 2, fraction.isEmpty ? "Z" : ".")
+            if fraction.isEmpty { return count }
+            for byte in fraction.utf8 { append(byte) }
+            append(UInt8(ascii: "Z"))
+            return count
+        }
+    }
+
+    /// Returns the digits behind the point in the shortest text that gives a number again.
+    private static func fractionDigits(_ number: Double) -> String {
+        let parts = "\(number)".split(separator: "e")
+        let digits = parts[0].split(separator: ".")
+        guard parts.count == 2, let exponent = Int(parts[1]) else { return digits.count == 2 ? String(digits[1]) : "" }
+        // A small number is written with an exponent: 1.5e-07.
+        return String(repeating: "0", count: max(0, -exponent - 1)) + digits.joined()
+    }
+
+    /// Returns the digits of one minus a fraction.
+    private static func complement(_ fraction: String) -> String {
+        var digits = Array(fraction.utf8)
+        while digits.last == 0x30 { digits.removeLast() }
+        guard let last = digits.popLast() else { return "" }
+        return String(decoding: digits.map { 0x69 - $0 } + [0x6a - last], as: UTF8.self)
     }
 
     /// Parses a text as a date: `2026-01-31`, `2026-01-31T12:00`, `2026-01-31 12:00:00.5Z`,
     /// `…+02:00`.
     static func date(from text: String) -> Date? {
+        if text.hasPrefix(unwritten) {
+            return Double(text.dropFirst(unwritten.count)).map { Date(timeIntervalSinceReferenceDate: $0) }
+        }
         var reader = DigitReader(text)
         guard let year = reader.number(digits: 4), reader.skip("-"), let month = reader.number(digits: 2),
             reader.skip("-"), let day = reader.number(digits: 2), (1...12).contains(month), (1...31).contains(day)
         else { return nil }
         let days = daysSince1970(year: year, month: month, day: day)
         guard civil(daysSince1970: days) == (year, month, day) else { return nil }
-        var seconds = Double(days) * 86_400
-        if reader.isAtEnd { return Date(timeIntervalSince1970: seconds) }
+        var seconds = days * 86_400
+        if reader.isAtEnd { return date(seconds, "") }
         guard reader.skip("T") || reader.skip(" "), let hour = reader.number(digits: 2), reader.skip(":"),
             let minute = reader.number(digits: 2), hour < 24, minute < 60
         else { return nil }
-        seconds += Double(hour * 3600 + minute * 60)
+        seconds += hour * 3600 + minute * 60
+        var fraction = ""
         if reader.skip(":") {
             guard let second = reader.number(digits: 2), second <= 60 else { return nil }
-            seconds += Double(second)
+            seconds += second
             if reader.skip(".") {
-                guard let fraction = reader.fraction() else { return nil }
-                seconds += fraction
+                guard let digits = reader.digits() else { return nil }
+                fraction = digits
             }
         }
-        if reader.isAtEnd || (reader.skip("Z") && reader.isAtEnd) { return Date(timeIntervalSince1970: seconds) }
+        if reader.isAtEnd || (reader.skip("Z") && reader.isAtEnd) { return date(seconds, fraction) }
         let sign: Int64 = reader.skip("-") ? 1 : -1
         if sign < 0, !reader.skip("+") { return nil }
         guard let zoneHour = reader.number(digits: 2) else { return nil }
         _ = reader.skip(":")
         let zoneMinute = reader.number(digits: 2) ?? 0
         guard reader.isAtEnd else { return nil }
-        return Date(timeIntervalSince1970: seconds + Double(sign * (zoneHour * 3600 + zoneMinute * 60)))
+        return date(seconds + sign * (zoneHour * 3600 + zoneMinute * 60), fraction)
+    }
+
+    /// Returns the date nearest to a number of seconds since 1970 with the digits of a fraction.
+    private static func date(_ seconds: Int64, _ fraction: String) -> Date? {
+        let whole = seconds - Int64(secondsBefore2001)
+        let rest = whole < 0 ? complement(fraction) : fraction
+        // Minus one and 0.7 is minus 0.3.
+        let magnitude = whole < 0 ? -whole - (rest.isEmpty ? 0 : 1) : whole
+        return Double("\(whole < 0 ? "-" : "")\(magnitude).\(rest)0").map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 
     private static func floorDivided(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
@@ -101,11 +177,12 @@ enum DateText {
             return head.reduce(0) { $0 * 10 + Int64($1 - 0x30) }
         }
 
-        mutating func fraction() -> Double? {
+        /// Returns the digits of a fraction. No date has more than a few hundred.
+        mutating func digits() -> String? {
             let head = rest.prefix { $0 >= 0x30 && $0 <= 0x39 }
-            guard !head.isEmpty, head.count <= 9 else { return nil }
+            guard !head.isEmpty, head.count <= 1100 else { return nil }
             rest = rest.dropFirst(head.count)
-            return Double("0." + String(decoding: head, as: UTF8.self))
+            return String(decoding: head, as: UTF8.self)
         }
     }
 }

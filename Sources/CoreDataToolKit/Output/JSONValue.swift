@@ -29,15 +29,47 @@ indirect enum JSONValue: Equatable {
     static func optional(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
     var compact: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Adds the JSON text in one line.
+    func append(to bytes: inout [UInt8]) {
         switch self {
-        case .null: "null"
-        case .bool(let value): value ? "true" : "false"
-        case .number(let number): number
-        case .string(let string): Self.quoted(string)
-        case .array(let values): "[" + values.map(\.compact).joined(separator: ", ") + "]"
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .number(let number): bytes += number.utf8
+        case .string(let string): Self.append(string, to: &bytes)
+        case .array(let values):
+            bytes.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { bytes += ", ".utf8 }
+                value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "]"))
         case .object(let members):
-            "{" + members.map { Self.quoted($0.key) + ": " + $0.value.compact }.joined(separator: ", ") + "}"
+            bytes.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { bytes += ", ".utf8 }
+                Self.append(member.key, to: &bytes)
+                bytes += ": ".utf8
+                member.value.append(to: &bytes)
+            }
+            bytes.append(UInt8(ascii: "}"))
         }
+    }
+
+    /// Adds a text in quotes. Most texts have no character that is escaped.
+    private static func append(_ string: String, to bytes: inout [UInt8]) {
+        let isPlain = string.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }
+        guard isPlain else {
+            bytes += quoted(string).utf8
+            return
+        }
+        bytes.append(UInt8(ascii: "\""))
+        bytes += string.utf8
+        bytes.append(UInt8(ascii: "\""))
     }
 
     /// Returns the JSON text with a line for each member and element.

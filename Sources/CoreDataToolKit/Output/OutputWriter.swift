@@ -39,6 +39,12 @@ public final class OutputWriter {
         if buffer.count >= Self.capacity { try flush() }
     }
 
+    /// Adds a value as JSON in one line.
+    func write(json value: JSONValue, end: String) throws {
+        value.append(to: &buffer)
+        try write(end)
+    }
+
     /// Adds a line for people, escaped so that names from files cannot control the terminal or
     /// break the line.
     func write(line: String) throws { try write(DisplayWidth.printable(line) + "\n") }

@@ -6,6 +6,8 @@ enum CellValue: Equatable {
     case bool(Bool)
     case number(String)
     case text(String)
+    /// Seconds since 2001 in UTC, as stores keep them.
+    case date(Double)
     case data(Data)
     /// Lists and dictionaries of a decoded transformable value.
     case structure(JSONValue)
@@ -24,7 +26,7 @@ enum CellValue: Equatable {
             self = Self.floating(Double(number.floatValue), "\(number.floatValue)")
         case (.doubleAttributeType, let number as NSNumber):
             self = Self.floating(number.doubleValue, "\(number.doubleValue)")
-        case (.dateAttributeType, let date as Date): self = .text(DateText.text(of: date))
+        case (.dateAttributeType, let date as Date): self = .date(date.timeIntervalSinceReferenceDate)
         case (_, let data as Data) where isTransformable: self = Self.decoded(data)
         default: self = Self.plain(value)
         }
@@ -90,6 +92,21 @@ enum CellValue: Equatable {
         }
     }
 
+    /// Creates a number of single precision, as short as it can be.
+    init(float number: Double) {
+        let float = Float(number)
+        self = Self.floating(Double(float), "\(float)")
+    }
+
+    /// Creates an exact number from a decimal text; the text itself if it is no number.
+    init(decimal text: String) {
+        guard let decimal = Decimal(string: text) else {
+            self = .text(text)
+            return
+        }
+        self = .number(Self.text(of: decimal))
+    }
+
     static func key(of objectID: NSManagedObjectID) -> Int64? {
         Int64(objectID.uriRepresentation().lastPathComponent.dropFirst())
     }
@@ -99,6 +116,13 @@ enum CellValue: Equatable {
     private static func floating(_ value: Double, _ text: String) -> CellValue {
         guard value.isFinite else { return .text(text) }
         return .number(text.hasSuffix(".0") ? String(text.dropLast(2)) : text)
+    }
+
+    /// Returns the value of a transformable attribute with its bytes, from which it can be imported.
+    static func archived(_ data: Data) -> CellValue {
+        var value = JSONValue.null
+        if case let decoded = decoded(data), decoded != .data(data) { value = decoded.json }
+        return .structure(.object([.init("value", value), .init("archive", .string(data.base64EncodedString()))]))
     }
 
     private static func decoded(_ data: Data) -> CellValue {
@@ -111,7 +135,7 @@ enum CellValue: Equatable {
         switch value {
         case is NSNull: return .null
         case let text as String: return .text(text)
-        case let date as Date: return .text(DateText.text(of: date))
+        case let date as Date: return .date(date.timeIntervalSinceReferenceDate)
         case let uuid as UUID: return .text(uuid.uuidString)
         case let url as URL: return .text(url.absoluteString)
         case let data as Data: return .data(data)
@@ -138,6 +162,7 @@ enum CellValue: Equatable {
         case .number("NaN"): .null
         case .number(let number): .number(number)
         case .text(let text): .string(text)
+        case .date(let seconds): .string(DateText.exactText(seconds))
         case .data(let data): .string(data.base64EncodedString())
         case .structure(let value): value
         }
@@ -150,6 +175,7 @@ enum CellValue: Equatable {
         case .bool(let value): value ? "true" : "false"
         case .number(let number): number
         case .text(let text): text
+        case .date(let seconds): DateText.exactText(seconds)
         case .data(let data): data.base64EncodedString()
         case .structure(let value): value.compact
         }
@@ -158,6 +184,7 @@ enum CellValue: Equatable {
     var tableText: String {
         switch self {
         case .null: "-"
+        case .date(let seconds): DateText.text(of: Date(timeIntervalSinceReferenceDate: seconds))
         case .data(let data): "<\(data.count) \(data.count == 1 ? "byte" : "bytes")>"
         default: DisplayWidth.printable(plainText)
         }

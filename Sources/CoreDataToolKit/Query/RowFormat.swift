@@ -41,7 +41,8 @@ struct JSONFormat: RowFormat {
 
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
         let members = zip(names, row).map { JSONValue.Member($0, $1.json) }
-        try output.write((isFirst ? "[\n" : ",\n") + JSONValue.object(members).compact)
+        try output.write(isFirst ? "[\n" : ",\n")
+        try output.write(json: .object(members), end: "")
         isFirst = false
     }
 
@@ -51,16 +52,22 @@ struct JSONFormat: RowFormat {
 }
 
 /// Comma-separated values with a header line, according to RFC 4180: lines end with CR LF, quotes
-/// are doubled.
+/// are doubled. A null is an empty field, an empty text is quoted.
 struct CSVFormat: RowFormat {
     private let header: [String]
     private var isFirst = true
 
-    init(_ columns: [QueryColumn]) { header = columns.map(\.name) }
+    private let isSafe: Bool
+
+    /// - Parameter isSafe: whether cells that a spreadsheet would take for formulas get an apostrophe.
+    init(_ columns: [QueryColumn], isSafe: Bool = false) {
+        header = columns.map(\.name)
+        self.isSafe = isSafe
+    }
 
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
         try writeHeader(to: output)
-        try output.write(Self.line(row.map(\.plainText)))
+        try output.write(Self.line(row.map(text)))
     }
 
     mutating func finish(rowCount: Int, to output: OutputWriter) throws { try writeHeader(to: output) }
@@ -71,13 +78,24 @@ struct CSVFormat: RowFormat {
         try output.write(Self.line(header))
     }
 
-    private static func line(_ fields: [String]) -> String {
+    /// Returns the text of a field; nil for null.
+    private func text(_ value: CellValue) -> String? {
+        if value == .null { return nil }
+        let text = value.plainText
+        if case .number = value { return text }
+        guard isSafe, let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) else { return text }
+        return "'" + text
+    }
+
+    /// - Parameter fields: the texts of the fields; nil for null.
+    private static func line(_ fields: [String?]) -> String {
         // A line with one empty field would be an empty line.
-        if fields == [""] { return "\"\"\r\n" }
-        return fields.map(field).joined(separator: ",") + "\r\n"
+        if fields.count == 1, fields[0] == nil { return "\"\"\r\n" }
+        return fields.map { $0.map(field) ?? "" }.joined(separator: ",") + "\r\n"
     }
 
     private static func field(_ text: String) -> String {
+        if text.isEmpty { return "\"\"" }
         // Compares bytes, not characters, because CR LF is one character.
         guard text.utf8.contains(where: { $0 == 0x22 || $0 == 0x2c || $0 == 0x0d || $0 == 0x0a }) else { return text }
         return "\"" + text.replacingOccurrences(of: "\"", with: "\"\"") + "\""

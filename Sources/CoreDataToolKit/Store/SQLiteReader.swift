@@ -51,6 +51,9 @@ final class SQLiteReader {
     static let timeout = 5.0
 
     private let handle: OpaquePointer
+    /// The number of rounds of steps that are left to the statements of this connection. Each new
+    /// statement gets all of them.
+    private let rounds = UnsafeMutablePointer<Int64>.allocate(capacity: 1)
 
     /// - Parameter isImmutable: whether nobody changes the file and it has no journal. Then no
     ///   locks are taken and no files are created beside it.
@@ -87,10 +90,14 @@ final class SQLiteReader {
         // The file is untrusted: its schema may not call functions with side effects.
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 1)
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
+        limitSteps()
         _ = try rows("PRAGMA cell_size_check = ON")
     }
 
-    deinit { sqlite3_close_v2(handle) }
+    deinit {
+        sqlite3_close_v2(handle)
+        rounds.deallocate()
+    }
 
     /// The greatest number of steps of SQLite's virtual machine for one query: some seconds, and 20
     /// for each byte of the file. No table needs as many, but a view in an untrusted file may never
@@ -126,35 +133,60 @@ final class SQLiteReader {
         }
     }
 
-    private func forEachRow(_ sql: String, _ body: ([Value]) -> Void) throws {
+    /// Passes the rows of a query to a function, one by one.
+    func forEachRow(_ sql: String, _ body: ([Value]) throws -> Void) throws {
+        let rows = try cursor(sql)
+        while let row = try rows.next() { try body(row) }
+    }
+
+    /// Returns the rows of a query one by one, when they are asked for.
+    func cursor(_ sql: String) throws -> Cursor {
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK else { throw lastFailure }
-        defer { sqlite3_finalize(statement) }
-        var rounds = stepLimit / Self.stepsOfRound
-        try withUnsafeMutablePointer(to: &rounds) { rounds in
-            sqlite3_progress_handler(
-                handle, Int32(Self.stepsOfRound),
-                { rounds in
-                    guard let rounds = rounds?.assumingMemoryBound(to: Int64.self) else { return 1 }
-                    rounds.pointee -= 1
-                    return rounds.pointee < 0 ? 1 : 0
-                }, rounds)
-            defer { sqlite3_progress_handler(handle, 0, nil, nil) }
-            while true {
-                switch sqlite3_step(statement) {
-                case SQLITE_ROW: body((0..<sqlite3_column_count(statement)).map { value(statement, $0) })
-                case SQLITE_DONE: return
-                default: throw lastFailure
-                }
+        rounds.pointee = stepLimit / Self.stepsOfRound
+        return Cursor(statement, of: self)
+    }
+
+    /// The rows of a query that are still to come.
+    final class Cursor {
+        private let statement: OpaquePointer?
+        private let reader: SQLiteReader
+        private let width: Int32
+
+        fileprivate init(_ statement: OpaquePointer?, of reader: SQLiteReader) {
+            self.statement = statement
+            self.reader = reader
+            width = sqlite3_column_count(statement)
+        }
+
+        deinit { sqlite3_finalize(statement) }
+
+        /// Returns the next row; nil after the last one.
+        func next() throws -> [Value]? {
+            switch sqlite3_step(statement) {
+            case SQLITE_ROW: return (0..<width).map { SQLiteReader.value(statement, $0) }
+            case SQLITE_DONE: return nil
+            default: throw reader.lastFailure
             }
         }
+    }
+
+    /// Ends statements that take more steps than any table needs.
+    private func limitSteps() {
+        sqlite3_progress_handler(
+            handle, Int32(Self.stepsOfRound),
+            { rounds in
+                guard let rounds = rounds?.assumingMemoryBound(to: Int64.self) else { return 1 }
+                rounds.pointee -= 1
+                return rounds.pointee < 0 ? 1 : 0
+            }, rounds)
     }
 
     private var lastFailure: Failure {
         Failure(code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
     }
 
-    private func value(_ statement: OpaquePointer?, _ column: Int32) -> Value {
+    private static func value(_ statement: OpaquePointer?, _ column: Int32) -> Value {
         switch sqlite3_column_type(statement, column) {
         case SQLITE_INTEGER: return .integer(sqlite3_column_int64(statement, column))
         case SQLITE_FLOAT: return .real(sqlite3_column_double(statement, column))

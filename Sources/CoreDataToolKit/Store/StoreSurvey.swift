@@ -17,6 +17,7 @@ struct StoreSurvey {
     private(set) var damagedTables: Set<String> = []
     /// The names of these tables and of the join tables of many-to-many relationships.
     let tableNames: Set<String>
+    let links: [StoreInspection.ToManyLink]
 
     private let contents: StoreCatalog
     private let reader: SQLiteReader
@@ -34,6 +35,7 @@ struct StoreSurvey {
         let planned = try StoreInspection.tables(
             of: model.model, columns: contents.columnNames, numbers: numbers, configuration: model.configuration)
         tables = planned.entities
+        links = planned.links
         tableNames = Set(planned.entities.map(\.name) + planned.joins.map(\.name))
         for table in tables {
             try survey(table, looksAtRows: chosen.map { name in table.entities.contains { $0.name == name } } ?? true)
