@@ -25,6 +25,7 @@ public struct CommandLineTool {
     /// and manual come.
     static let commands: [Subcommand] = [
         Subcommand(InfoCommand.self), Subcommand(QueryCommand.self), Subcommand(ExportCommand.self),
+        Subcommand(DiffCommand.self),
         Subcommand(ModelExportCommand.self), Subcommand(ModelCompileCommand.self), Subcommand(GenerateCommand.self),
         Subcommand(PortCommand.self), Subcommand(CompletionCommand.self), Subcommand(ManualCommand.self),
     ]
