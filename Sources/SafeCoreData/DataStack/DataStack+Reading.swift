@@ -24,17 +24,28 @@ extension DataStack {
     /// - Throws: the error of opening the store, ``DataStackError/closed``, errors of the block, or
     ///   ``DataStackError/changedWhileReading(_:)``.
     @MainActor public func read<Result>(_ body: @MainActor (ReadContext) throws -> Result) async throws -> Result {
-        let mustWait = guarded.withLock { guarded in
-            if case .open = guarded.current, guarded.waitingReads == 0 { return false }
-            guarded.waitingReads += 1
-            return true
+        let isFree = guarded.withLock { guarded in
+            if case .open = guarded.current { return !guarded.isReading }
+            return false
         }
-        if mustWait {
-            defer { endWaiting() }
-            try await opened()
-            return try await contextWhenOpen().read { try body($0) }
-        }
+        if isFree { return try await contextWhenOpen().read { try body($0) } }
+        await takeTurn()
+        defer { endTurn() }
+        try await opened()
         return try await contextWhenOpen().read { try body($0) }
+    }
+
+    /// Waits until the reads before this one have ended. Each of them resumes the next: the order in
+    /// which tasks are scheduled is not that of the calls.
+    @MainActor private func takeTurn() async {
+        await withCheckedContinuation { turn in
+            let isFirst = guarded.withLock { guarded in
+                defer { guarded.isReading = true }
+                if guarded.isReading { guarded.turns.append(turn) }
+                return !guarded.isReading
+            }
+            if isFirst { turn.resume() }
+        }
     }
 
     /// Returns the main context. Waits again while the store is being replaced.
@@ -55,7 +66,13 @@ extension DataStack {
     /// Not isolated to the main actor: where a wait ends with an error, the compiler omits the
     /// return to the main actor, and a closure isolated to the main actor would then stop the
     /// program.
-    nonisolated private func endWaiting() { guarded.withLock { $0.waitingReads -= 1 } }
+    nonisolated private func endTurn() {
+        let next = guarded.withLock { guarded in
+            if guarded.turns.isEmpty { guarded.isReading = false }
+            return guarded.turns.isEmpty ? nil : guarded.turns.removeFirst()
+        }
+        next?.resume()
+    }
 
     /// Reads immediately, for code on the main actor that cannot wait.
     ///

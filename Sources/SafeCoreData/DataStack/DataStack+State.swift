@@ -92,8 +92,10 @@ struct GuardedState {
     private(set) var current = StoreState.opening
     /// Callbacks that wait for the store to open, in their order.
     var waiting: [@Sendable (Result<Void, any Error>) -> Void] = []
-    /// Reads that wait for their turn on the main actor.
-    var waitingReads = 0
+    /// Whether a read that had to wait has its turn on the main actor.
+    var isReading = false
+    /// The reads that wait for their turn, in their order.
+    var turns: [CheckedContinuation<Void, Never>] = []
     var observers: [UUID: AsyncStream<DataStack.State>.Continuation] = [:]
 
     mutating func enter(_ next: StoreState) {
