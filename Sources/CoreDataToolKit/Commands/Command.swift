@@ -14,8 +14,9 @@ struct Subcommand: Sendable {
     /// Makes the command of its arguments and runs it.
     let run: @Sendable (CommandSyntax.Arguments, Console) throws -> ExitStatus
 
-    init<Body: Command>(_ command: Body.Type) {
-        syntax = command.syntax
+    /// - Parameter name: a second name of the command; nil for its own.
+    init<Body: Command>(_ command: Body.Type, named name: String? = nil) {
+        syntax = name.map(command.syntax.named) ?? command.syntax
         run = { arguments, console in try Body(arguments).run(console) }
     }
 }

@@ -24,10 +24,18 @@ public struct CommandLineTool {
     /// The subcommands in the order of the help: the one list from which dispatch, help, completion
     /// and manual come.
     static let commands: [Subcommand] = [
-        Subcommand(InfoCommand.self), Subcommand(QueryCommand.self), Subcommand(ExportCommand.self),
+        Subcommand(InfoCommand.self),
+        Subcommand(SchemaCommand.self),
+        Subcommand(QueryCommand.self),
+        Subcommand(ExportCommand.self),
         Subcommand(DiffCommand.self),
-        Subcommand(ModelExportCommand.self), Subcommand(ModelCompileCommand.self), Subcommand(GenerateCommand.self),
-        Subcommand(PortCommand.self), Subcommand(CompletionCommand.self), Subcommand(ManualCommand.self),
+        Subcommand(ModelExportCommand.self),
+        Subcommand(ModelCompileCommand.self),
+        Subcommand(SchemaCommand.self, named: "model show"),
+        Subcommand(GenerateCommand.self),
+        Subcommand(PortCommand.self),
+        Subcommand(CompletionCommand.self),
+        Subcommand(ManualCommand.self),
     ]
 
     private static func help(of commands: [Subcommand], _ usage: String) -> String {

@@ -15,6 +15,8 @@ struct CommandSyntax: Sendable {
         static let entity = Operand(name: "ENTITY", help: "The name of an entity; 'coredata info STORE' lists them.")
         static let model = Operand(
             name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")
+        static let storeOrModel = Operand(
+            name: "STORE|MODEL", help: "A store, or a model (.xcdatamodeld, .xcdatamodel, .momd, .mom).")
 
         fileprivate var placeholder: String {
             let text = repeats ? name + "…" : name
@@ -35,6 +37,7 @@ struct CommandSyntax: Sendable {
             name: "model", value: "FILE", help: "Read it with this model (.momd, .mom, .xcdatamodeld).")
         static let version = Option(
             name: "version", value: "NAME", help: "The version of a model with several; the current one by default.")
+        static let entities = Option(name: "entity", value: "NAME,…", help: "Only these entities.")
         static let yes = Option(name: "yes", value: nil, help: "Do it without asking.")
 
         /// The format of the output. `--json` is short for `--format json`.
@@ -87,6 +90,13 @@ struct CommandSyntax: Sendable {
             }
             return count
         }
+    }
+
+    /// Returns the syntax of the same command under a second name.
+    func named(_ other: String) -> CommandSyntax {
+        CommandSyntax(
+            name: other, summary: summary, operands: operands, options: options,
+            notes: notes.replacingOccurrences(of: "coredata \(name) ", with: "coredata \(other) "))
     }
 
     // MARK: Parsing

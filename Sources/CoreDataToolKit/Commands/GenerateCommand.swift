@@ -18,8 +18,7 @@ struct GenerateCommand: Command {
             .init(
                 name: "access", value: "LEVEL",
                 help: "public or internal; by default public with --managed, else internal."),
-            .init(name: "entity", value: "NAME,…", help: "Only these entities."),
-            .version,
+            .entities, .version,
             .init(
                 name: "allow-refusals", value: nil,
                 help: "Entities without a class are warnings: a person writes their classes."),

@@ -7,6 +7,22 @@ struct StoreModel {
         case cache
         case file(String)
         case tables
+
+        var name: String {
+            switch self {
+            case .cache: "cache"
+            case .file: "file"
+            case .tables: "tables"
+            }
+        }
+
+        var text: String {
+            switch self {
+            case .cache: "the store's own (Z_MODELCACHE)"
+            case .file(let path): path
+            case .tables: "inferred from the tables: the names of properties are those of columns, in lower case"
+            }
+        }
     }
 
     let model: NSManagedObjectModel

@@ -126,14 +126,6 @@ struct StoreReport {
         return metadata.keys.filter { !known.contains($0) }.sorted()
     }
 
-    private var originText: String {
-        switch origin {
-        case .cache: "the store's own (Z_MODELCACHE)"
-        case .file(let path): path
-        case .tables: "inferred from the tables: the names of properties are those of columns, in lower case"
-        }
-    }
-
     // MARK: Text
 
     var text: String {
@@ -143,7 +135,7 @@ struct StoreReport {
             ("UUID", text(NSStoreUUIDKey)),
             ("Framework version", text(Self.frameworkKey)),
             ("Format version", formatVersion.map(String.init)),
-            ("Model", originText),
+            ("Model", origin.text),
             ("Model versions", identifiers.isEmpty ? nil : identifiers.joined(separator: ", ")),
             ("Model checksum", text(NSPersistentStoreModelVersionChecksumKey)),
             ("Hash digest", text(Self.digestKey)),
@@ -202,12 +194,6 @@ struct StoreReport {
     // MARK: JSON
 
     var json: JSONValue {
-        let originName: String
-        switch origin {
-        case .cache: originName = "cache"
-        case .file: originName = "file"
-        case .tables: originName = "tables"
-        }
         let framework = text(Self.frameworkKey)
         return .object([
             .init("path", .string(path)),
@@ -215,7 +201,7 @@ struct StoreReport {
             .init("uuid", .optional(text(NSStoreUUIDKey))),
             .init("frameworkVersion", framework.map { Int64($0).map { .integer($0) } ?? .string($0) } ?? .null),
             .init("formatVersion", formatVersion.map { .integer($0) } ?? .null),
-            .init("modelOrigin", .string(originName)),
+            .init("modelOrigin", .string(origin.name)),
             .init("modelVersionIdentifiers", .array(identifiers.map { .string($0) })),
             .init("modelChecksum", .optional(text(NSPersistentStoreModelVersionChecksumKey))),
             .init("hashesDigest", .optional(text(Self.digestKey))),
