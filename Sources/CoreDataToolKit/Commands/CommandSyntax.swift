@@ -47,7 +47,8 @@ struct CommandSyntax: Sendable {
             let list = rest.count > 1 ? "\(others) or \(rest.last ?? "")" : rest.joined()
             return Option(
                 name: "format", value: "FORMAT",
-                help: "\(choices[0]) (the default), \(list); --json is short for json.",
+                help: "\(choices[0]) (the default), \(list)"
+                    + (choices.contains("json") ? "; --json is short for json." : "."),
                 choices: choices)
         }
 

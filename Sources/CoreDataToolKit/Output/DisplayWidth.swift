@@ -58,7 +58,8 @@ enum DisplayWidth {
             switch scalar.value {
             case 0..<0x20: result.append(Unicode.Scalar(0x2400 + scalar.value) ?? "?")
             case 0x7f: result.append("\u{2421}")
-            case 0x80..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069: result.append("\u{fffd}")
+            case 0x80..<0xa0, 0x2028, 0x2029, 0x202a...0x202e, 0x2066...0x2069, 0xfffe, 0xffff:
+                result.append("\u{fffd}")
             default: result.append(scalar)
             }
         }
