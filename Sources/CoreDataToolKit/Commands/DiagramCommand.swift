@@ -43,12 +43,7 @@ struct DiagramCommand: Command {
             try console.output.write(text)
             return .success
         }
-        try ModelOutput.write(to: output, console) { url in
-            let data = Data(text.utf8)
-            if (try? Data(contentsOf: url)) == data { return false }
-            try data.write(to: url, options: .atomic)
-            return true
-        }
+        try ModelOutput.write(to: output, console) { try ModelOutput.write(Data(text.utf8), to: $0) }
         return .success
     }
 

@@ -102,6 +102,13 @@ enum ModelOutput {
         }
     }
 
+    /// Writes a file if it differs, and returns whether it did.
+    static func write(_ data: Data, to url: URL) throws -> Bool {
+        if (try? Data(contentsOf: url)) == data { return false }
+        try data.write(to: url, options: .atomic)
+        return true
+    }
+
     /// - Parameter body: writes to a URL, and returns whether anything was written.
     static func write(to output: String, _ console: Console, _ body: (URL) throws -> Bool) throws {
         let url = URL(fileURLWithPath: output)

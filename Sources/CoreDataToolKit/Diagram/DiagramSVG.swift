@@ -118,8 +118,8 @@ struct DiagramSVG {
     private static func text(_ text: String, _ kind: String, x: Double, y: Double, most: Int) -> String {
         let shown = DisplayWidth.truncated(DisplayWidth.printable(text), to: most)
         let title = shown == DisplayWidth.printable(text) ? "" : "<title>\(MarkupText.escaped(text))</title>"
-        return
-            "<text class=\"\(kind)\" x=\"\(number(x))\" y=\"\(number(y + 4))\">\(MarkupText.escaped(shown))\(title)</text>"
+        return "<text class=\"\(kind)\" x=\"\(number(x))\" y=\"\(number(y + 4))\">"
+            + "\(MarkupText.escaped(shown))\(title)</text>"
     }
 
     // MARK: Lines
@@ -131,7 +131,8 @@ struct DiagramSVG {
             path += "\(command)\(Self.number(point.x)) \(Self.number(point.y))"
         }
         return
-            "<path class=\"\(Self.kind(line)) line\" d=\"\(path)\"><title>\(MarkupText.escaped(line.label))</title></path>"
+            "<path class=\"\(Self.kind(line)) line\" d=\"\(path)\">"
+            + "<title>\(MarkupText.escaped(line.label))</title></path>"
     }
 
     private func ends(_ line: EntityDiagram.Line, _ route: [DiagramPoint]) -> String {

@@ -10,17 +10,30 @@ struct CompiledModelFolder {
     init(compiling url: URL, module: String?) throws {
         let current = try ModelFile.version(of: url)
         let versions = url.pathExtension == "xcdatamodeld" ? try ModelFile.versions(of: url) : [Self.name(of: url): url]
+        let models = try versions.sorted { $0.key < $1.key }.map { name, url in
+            (name, try NSManagedObjectModel(reading: url, module: module))
+        }
+        try self.init(models, current: Self.name(of: current))
+    }
+
+    /// Creates the folder of a model with one version.
+    ///
+    /// - Throws: `ModelReadingError` when a predicate cannot be archived.
+    init(_ model: NSManagedObjectModel, version: String) throws {
+        try self.init([(version, model)], current: version)
+    }
+
+    private init(_ versions: [(name: String, model: NSManagedObjectModel)], current: String) throws {
         var files: [(name: String, data: Data)] = []
         var hashes: [String: [String: Data]] = [:]
         var checksums: [String: String] = [:]
-        for (name, url) in versions.sorted(by: { $0.key < $1.key }) {
-            let model = try NSManagedObjectModel(reading: url, module: module)
+        for (name, model) in versions {
             files.append((name + ".mom", try model.archivedModel()))
             hashes[name] = model.entityVersionHashesByName
             checksums[name] = model.versionChecksum
         }
         let list: [String: Any] = [
-            "NSManagedObjectModel_CurrentVersionName": Self.name(of: current),
+            "NSManagedObjectModel_CurrentVersionName": current,
             "NSManagedObjectModel_VersionHashes": hashes,
             "NSManagedObjectModel_VersionChecksums": checksums,
         ]

@@ -8,14 +8,17 @@ enum SwiftNames {
         return name.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
     }
 
+    /// Whether every managed object has a property with this name.
+    static func isTaken(_ name: String) -> Bool { impossible.contains(name) || taken.contains(name) }
+
     /// Returns the name of a property as it is declared.
     static func declared(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 
     /// Returns the reason why a property of an `@Entity` class cannot have this name; nil if it
-    /// can.
+    /// can. `context` is an argument of every initializer.
     static func problem(ofProperty name: String, in place: Place) -> String? {
         if !isIdentifier(name) { return "its name is no Swift name" }
-        if impossible.contains(name) || taken.contains(name) || (place.isSubclass && name == "inherited")
+        if isTaken(name) || name == "context" || (place.isSubclass && name == "inherited")
             || (place.isOpen && name == "object")
         {
             return "its name means something else in every managed object"
@@ -61,9 +64,9 @@ enum SwiftNames {
     /// Names that no key path can contain.
     private static let impossible: Set<String> = ["Protocol", "Self", "Type", "init", "self", "super"]
 
-    /// Properties of managed objects, and `context`, which every initializer takes.
+    /// Properties of managed objects.
     private static let taken: Set<String> = [
-        "classForCoder", "context", "debugDescription", "description", "entity", "faultingState", "hasChanges",
+        "classForCoder", "debugDescription", "description", "entity", "faultingState", "hasChanges",
         "hasPersistentChangedValues", "hash", "hashValue", "isDeleted", "isFault", "isInserted", "isUpdated",
         "managedObjectContext", "objectID", "objectSpecifier", "snapshot", "snapshotGraph", "superclass",
     ]

@@ -110,7 +110,7 @@ struct PropertySchema {
         case let number as NSNumber where attribute.attributeType == .booleanAttributeType:
             return fact(.bool(number.boolValue))
         default:
-            guard let text = attribute.defaultValueText else {
+            guard let text = attribute.defaultValueText.map(shortened) else {
                 return fact(.string("\(Swift.type(of: value))"), "of the class \(Swift.type(of: value))")
             }
             return fact(attribute.attributeType.isNumeric ? .number(text) : .string(text), text)
@@ -124,7 +124,9 @@ struct PropertySchema {
             case nil: return []
             case let date as Date: return [.text(key, label, DateText.text(of: date))]
             case let value?:
-                guard let text = attribute.limitText(value) else { return [.text(key, label, "\(value)")] }
+                guard let text = attribute.limitText(value).map(shortened) else {
+                    return [.text(key, label, "\(value)")]
+                }
                 return [.value(key, label, .number(text), text)]
             }
         }
@@ -137,6 +139,11 @@ struct PropertySchema {
             + SchemaFact.optional("pattern", "pattern", limits.pattern) + validations(limits.others)
     }
 
+    /// Returns a number's text without a fraction of zero, which only tells the type.
+    private static func shortened(_ text: String) -> String {
+        text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
     // MARK: Relationships
 
     private static func cardinality(of relationship: NSRelationshipDescription) -> [SchemaFact] {
@@ -144,14 +151,16 @@ struct PropertySchema {
         let text = isToMany ? "to-many" : "to-one"
         var facts = [SchemaFact.value("isToMany", "cardinality", .bool(isToMany), text, phrase: text)]
         if relationship.isOrdered { facts.append(.flag("isOrdered", "ordered")) }
-        if relationship.minCount != 0, isToMany || relationship.minCount != 1 {
-            let count = relationship.minCount
-            facts.append(.value("minCount", "minimum count", .integer(count), "\(count)"))
+        // Counts that "to-one" or "no limit" say already are compared, but not shown.
+        if relationship.minCount != 0 {
+            let (count, isShown) = (relationship.minCount, isToMany || relationship.minCount != 1)
+            facts.append(
+                .value("minCount", "minimum count", .integer(count), "\(count)", phrase: isShown ? nil : ""))
         }
-        // Models made in code write "no limit" as the greatest number, too.
-        if relationship.maxCount != 0, relationship.maxCount != .max, isToMany {
-            let count = relationship.maxCount
-            facts.append(.value("maxCount", "maximum count", .integer(count), "\(count)"))
+        if relationship.maxCount != 0, isToMany {
+            let (count, isShown) = (relationship.maxCount, relationship.maxCount != .max)
+            facts.append(
+                .value("maxCount", "maximum count", .integer(count), "\(count)", phrase: isShown ? nil : ""))
         }
         return facts
     }

@@ -21,8 +21,8 @@ import Testing
                   "Maker" {
                     Integer_64 articleCount
                   }
-                  "Maker" |o--|{ "Article" : "Article.maker leads to at most one Maker#59; Maker.articles leads to one or \
-                more Article, ordered"
+                  "Maker" |o--|{ "Article" : "Article.maker leads to at most one Maker#59; Maker.articles leads to \
+                one or more Article, ordered"
 
                 """)
     }
