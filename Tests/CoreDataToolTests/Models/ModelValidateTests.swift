@@ -87,7 +87,8 @@ import Testing
             "Item.r: is optional and wants at least 2 objects"
         ),
         (
-            #"<attribute name="a" attributeType="Date" elementID="x"/><attribute name="b" attributeType="Date" elementID="x"/>"#,
+            #"<attribute name="a" attributeType="Date" elementID="x"/>"#
+                + #"<attribute name="b" attributeType="Date" elementID="x"/>"#,
             "Item.b: has the renaming identifier of 'a'"
         ),
     ])
