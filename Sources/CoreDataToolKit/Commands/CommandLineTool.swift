@@ -28,6 +28,7 @@ public struct CommandLineTool {
         Subcommand(SchemaCommand.self),
         Subcommand(QueryCommand.self),
         Subcommand(ExportCommand.self),
+        Subcommand(ImportCommand.self),
         Subcommand(DiffCommand.self),
         Subcommand(DiagramCommand.self),
         Subcommand(SchemaCommand.self, named: "model show"),

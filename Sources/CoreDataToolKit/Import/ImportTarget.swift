@@ -1,0 +1,54 @@
+import Foundation
+
+/// The store of an import: one that is there, or a new one.
+struct ImportTarget {
+    let path: String
+    let isNew: Bool
+    /// The temporary folder of a new store that is only for checks.
+    private let folder: URL?
+    /// The folder of large values, if the new store makes it.
+    private let support: URL?
+
+    /// Makes a store that is not there.
+    ///
+    /// - Throws: `ToolError` for a new store without a model.
+    init(path: String, modelPath: String?, isDryRun: Bool) throws {
+        isNew = !FileManager.default.fileExists(atPath: path)
+        let url = URL(fileURLWithPath: path)
+        let support = url.deletingLastPathComponent().appendingPathComponent(
+            ".\(url.deletingPathExtension().lastPathComponent)_SUPPORT")
+        self.support = FileManager.default.fileExists(atPath: support.path) ? nil : support
+        guard isNew else {
+            (self.path, folder) = (path, nil)
+            return
+        }
+        guard let modelPath else {
+            throw ToolError("There is no store '\(path)'. To make one name its model: --model MODEL.")
+        }
+        guard isDryRun else {
+            (self.path, folder) = (path, nil)
+            try WritableStore.make(at: path, modelPath: modelPath)
+            return
+        }
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        self.folder = folder
+        self.path = folder.appendingPathComponent(URL(fileURLWithPath: path).lastPathComponent).path
+        try WritableStore.make(at: self.path, modelPath: modelPath)
+    }
+
+    /// Removes a new store, in which nothing is.
+    ///
+    /// - Parameter keepsSaved: whether batches may have been saved in it.
+    func discard(keepsSaved: Bool) {
+        if let folder {
+            try? FileManager.default.removeItem(at: folder)
+        } else if isNew, !keepsSaved {
+            for suffix in ["", "-wal", "-shm", "-journal"] {
+                try? FileManager.default.removeItem(atPath: path + suffix)
+            }
+            if let support { try? FileManager.default.removeItem(at: support) }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import CoreData
+
+/// A store opened for changes through Core Data.
+///
+/// History is recorded where the store has one.
+final class WritableStore {
+    let model: StoreModel
+    let url: URL
+    let store: NSPersistentStore
+    let context: NSManagedObjectContext
+
+    /// - Throws: `ToolError` when the store is damaged or carries no model, or an error of Core Data.
+    init(path: String, modelPath: String?) throws {
+        (model, url) = try Self.model(path, modelPath)
+        // Version hashes are ignored: transformable attributes are written as bytes.
+        let options: [AnyHashable: Any] = [
+            NSIgnorePersistentStoreVersioningOption: true,
+            NSPersistentStoreTimeoutOption: SQLiteReader.timeout,
+            HistoryTracking.continuingOption: true,
+        ]
+        store = try model.coordinator.addPersistentStore(
+            type: .sqlite, configuration: model.configuration, at: url, options: options)
+        context = NSManagedObjectContext(.privateQueue)
+        context.persistentStoreCoordinator = model.coordinator
+        context.transactionAuthor = "coredata"
+    }
+
+    /// Reads the model of a store, and closes the store again.
+    private static func model(_ path: String, _ modelPath: String?) throws -> (StoreModel, URL) {
+        let readable = try ReadableStore(path: path, modelPath: modelPath)
+        defer { readable.file.close() }
+        guard readable.model.origin != .tables else {
+            throw ToolError(
+                "The store '\(path)' carries no model, and one inferred from tables is too little to change it by. "
+                    + "Name the model that it was made with: --model FILE.")
+        }
+        guard readable.survey.mends.isEmpty else {
+            throw ToolError(
+                "The store '\(path)' is not as its model says, so nothing is written: "
+                    + readable.problems.prefix(3).joined(separator: " "))
+        }
+        return (readable.model, readable.file.originalURL)
+    }
+
+    /// Makes an empty store.
+    ///
+    /// - Parameter modelPath: a model file, or a store that carries a model.
+    static func make(at path: String, modelPath: String) throws {
+        let model = try NamedModel(path: modelPath, version: nil).model
+        let coordinator = try NSPersistentStoreCoordinator(validating: model)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: URL(fileURLWithPath: path))
+        try coordinator.remove(store)
+    }
+
+    /// Closes the store.
+    func close() throws {
+        context.performAndWait { context.reset() }
+        try model.coordinator.remove(store)
+    }
+
+    /// Returns the ID of a row, with the entity that its row has; nil for an unknown entity.
+    func objectID(entity: String, key: Int64) -> NSManagedObjectID? {
+        guard let uuid = store.identifier,
+            let name = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
+            let url = URL(string: "x-coredata://\(uuid)/\(name)/p\(key)")
+        else { return nil }
+        return model.coordinator.managedObjectID(forURIRepresentation: url)
+    }
+}
