@@ -94,7 +94,7 @@ extension StoreImport {
         guard case .success(let content) = row.content, plan.rows[row.number].isNew else { return [] }
         return content.members.flatMap { member -> [Int] in
             guard case .relationship(let relationship)? = content.entity.properties[member.key],
-                !relationship.isOptional, let texts = try? schema.references(member.value, relationship)
+                relationship.needsObjects, let texts = try? schema.references(member.value, relationship)
             else { return [] }
             return texts.compactMap {
                 if case .row(let number) = reference($0, relationship) { return number }

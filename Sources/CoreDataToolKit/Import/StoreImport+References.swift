@@ -41,7 +41,7 @@ extension StoreImport {
             }
             // What is left out of a row that stays is named once.
             let isEmpty = wrong.count == texts.count
-            if isEmpty, !relationship.isOptional {
+            if isEmpty, relationship.needsObjects {
                 refuse(
                     number,
                     RowMistake(property: member.key, reason: wrong.first ?? "the relationship must have an object"))
@@ -104,4 +104,9 @@ extension StoreImport {
         stored[name] = .some(objectID)
         return objectID
     }
+}
+
+extension NSRelationshipDescription {
+    /// Whether an object without a destination is invalid.
+    var needsObjects: Bool { !isOptional && (!isToMany || minCount > 0) }
 }

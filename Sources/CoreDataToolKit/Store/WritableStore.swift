@@ -12,7 +12,9 @@ final class WritableStore {
     /// - Throws: `ToolError` when the store is damaged or carries no model, or an error of Core Data.
     init(path: String, modelPath: String?) throws {
         (model, url) = try Self.model(path, modelPath)
-        // Version hashes are ignored: transformable attributes are written as bytes.
+        // Version hashes are ignored: transformable attributes are written as bytes. The store keeps
+        // the hashes of its own model.
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
         let options: [AnyHashable: Any] = [
             NSIgnorePersistentStoreVersioningOption: true,
             NSPersistentStoreTimeoutOption: SQLiteReader.timeout,
@@ -20,6 +22,7 @@ final class WritableStore {
         ]
         store = try model.coordinator.addPersistentStore(
             type: .sqlite, configuration: model.configuration, at: url, options: options)
+        store.metadata = metadata
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = model.coordinator
         context.transactionAuthor = "coredata"
