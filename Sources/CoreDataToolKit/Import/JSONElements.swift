@@ -31,8 +31,8 @@ struct JSONElements {
         }
         isFirst = false
         let line = bytes.line
-        let text = try element(line)
-        if try bytes.peek() == nil { isAtEnd = true }
+        let (text, isCut) = try element(line)
+        isAtEnd = isCut
         return (line, text)
     }
 
@@ -55,7 +55,9 @@ struct JSONElements {
     }
 
     /// Reads up to the comma or bracket behind an element.
-    private func element(_ line: Int) throws(ToolError) -> [UInt8] {
+    ///
+    /// - Returns: the bytes, and whether the file ends in the middle of the element.
+    private func element(_ line: Int) throws(ToolError) -> ([UInt8], isCut: Bool) {
         var text: [UInt8] = []
         var depth = 0
         var isInString = false
@@ -67,7 +69,7 @@ struct JSONElements {
             } else {
                 switch Unicode.Scalar(byte) {
                 case "\"": isInString = true
-                case "," where depth <= 0, "]" where depth <= 0: return text
+                case "," where depth <= 0, "]" where depth <= 0: return (text, false)
                 case "{", "[": depth += 1
                 case "}", "]": depth -= 1
                 default: break
@@ -77,6 +79,6 @@ struct JSONElements {
             _ = try bytes.next()
             try bytes.checkLength(text.count, line)
         }
-        return text
+        return (text, isInString || depth > 0 || text.isEmpty)
     }
 }
