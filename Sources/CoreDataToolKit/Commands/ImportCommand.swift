@@ -79,7 +79,7 @@ struct ImportCommand: Command {
     }
 
     private func run(_ target: ImportTarget, _ console: Console) throws -> ImportReport {
-        let store = try WritableStore(path: target.path, modelPath: target.isNew ? nil : modelPath)
+        let store = try WritableStore(path: target.path, modelPath: modelPath)
         let schema = ImportSchema(store.model)
         let source = try ImportSource(path: file, format: format, entity: entity, schema: schema)
         let folder = blobs.map { URL(fileURLWithPath: $0) }

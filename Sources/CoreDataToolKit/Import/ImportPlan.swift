@@ -26,12 +26,15 @@ struct ImportPlan {
     }
 
     private(set) var rows: [Row] = []
+    /// The number of rows in each state.
+    private var counts: [State: Int] = [:]
     private var numbers: [ImportSchema.RowName: Int] = [:]
 
     /// Adds the next row of the files.
     ///
     /// - Returns: the number of an earlier row with the same identity.
     mutating func add(_ row: ImportRow) -> Int? {
+        counts[.pending, default: 0] += 1
         guard case .success(let content) = row.content else {
             rows.append(Row(line: row.line, file: Int32(clamping: row.file), entity: -1, key: 0))
             return nil
@@ -47,9 +50,22 @@ struct ImportPlan {
         return nil
     }
 
+    /// Whether a row that is read once more is the same object as before.
+    func contains(_ row: ImportRow) -> Bool {
+        guard rows.indices.contains(row.number), rows[row.number].line == row.line else { return false }
+        guard case .success(let content) = row.content else { return rows[row.number].entity < 0 }
+        return rows[row.number].entity == content.entity.index && rows[row.number].key == content.key ?? 0
+    }
+
     func number(of name: ImportSchema.RowName) -> Int? { numbers[name] }
 
-    mutating func set(_ state: State, of number: Int) { rows[number].state = state }
+    func count(of state: State) -> Int { counts[state] ?? 0 }
+
+    mutating func set(_ state: State, of number: Int) {
+        counts[rows[number].state, default: 0] -= 1
+        counts[state, default: 0] += 1
+        rows[number].state = state
+    }
 
     mutating func setTarget(_ key: Int64, of number: Int, isNew: Bool) {
         rows[number].target = key
@@ -58,6 +74,6 @@ struct ImportPlan {
 
     /// Makes all rows but the refused ones pending again.
     mutating func restart() {
-        for number in rows.indices where rows[number].state != .refused { rows[number].state = .pending }
+        for number in rows.indices where rows[number].state != .refused { set(.pending, of: number) }
     }
 }

@@ -10,7 +10,7 @@ extension StoreImport {
     /// - Returns: false if refused rows stopped the import.
     func writeBatches() throws -> Bool {
         var waiting = Int.max
-        while case let now = countOfPending, now > 0 {
+        while case let now = plan.count(of: .pending), now > 0 {
             let isStuck = now == waiting
             waiting = now
             if try !writePending(together: isStuck) { return false }
@@ -20,8 +20,6 @@ extension StoreImport {
         try context.save()
         return true
     }
-
-    private var countOfPending: Int { plan.rows.reduce(0) { $0 + ($1.state == .pending ? 1 : 0) } }
 
     private func writePending(together: Bool) throws -> Bool {
         try forEachBatch("importing", of: .pending, size: together ? Int.max : options.batchSize ?? Int.max) { batch in
@@ -66,7 +64,7 @@ extension StoreImport {
     ) throws -> Bool {
         var batch: [ImportRow] = []
         var isGoing = true
-        try forEachRow(label) { row in
+        try forEachKnownRow(label) { row in
             guard isGoing, plan.rows[row.number].state == state else { return }
             batch.append(row)
             if batch.count < size { return }

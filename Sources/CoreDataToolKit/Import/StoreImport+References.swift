@@ -16,7 +16,7 @@ extension StoreImport {
             let before = problems.count
             var mayRefuse = false
             var count = 0
-            try forEachRow("checking references") { row in
+            try forEachKnownRow("checking references") { row in
                 guard case .success(let content) = row.content, plan.rows[row.number].state != .refused else { return }
                 if checkReferences(of: content, row.number, isFirst: isFirst) { mayRefuse = true }
                 count += 1

@@ -8,7 +8,7 @@ extension StoreImport {
     func writeAll() throws -> Bool {
         while true {
             let before = problems.count
-            try forEachRow(options.isDryRun ? "checking objects" : "importing") { row in
+            try forEachKnownRow(options.isDryRun ? "checking objects" : "importing") { row in
                 guard plan.rows[row.number].state == .pending else { return }
                 try fill(row, attributes: true)
             }
@@ -24,9 +24,9 @@ extension StoreImport {
     ///
     /// - Returns: false if rows were refused; then nothing was saved.
     func finishSave() throws -> Bool {
-        let refused = plan.rows.reduce(0) { $0 + ($1.state == .refused ? 1 : 0) }
+        let refused = plan.count(of: .refused)
         for number in saved { validate(number) }
-        var isValid = plan.rows.reduce(0) { $0 + ($1.state == .refused ? 1 : 0) } == refused
+        var isValid = plan.count(of: .refused) == refused
         if isValid, !options.isDryRun { isValid = try save() }
         if isValid {
             for number in saved where plan.rows[number].state == .pending { plan.set(.written, of: number) }

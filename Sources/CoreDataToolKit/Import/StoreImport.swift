@@ -94,7 +94,7 @@ final class StoreImport {
         return ImportReport(
             store: store.url.lastPathComponent, isDryRun: options.isDryRun, rows: plan.rows.count,
             counts: counts.filter { $0.inserted + $0.updated > 0 },
-            refused: plan.rows.reduce(0) { $0 + ($1.state == .refused ? 1 : 0) },
+            refused: plan.count(of: .refused),
             problems: problems.sorted { ($0.file ?? "", $0.line) < ($1.file ?? "", $1.line) }, isStopped: isStopped)
     }
 
@@ -103,8 +103,23 @@ final class StoreImport {
     /// Passes all rows to a function, with a progress bar.
     func forEachRow(_ label: String, _ body: (ImportRow) throws -> Void) throws {
         var bar = ProgressBar(label, total: source.size, on: console)
+        defer { try? bar.finish() }
         try source.forEachRow(progress: { try bar.advance(by: $0) }, body)
-        try bar.finish()
+    }
+
+    /// Passes the rows that were surveyed to a function.
+    ///
+    /// - Throws: `ToolError` if another program has changed the files since.
+    func forEachKnownRow(_ label: String, _ body: (ImportRow) throws -> Void) throws {
+        do {
+            try forEachRow(label) { row in
+                guard plan.contains(row) else { throw RowMistake(reason: "line \(row.line) is another") }
+                try body(row)
+            }
+        } catch let mistake as RowMistake {
+            throw ToolError(
+                "'\(source.name)' was changed while it was read: \(mistake.reason). Import it again when it is ready.")
+        }
     }
 
     func entity(of number: Int) -> ImportSchema.Entity { schema.entities[Int(plan.rows[number].entity)] }

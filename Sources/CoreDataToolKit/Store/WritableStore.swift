@@ -9,6 +9,7 @@ final class WritableStore {
     let store: NSPersistentStore
     let context: NSManagedObjectContext
 
+    /// - Parameter modelPath: the model of a store that carries none.
     /// - Throws: `ToolError` when the store is damaged or carries no model, or an error of Core Data.
     init(path: String, modelPath: String?) throws {
         (model, url) = try Self.model(path, modelPath)
@@ -29,9 +30,15 @@ final class WritableStore {
     }
 
     /// Reads the model of a store, and closes the store again.
+    ///
+    /// - Parameter modelPath: the model of a store that carries none.
     private static func model(_ path: String, _ modelPath: String?) throws -> (StoreModel, URL) {
-        let readable = try ReadableStore(path: path, modelPath: modelPath)
+        var readable = try ReadableStore(path: path, modelPath: nil)
         defer { readable.file.close() }
+        if let modelPath, readable.model.origin == .tables {
+            readable.file.close()
+            readable = try ReadableStore(path: path, modelPath: modelPath)
+        }
         guard readable.model.origin != .tables else {
             throw ToolError(
                 "The store '\(path)' carries no model, and one inferred from tables is too little to change it by. "

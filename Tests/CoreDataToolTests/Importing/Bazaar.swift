@@ -23,7 +23,10 @@ enum Bazaar {
         relate(item, "next", item, inverse: "previous")
         relate(team, "members", toMany: true, optional: false, maker, inverse: "team")
         team.relationshipsByName["members"]?.minCount = 1
-        return NSManagedObjectModel([item, rare, maker, note, badge, playlist, left, right, team, plain])
+        let token = NSEntityDescription(
+            "Token", [NSAttributeDescription("serial", .integer64AttributeType, default: 5)])
+        token.uniquenessConstraints = [["serial"]]
+        return NSManagedObjectModel([item, rare, maker, note, badge, playlist, left, right, team, plain, token])
     }
 
     private static func named() -> NSAttributeDescription { NSAttributeDescription("name", .stringAttributeType) }

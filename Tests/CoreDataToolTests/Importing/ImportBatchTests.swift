@@ -53,6 +53,14 @@ import Testing
         #expect(place.value("SELECT count(*) FROM ZMAKER") == "3")
     }
 
+    @Test func aNewStoreIsGoneOnWithTheSameCommand() throws {
+        let path = try write()
+        try stop(after: 2, path)
+        let run = ToolRun(["import", place.store, path, "--model", place.model, "--batch", "2"])
+        #expect(run.status == 0, "\(run.errors)")
+        #expect(place.value("SELECT count(*) FROM ZITEM") == "9")
+    }
+
     @Test func batchesGiveTheSameStoreAsOneSave() throws {
         let path = try write()
         #expect(place.run(path).status == 0)

@@ -139,6 +139,14 @@ import Testing
         #expect(run.errors.contains("line 2: Rare/p2: code: the row in line 1 has the same"), "\(run.errors)")
     }
 
+    @Test(arguments: [[], ["--batch", "1"]]) func valuesThatAreUniqueOnlyByDefaultConflict(_ options: [String]) throws {
+        let path = try place.file("rows.ndjson", #"{"objectID": "Token/p1"}"# + "\n" + #"{"objectID": "Token/p2"}"#)
+        let run = ToolRun(["import", place.store, path, "--model", place.model, "--skip-refused"] + options)
+        #expect(run.status == 3)
+        #expect(run.errors.contains("Token/p2.serial: another object has this value already"), "\(run.errors)")
+        #expect(place.value("SELECT count(*) FROM ZTOKEN WHERE ZSERIAL = 5") ?? "" <= "1")
+    }
+
     @Test func keysToMatchAreChosen() throws {
         _ = try place.run(lines: [#"{"objectID": "Maker/p1", "name": "m"}"#, #"{"objectID": "Maker/p2", "name": "n"}"#])
         let run = try place.run(
