@@ -70,10 +70,10 @@ struct ImportCommand: Command {
         do {
             report = try run(target, console)
         } catch {
-            target.discard(keepsSaved: options.batchSize != nil)
+            target.discard()
             throw error
         }
-        if report.isStopped || options.isDryRun { target.discard(keepsSaved: report.inserted > 0) }
+        if report.isStopped || options.isDryRun { target.discard() }
         try show(report, console)
         return report.isStopped ? .failure : report.problems.isEmpty ? .success : .findings
     }
@@ -99,6 +99,7 @@ struct ImportCommand: Command {
         if !report.isStopped { return try console.write(lines: report.lines) }
         let written = report.inserted + report.updated
         let rest = written == 0 ? "Nothing was written." : "\(written) objects were written before."
-        try console.warn("\(report.problems.count) problems in \(report.rows) rows. \(rest)")
+        let count = report.problems.count
+        try console.warn("\(count == 1 ? "1 problem" : "\(count) problems") in \(file). \(rest)")
     }
 }

@@ -1,4 +1,4 @@
-import Foundation
+import CoreData
 
 /// The store of an import: one that is there, or a new one.
 struct ImportTarget {
@@ -38,17 +38,21 @@ struct ImportTarget {
         try WritableStore.make(at: self.path, modelPath: modelPath)
     }
 
-    /// Removes a new store, in which nothing is.
-    ///
-    /// - Parameter keepsSaved: whether batches may have been saved in it.
-    func discard(keepsSaved: Bool) {
+    /// Removes a new store, unless batches of an import are in it.
+    func discard() {
         if let folder {
             try? FileManager.default.removeItem(at: folder)
-        } else if isNew, !keepsSaved {
+        } else if isNew, !hasProgress {
             for suffix in ["", "-wal", "-shm", "-journal"] {
                 try? FileManager.default.removeItem(atPath: path + suffix)
             }
             if let support { try? FileManager.default.removeItem(at: support) }
         }
+    }
+
+    private var hasProgress: Bool {
+        let url = URL(fileURLWithPath: path)
+        let metadata = try? NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: url)
+        return metadata?[ImportProgress.key] != nil
     }
 }

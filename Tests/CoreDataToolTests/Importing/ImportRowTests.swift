@@ -35,6 +35,18 @@ import Testing
         #expect(!place.hasStore)
     }
 
+    @Test func aKeyWithoutAnyAboveItIsRefused() throws {
+        let run = try place.run(lines: [#"{"objectID": "Maker/p9223372036854775807"}"#])
+        #expect(run.errors.contains("has too high a key"), "\(run.errors)")
+        #expect(!place.hasStore)
+    }
+
+    @Test(arguments: [[], ["--batch", "1"]]) func aMissingFileMakesNoStore(_ options: [String]) {
+        let run = ToolRun(["import", place.store, place.store + ".ndjson", "--model", place.model] + options)
+        #expect(run.errors.contains("There is no file"))
+        #expect(!place.hasStore)
+    }
+
     @Test func invalidUTF8IsRefused() throws {
         let path = try place.workplace.file(
             "rows.ndjson", Data(#"{"objectID": "Maker/p1", "name": ""#.utf8) + Data([0xff]) + Data("\"}\n".utf8))
