@@ -17,7 +17,7 @@ struct ValueDecoder {
         case (.floatAttributeType, .real(let number)): return CellValue(float: number)
         case (.floatAttributeType, .integer(let number)): return CellValue(float: Double(number))
         case (.doubleAttributeType, .integer(let number)): return CellValue(.real(Double(number)))
-        case (.decimalAttributeType, .real(let number)): return CellValue(decimal: "\(number)")
+        case (.decimalAttributeType, .real(let number)): return CellValue(decimal: DecimalText.text(of: number))
         case (.decimalAttributeType, .text(let text)): return CellValue(decimal: text)
         case (.integer16AttributeType, .real(let number)), (.integer32AttributeType, .real(let number)),
             (.integer64AttributeType, .real(let number)):

@@ -169,7 +169,11 @@ import Testing
         #expect(text.status == 0, "\(text.errors)")
         let database = try Database(copyOf: fixture)
         for row in database.rows("SELECT Z_NAME FROM Z_PRIMARYKEY WHERE Z_ENT < 16000") {
-            #expect(text.lines.contains { $0 == row[0] || $0.hasPrefix(row[0] + " (") }, "\(row[0])")
+            // A store that was migrated in place keeps the former name.
+            let isNamed = text.lines.contains {
+                $0 == row[0] || $0.hasPrefix(row[0] + " (") || $0.contains("renaming identifier \(row[0]))")
+            }
+            #expect(isNamed, "\(row[0])")
         }
         #expect(ToolRun(["schema", path, "--json"]).status == 0)
         #expect(try store.contents() == before)
