@@ -16,6 +16,7 @@ public struct CommandLineTool {
                 output: OutputWriter(descriptor: 1), errors: OutputWriter(descriptor: 2),
                 columns: TerminalWidth.columns(environment: environment, output: 1),
                 style: .of(terminal: 1, environment: environment), showsProgress: isatty(2) == 1,
+                isInteractive: isatty(0) == 1 && isatty(1) == 1,
                 readLine: { readLine() }))
     }
 
@@ -31,6 +32,7 @@ public struct CommandLineTool {
         Subcommand(ImportCommand.self),
         Subcommand(DiffCommand.self),
         Subcommand(DiagramCommand.self),
+        Subcommand(ShellCommand.self),
         Subcommand(SchemaCommand.self, named: "model show"),
         Subcommand(DiagramCommand.self, named: "model diagram"),
         Subcommand(ModelDiffCommand.self),

@@ -9,18 +9,21 @@ final class Console {
     let style: TextStyle
     /// Whether progress is shown on the standard error.
     let showsProgress: Bool
+    /// Whether a person types at a terminal and sees the output there.
+    let isInteractive: Bool
     /// Returns the next line of the standard input; nil at its end.
     let readLine: () -> String?
 
     init(
         output: OutputWriter, errors: OutputWriter, columns: Int, style: TextStyle = .plain,
-        showsProgress: Bool = false, readLine: @escaping () -> String? = { nil }
+        showsProgress: Bool = false, isInteractive: Bool = false, readLine: @escaping () -> String? = { nil }
     ) {
         self.output = output
         self.errors = errors
         self.columns = columns
         self.style = style
         self.showsProgress = showsProgress
+        self.isInteractive = isInteractive
         self.readLine = readLine
     }
 
