@@ -61,4 +61,10 @@ show coredata query "$store" Item --sort name --columns objectID,name,stockCount
 show coredata query "$store" Supplier --where 'ANY items.unitPrice > 50' --format json
 show_refused coredata query "$store" Item --where 'stokCount > 5'
 
+printf '\n== The same store for people without a terminal\n'
+show coredata diagram "$store" --output "$folder/diagram.svg"
+show coredata report "$store" --output "$folder/report.html"
+
 printf '\ndemo: the store is %s\n' "$store"
+printf 'demo: its diagram is %s\n' "$folder/diagram.svg"
+printf 'demo: the report is %s\n' "$folder/report.html"
