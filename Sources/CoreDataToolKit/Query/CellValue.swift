@@ -18,18 +18,21 @@ enum CellValue: Equatable {
             self = .null
             return
         }
-        switch (type, value) {
-        case (.booleanAttributeType, let number as NSNumber): self = .bool(number.boolValue)
-        case (.decimalAttributeType, let number as NSDecimalNumber): self = .number(Self.text(of: number.decimalValue))
-        case (.decimalAttributeType, let number as Decimal): self = .number(Self.text(of: number))
-        case (.floatAttributeType, let number as NSNumber):
-            self = Self.floating(Double(number.floatValue), "\(number.floatValue)")
-        case (.doubleAttributeType, let number as NSNumber):
-            self = Self.floating(number.doubleValue, "\(number.doubleValue)")
-        case (.dateAttributeType, let date as Date): self = .date(date.timeIntervalSinceReferenceDate)
-        case (_, let data as Data) where isTransformable: self = Self.decoded(data)
-        default: self = Self.plain(value)
-        }
+        // The type decides which cast is tried first: failing casts are slow.
+        let known: CellValue? =
+            switch type {
+            case .stringAttributeType: (value as? String).map { .text($0) }
+            case .integer16AttributeType, .integer32AttributeType, .integer64AttributeType:
+                (value as? NSNumber).map { .number(String($0.int64Value)) }
+            case .booleanAttributeType: (value as? NSNumber).map { .bool($0.boolValue) }
+            case .decimalAttributeType: (value as? NSDecimalNumber).map { .number(Self.text(of: $0.decimalValue)) }
+            case .floatAttributeType:
+                (value as? NSNumber).map { Self.floating(Double($0.floatValue), "\($0.floatValue)") }
+            case .doubleAttributeType: (value as? NSNumber).map { Self.floating($0.doubleValue, "\($0.doubleValue)") }
+            case .dateAttributeType: (value as? Date).map { .date($0.timeIntervalSinceReferenceDate) }
+            default: isTransformable ? (value as? Data).map(Self.decoded) : nil
+            }
+        self = known ?? Self.plain(value)
     }
 
     /// Creates a value from the dictionary of a composite attribute, its elements in declared
@@ -77,10 +80,7 @@ enum CellValue: Equatable {
     }
 
     /// Creates the identity of an object: `Entity/p12`.
-    init(_ objectID: NSManagedObjectID) {
-        let parts = objectID.uriRepresentation().pathComponents.filter { $0 != "/" }
-        self = .text(parts.suffix(2).joined(separator: "/"))
-    }
+    init(_ objectID: NSManagedObjectID) { self = .text(ObjectName(objectID).text) }
 
     init(_ value: SQLiteReader.Value) {
         switch value {
@@ -105,10 +105,6 @@ enum CellValue: Equatable {
             return
         }
         self = .number(Self.text(of: decimal))
-    }
-
-    static func key(of objectID: NSManagedObjectID) -> Int64? {
-        Int64(objectID.uriRepresentation().lastPathComponent.dropFirst())
     }
 
     private static func text(of decimal: Decimal) -> String { decimal.isNaN ? "NaN" : decimal.description }
@@ -140,6 +136,7 @@ enum CellValue: Equatable {
         case let url as URL: return .text(url.absoluteString)
         case let data as Data: return .data(data)
         case let number as NSDecimalNumber: return .number(text(of: number.decimalValue))
+        case let number as Decimal: return .number(text(of: number))
         case let number as NSNumber:
             let type = String(cString: number.objCType)
             if type == "f" || type == "d" { return floating(number.doubleValue, "\(number.doubleValue)") }

@@ -13,6 +13,14 @@ struct QueryColumn {
 
     let name: String
     let source: Source
+    /// Whether the name is a path of several keys.
+    private let isPath: Bool
+
+    init(name: String, source: Source) {
+        self.name = name
+        self.source = source
+        isPath = name.contains(".")
+    }
 
     /// The name of the column that identifies objects.
     static let objectID = "objectID"
@@ -135,5 +143,34 @@ struct QueryColumn {
         case .attribute(let type, _): type.isNumeric
         case .object, .toOne, .composite: false
         }
+    }
+
+    // MARK: Values
+
+    /// Returns the value of an object in a column.
+    ///
+    /// - Parameter oddCells: the object's values that contradict the model.
+    func value(of object: NSManagedObject, _ oddCells: [CellChecks.OddCell]? = nil) -> CellValue {
+        switch source {
+        case .object: return CellValue(object.objectID)
+        case .attribute(let type, let isTransformable):
+            return CellValue(rawValue(of: object), type: type, isTransformable: isTransformable)
+        case .composite(let composite, let transformables):
+            let odd = OddCells.elements(of: self, among: oddCells)
+            return CellValue(rawValue(of: object), of: composite, transformables, odd: odd)
+        case .toOne:
+            switch rawValue(of: object) {
+            case let destination as NSManagedObject: return CellValue(destination.objectID)
+            case let objectID as NSManagedObjectID: return CellValue(objectID)
+            default: return .null
+            }
+        case .toMany:
+            // A path to a to-many relationship is counted as a collection.
+            return .number(String((object.value(forKeyPath: name + ".@count") as? NSNumber)?.intValue ?? 0))
+        }
+    }
+
+    private func rawValue(of object: NSManagedObject) -> Any? {
+        isPath ? object.value(forKeyPath: name) : object.value(forKey: name)
     }
 }

@@ -16,7 +16,7 @@ struct QueryRows {
     var checks: CellChecks?
     let reader: SQLiteReader
 
-    private static let chunkSize = 500
+    private static let chunkSize = 1000
 
     struct Outcome {
         var count = 0
@@ -26,100 +26,126 @@ struct QueryRows {
 
     func forEach(_ body: ([CellValue]) throws -> Void) throws -> Outcome {
         var odd = OddCells()
-        if limit == 0 { return Outcome() }
+        let count = try forEachChunk { objects in
+            try forEach(of: objects, &odd, body)
+        }
+        return Outcome(count: count, problems: odd.sentences)
+    }
+
+    // MARK: Fetching
+
+    /// Fetches the objects in order, in chunks, and releases each chunk after `body`.
+    ///
+    /// - Returns: the number of objects.
+    func forEachChunk(_ body: ([NSManagedObject]) throws -> Void) throws -> Int {
+        if limit == 0 { return 0 }
         return try context.performAndWait {
             let ids = try fetchIDs()
-            var start = 0
-            while start < ids.count {
+            for start in stride(from: 0, to: ids.count, by: Self.chunkSize) {
                 let chunk = Array(ids[start..<min(start + Self.chunkSize, ids.count)])
-                try autoreleased { try forEach(in: chunk, &odd, body) }
-                start += chunk.count
+                try autoreleased {
+                    let request: NSFetchRequest<NSManagedObject> = self.request(for: chunk)
+                    request.returnsObjectsAsFaults = false
+                    // Rows that were deleted since the IDs were fetched are omitted.
+                    try body(try context.fetch(request))
+                    context.reset()
+                }
             }
-            return Outcome(count: ids.count, problems: odd.sentences)
+            return ids.count
         }
     }
+
+    /// Returns the number of objects, counted by the store.
+    func count() throws -> Int {
+        if limit == 0 { return 0 }
+        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+        request.predicate = predicate
+        request.fetchLimit = limit ?? 0
+        request.fetchOffset = offset
+        return try context.performAndWait { try context.count(for: request) }
+    }
+
+    /// The object itself is the last criterion, so that the order is always the same.
+    private var order: [NSSortDescriptor] { sortDescriptors + [NSSortDescriptor(key: "self", ascending: true)] }
 
     private func fetchIDs() throws -> [NSManagedObjectID] {
         let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
         request.resultType = .managedObjectIDResultType
         request.predicate = predicate
-        // The object itself is the last criterion, so that the order is always the same.
-        request.sortDescriptors = sortDescriptors + [NSSortDescriptor(key: "self", ascending: true)]
+        request.sortDescriptors = order
         request.fetchLimit = limit ?? 0
         request.fetchOffset = offset
         return try context.fetch(request)
     }
 
+    /// Returns a request for some objects, in the order of the query.
+    private func request<Result>(for ids: [NSManagedObjectID]) -> NSFetchRequest<Result> {
+        let request = NSFetchRequest<Result>(entityName: entity.name ?? "")
+        request.predicate = NSComparisonPredicate(
+            leftExpression: .expressionForEvaluatedObject(), rightExpression: NSExpression(forConstantValue: ids),
+            modifier: .direct, type: .in, options: [])
+        request.sortDescriptors = order
+        return request
+    }
+
+    // MARK: Values
+
     private func forEach(
-        in ids: [NSManagedObjectID], _ odd: inout OddCells, _ body: ([CellValue]) throws -> Void
+        of objects: [NSManagedObject], _ odd: inout OddCells, _ body: ([CellValue]) throws -> Void
     ) throws {
-        let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
-        request.predicate = NSPredicate(format: "SELF IN %@", ids)
-        request.returnsObjectsAsFaults = false
-        let objects = try context.fetch(request)
-        let byID = Dictionary(objects.map { ($0.objectID, $0) }, uniquingKeysWith: { first, _ in first })
-        let counts = try toManyCounts(of: ids)
-        let keys = Dictionary(ids.map { ($0, CellValue.key(of: $0)) }, uniquingKeysWith: { first, _ in first })
-        let found = try checks?.oddCells(of: keys.values.compactMap { $0 }, reader: reader) ?? [:]
-        for id in ids {
-            // Rows that were deleted since the IDs were fetched are omitted.
-            guard let object = byID[id] else { continue }
-            let oddCells = found.isEmpty ? nil : keys[id].flatMap { $0 }.flatMap { key in found[key].map { (key, $0) } }
-            if let (key, cells) = oddCells { odd.add(cells, of: key) }
+        let ids = objects.map(\.objectID)
+        let names = ids.map(ObjectName.init)
+        let allCounts = try toManyCounts(of: ids)
+        let found = try checks?.oddCells(of: names.compactMap(\.key), reader: reader) ?? [:]
+        for (index, object) in objects.enumerated() {
+            let oddCells = found.isEmpty ? nil : names[index].key.flatMap { found[$0] }
+            if let oddCells, let key = names[index].key { odd.add(oddCells, of: key) }
+            let counts = allCounts.isEmpty ? nil : allCounts[ids[index]]
+            var toManyIndex = 0
             try body(
                 columns.map { column in
-                    OddCells.value(of: column, among: oddCells?.1) ?? value(of: object, column, counts[id], oddCells?.1)
+                    switch column.source {
+                    case .object: return .text(names[index].text)
+                    case .toMany:
+                        defer { toManyIndex += 1 }
+                        return .number(String(counts?[toManyIndex] ?? 0))
+                    default:
+                        return OddCells.value(of: column, among: oddCells) ?? column.value(of: object, oddCells)
+                    }
                 })
         }
-        context.reset()
     }
 
-    private func value(
-        of object: NSManagedObject, _ column: QueryColumn, _ counts: NSDictionary?, _ oddCells: [CellChecks.OddCell]?
-    ) -> CellValue {
-        switch column.source {
-        case .object: return CellValue(object.objectID)
-        case .attribute(let type, let isTransformable):
-            return CellValue(object.value(forKeyPath: column.name), type: type, isTransformable: isTransformable)
-        case .composite(let composite, let transformables):
-            let odd = OddCells.elements(of: column, among: oddCells)
-            return CellValue(object.value(forKeyPath: column.name), of: composite, transformables, odd: odd)
-        case .toOne:
-            switch object.value(forKeyPath: column.name) {
-            case let destination as NSManagedObject: return CellValue(destination.objectID)
-            case let objectID as NSManagedObjectID: return CellValue(objectID)
-            default: return .null
-            }
-        case .toMany: return .number("\((counts?[column.name] as? NSNumber)?.intValue ?? 0)")
-        }
-    }
-
-    /// Returns the number of objects in each to-many column: counted by the store, no object is
-    /// loaded.
-    private func toManyCounts(of ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: NSDictionary] {
+    /// Returns the numbers of objects in the to-many columns, by object; no entry where all are 0.
+    ///
+    /// The store counts them, no object is loaded. The condition keeps rows without any away,
+    /// because most of the cost is the dictionaries of the result.
+    private func toManyCounts(of ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: [Int]] {
         let names = columns.compactMap { column -> String? in
             if case .toMany = column.source { return column.name }
             return nil
         }
-        if names.isEmpty { return [:] }
-        let identity = NSExpressionDescription()
-        identity.name = QueryColumn.objectID
-        identity.expression = NSExpression.expressionForEvaluatedObject()
-        identity.expressionResultType = .objectIDAttributeType
-        let counts = names.map { name in
-            let count = NSExpressionDescription()
-            count.name = name
-            count.expression = NSExpression(forKeyPath: "\(name).@count")
-            count.expressionResultType = .integer64AttributeType
-            return count
-        }
-        let request = NSFetchRequest<NSDictionary>(entityName: entity.name ?? "")
+        if names.isEmpty || ids.isEmpty { return [:] }
+        let counts = names.map { NSExpression(forKeyPath: $0 + ".@count") }
+        let request: NSFetchRequest<NSDictionary> = request(for: ids)
+        request.sortDescriptors = nil
         request.resultType = .dictionaryResultType
-        request.propertiesToFetch = [identity] + counts
-        request.predicate = NSPredicate(format: "SELF IN %@", ids)
-        var result: [NSManagedObjectID: NSDictionary] = [:]
+        request.propertiesToFetch =
+            [NSExpressionDescription(QueryColumn.objectID, .expressionForEvaluatedObject(), .objectIDAttributeType)]
+            + counts.enumerated().map { NSExpressionDescription("\($0)", $1, .integer64AttributeType) }
+        let isAny = counts.map { count in
+            NSComparisonPredicate(
+                leftExpression: count, rightExpression: NSExpression(forConstantValue: 0), modifier: .direct,
+                type: .greaterThan, options: [])
+        }
+        if let chosen = request.predicate {
+            request.predicate = NSCompoundPredicate(
+                type: .and, subpredicates: [chosen, NSCompoundPredicate(type: .or, subpredicates: isAny)])
+        }
+        var result: [NSManagedObjectID: [Int]] = [:]
         for row in try context.fetch(request) {
-            if let id = row[QueryColumn.objectID] as? NSManagedObjectID { result[id] = row }
+            guard let id = row[QueryColumn.objectID] as? NSManagedObjectID else { continue }
+            result[id] = names.indices.map { (row["\($0)"] as? NSNumber)?.intValue ?? 0 }
         }
         return result
     }
@@ -131,5 +157,15 @@ struct QueryRows {
         #else
             try body()
         #endif
+    }
+}
+
+extension NSExpressionDescription {
+    /// Creates a computed column of a result.
+    convenience init(_ name: String, _ expression: NSExpression, _ type: NSAttributeType) {
+        self.init()
+        self.name = name
+        self.expression = expression
+        expressionResultType = type
     }
 }
