@@ -127,6 +127,22 @@ enum DateText {
         return Double("\(whole < 0 ? "-" : "")\(magnitude).\(rest)0").map { Date(timeIntervalSinceReferenceDate: $0) }
     }
 
+    /// Returns the first date in a predicate that stands without quotes, where it is a difference of
+    /// numbers: `2026-01-31`, with a time if there is one.
+    static func bareDate(in predicate: String) -> String? {
+        let date = "[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(T[0-9:.]*(Z|[+-][0-9:]+)?)?"
+        let quoted = #""(\\.|[^"\\])*"?|'(\\.|[^'\\])*'?"#
+        guard let pattern = try? NSRegularExpression(pattern: "\(quoted)|(?<![\\w.$-])(?<date>\(date))(?![\\w-])")
+        else {
+            return nil
+        }
+        let whole = NSRange(predicate.startIndex..., in: predicate)
+        for match in pattern.matches(in: predicate, range: whole) {
+            if let range = Range(match.range(withName: "date"), in: predicate) { return String(predicate[range]) }
+        }
+        return nil
+    }
+
     private static func floorDivided(_ value: Int64, by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = value.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)

@@ -10,15 +10,17 @@ struct PredicateResolver {
     static func predicate(
         _ text: String, for entity: NSEntityDescription, identities: ObjectIdentities
     ) throws(ToolError) -> NSPredicate {
+        let resolver = PredicateResolver(text: text, identities: identities)
+        if let date = DateText.bareDate(in: text) { throw resolver.calculation(date) }
         let parsed: NSPredicate
         do {
             parsed = try NSPredicate.parse(text)
         } catch {
             throw ToolError(
-                "The predicate cannot be understood: \(error.message). Correct it at the mark.",
+                "The predicate cannot be understood: \(error.message). Correct it at the mark; texts and dates stand in quotes.",
                 details: error.rendering)
         }
-        return try PredicateResolver(text: text, identities: identities).resolve(parsed, in: Scope(entity: entity))
+        return try resolver.resolve(parsed, in: Scope(entity: entity))
     }
 
     /// The entities from which key paths start: the entity of `SELF`, and those of the variables of
@@ -26,6 +28,14 @@ struct PredicateResolver {
     private struct Scope {
         var entity: NSEntityDescription
         var variables: [String: NSEntityDescription] = [:]
+        /// Whether an attribute is compared with the expression, which may be a text without quotes.
+        var isBesideAttribute = false
+
+        func beside(_ other: NSPropertyDescription?) -> Scope {
+            var scope = self
+            scope.isBesideAttribute = other is NSAttributeDescription
+            return scope
+        }
     }
 
     private func resolve(_ predicate: NSPredicate, in scope: Scope) throws(ToolError) -> NSPredicate {
@@ -36,8 +46,9 @@ struct PredicateResolver {
             return NSCompoundPredicate(type: compound.compoundPredicateType, subpredicates: parts)
         case let comparison as NSComparisonPredicate:
             guard comparison.customSelector == nil else { return comparison }
-            var left = try resolve(comparison.leftExpression, in: scope)
-            var right = try resolve(comparison.rightExpression, in: scope)
+            let (given, other) = (comparison.leftExpression, comparison.rightExpression)
+            var left = try resolve(given, in: scope.beside(property(other, in: scope)))
+            var right = try resolve(other, in: scope.beside(property(given, in: scope)))
             if let entity = objectEntity(&left, in: scope) {
                 right = try identified(right, of: entity)
             } else if let entity = objectEntity(&right, in: scope) {
@@ -99,7 +110,7 @@ struct PredicateResolver {
         let operand = expression.operand
         switch operand.expressionType {
         case .evaluatedObject:
-            let path = try resolve(expression.keyPath, from: scope.entity)
+            let path = try resolve(expression.keyPath, from: scope.entity, isText: scope.isBesideAttribute)
             return path == expression.keyPath ? expression : NSExpression(forKeyPath: path)
         case .variable:
             guard let entity = scope.variables[operand.variable] else { return try resolve(operand, in: scope) }
@@ -124,11 +135,14 @@ struct PredicateResolver {
             predicate: try resolve(expression.predicate, in: inner))
     }
 
-    private func resolve(_ keyPath: String, from entity: NSEntityDescription) throws(ToolError) -> String {
+    /// - Parameter isText: whether the path may be meant as a text.
+    private func resolve(
+        _ keyPath: String, from entity: NSEntityDescription, isText: Bool = false
+    ) throws(ToolError) -> String {
         do {
             return try KeyPathResolver.resolve(keyPath, from: entity).keyPath
         } catch {
-            throw mistake(error.message, "", at: error.key)
+            throw mistake(error.message, isText ? "Quote texts: '\(keyPath)'." : "", at: error.key)
         }
     }
 
@@ -179,7 +193,7 @@ struct PredicateResolver {
         }
         if let list { return list }
         if type == .dateAttributeType, let date = bareDate(expression) {
-            throw mistake("\(date) is a calculation here.", "Write a date in quotes: '\(date)'.", at: date)
+            throw calculation(date)
         }
         guard let text = constantText(expression) else { return expression }
         switch type {
@@ -197,8 +211,12 @@ struct PredicateResolver {
         }
     }
 
-    /// Returns the date without quotes that was parsed as a difference of numbers; nil for anything
-    /// else.
+    private func calculation(_ date: String) -> ToolError {
+        mistake("\(date) is a calculation here.", "Write a date in quotes: '\(date)'.", at: date)
+    }
+
+    /// Returns the year and month without quotes that were parsed as a difference of numbers; nil
+    /// for anything else.
     private func bareDate(_ expression: NSExpression) -> String? {
         guard expression.expressionType == .function, expression.function == "from:subtract:",
             let range = text.range(of: "\\b[0-9]{4}-[0-9]{1,2}(-[0-9]{1,2})?\\b", options: .regularExpression)
@@ -250,7 +268,9 @@ struct PredicateResolver {
 
     /// Returns an error that marks the place of a word in the predicate.
     private func mistake(_ problem: String, _ advice: String, at word: String) -> ToolError {
-        let place = text.range(of: word)?.lowerBound ?? text.startIndex
+        let whole = "(?<!\\w)" + NSRegularExpression.escapedPattern(for: word) + "(?!\\w)"
+        let range = text.range(of: whole, options: .regularExpression) ?? text.range(of: word)
+        let place = range?.lowerBound ?? text.startIndex
         let offset = text.distance(from: text.startIndex, to: place)
         let marked = PredicateFormatError(message: problem, offset: offset, format: text)
         return ToolError(
