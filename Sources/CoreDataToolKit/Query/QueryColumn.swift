@@ -25,18 +25,21 @@ struct QueryColumn {
     /// The name of the column that identifies objects.
     static let objectID = "objectID"
 
-    /// Returns the columns that the person named, or all of an entity: the object's ID, attributes,
-    /// relationships, each group sorted by name.
+    /// Returns all columns of an entity: the object's ID, attributes, relationships, each group
+    /// sorted by name.
+    static func all(of entity: NSEntityDescription, model: StoreModel) -> [QueryColumn] {
+        let properties = entity.properties.sorted { $0.name < $1.name }.compactMap { column($0, model) }
+        return [QueryColumn(name: objectID, source: .object)] + properties.filter { !$0.isRelationship }
+            + properties.filter(\.isRelationship)
+    }
+
+    /// Returns the columns that the person named, or all of an entity.
     ///
     /// - Throws: `ToolError` for a name that is not a stored property.
     static func columns(
         named names: [String]?, of entity: NSEntityDescription, model: StoreModel
     ) throws(ToolError) -> [QueryColumn] {
-        guard let names else {
-            let properties = entity.properties.sorted { $0.name < $1.name }.compactMap { column($0, model) }
-            return [QueryColumn(name: objectID, source: .object)] + properties.filter { !$0.isRelationship }
-                + properties.filter(\.isRelationship)
-        }
+        guard let names else { return all(of: entity, model: model) }
         var columns: [QueryColumn] = []
         for name in names {
             if let property = KeyPathResolver.property(name, of: entity) {
@@ -62,21 +65,24 @@ struct QueryColumn {
     /// through to-one relationships, or a number of objects.
     ///
     /// - Throws: `ToolError` for a name that does not exist, and for values of several objects.
+    ///
+    /// - Parameter option: the option that names the path, for messages.
     private static func column(
-        at path: String, of entity: NSEntityDescription, _ model: StoreModel
+        at path: String, of entity: NSEntityDescription, _ model: StoreModel, option: String = "columns"
     ) throws(ToolError) -> QueryColumn {
         let resolved: KeyPathResolver.Resolved
         do {
             resolved = try KeyPathResolver.resolve(path, from: entity)
         } catch {
-            throw ToolError("--columns \(path): \(error.message)")
+            throw ToolError("--\(option) \(path): \(error.message)")
         }
         let counted = resolved.keyPath.hasSuffix(".@count") ? String(resolved.keyPath.dropLast(".@count".count)) : nil
         if let toMany = KeyPathResolver.relationshipsToMany(on: counted ?? resolved.keyPath, from: entity).first,
             counted == nil
         {
             if toMany == resolved.keyPath { return QueryColumn(name: toMany, source: .toMany) }
-            throw ToolError("--columns \(path): '\(toMany)' leads to several objects. Show how many: \(toMany).@count.")
+            throw ToolError(
+                "--\(option) \(path): '\(toMany)' leads to several objects. Show how many: \(toMany).@count.")
         }
         if let counted, KeyPathResolver.relationshipsToMany(on: counted, from: entity) == [counted] {
             return QueryColumn(
@@ -87,13 +93,31 @@ struct QueryColumn {
             return QueryColumn(name: resolved.keyPath, source: .toOne)
         }
         guard let property = resolved.property else {
-            throw ToolError("--columns \(path): it leads to no property. Name one, or objectID.")
+            throw ToolError("--\(option) \(path): it leads to no property. Name one, or objectID.")
         }
         guard let column = column(property, named: resolved.keyPath, model) else {
             throw ToolError(
-                "--columns \(path): the property '\(property.name)' is not kept in the store. Leave it out.")
+                "--\(option) \(path): the property '\(property.name)' is not kept in the store. Leave it out.")
         }
         return column
+    }
+
+    /// Returns the column for a path to one value of each object.
+    ///
+    /// - Throws: `ToolError` for paths to several objects, composite attributes and unknown names.
+    static func singleColumn(
+        at path: String, of entity: NSEntityDescription, _ model: StoreModel, option: String
+    ) throws(ToolError) -> QueryColumn {
+        let column = try column(at: path, of: entity, model, option: option)
+        switch column.source {
+        case .toMany:
+            throw ToolError("--\(option) \(path): '\(column.name)' leads to several objects. Name a single value.")
+        case .composite(let composite, _):
+            let elements = composite.elements.map { "\(column.name).\($0.name)" }.joined(separator: ", ")
+            throw ToolError(
+                "--\(option) \(path): '\(column.name)' is a composite attribute. Name its elements: \(elements).")
+        default: return column
+        }
     }
 
     private static func column(_ attribute: NSAttributeDescription, _ name: String, _ model: StoreModel) -> QueryColumn
@@ -153,20 +177,27 @@ struct QueryColumn {
     func value(of object: NSManagedObject, _ oddCells: [CellChecks.OddCell]? = nil) -> CellValue {
         switch source {
         case .object: return CellValue(object.objectID)
-        case .attribute(let type, let isTransformable):
-            return CellValue(rawValue(of: object), type: type, isTransformable: isTransformable)
         case .composite(let composite, let transformables):
             let odd = OddCells.elements(of: self, among: oddCells)
             return CellValue(rawValue(of: object), of: composite, transformables, odd: odd)
-        case .toOne:
-            switch rawValue(of: object) {
-            case let destination as NSManagedObject: return CellValue(destination.objectID)
+        case .toMany: return value(object.value(forKeyPath: name + ".@count"))
+        case .attribute, .toOne: return value(rawValue(of: object))
+        }
+    }
+
+    /// Returns a value that the engine gives for the column.
+    func value(_ raw: Any?) -> CellValue {
+        switch source {
+        case .attribute(let type, let isTransformable):
+            return CellValue(raw, type: type, isTransformable: isTransformable)
+        case .composite(let composite, let transformables): return CellValue(raw, of: composite, transformables)
+        case .object, .toOne:
+            switch raw {
+            case let object as NSManagedObject: return CellValue(object.objectID)
             case let objectID as NSManagedObjectID: return CellValue(objectID)
             default: return .null
             }
-        case .toMany:
-            // A path to a to-many relationship is counted as a collection.
-            return .number(String((object.value(forKeyPath: name + ".@count") as? NSNumber)?.intValue ?? 0))
+        case .toMany: return .number(String((raw as? NSNumber)?.intValue ?? 0))
         }
     }
 

@@ -4,7 +4,7 @@ import CoreData
 ///
 /// One fetch returns the sorted IDs. The objects are fetched by ID and released chunk by chunk, so
 /// that memory holds only the IDs and one chunk.
-struct QueryRows {
+struct QueryRows: ResultRows {
     let context: NSManagedObjectContext
     let entity: NSEntityDescription
     let columns: [QueryColumn]
@@ -16,20 +16,20 @@ struct QueryRows {
     var checks: CellChecks?
     let reader: SQLiteReader
 
-    private static let chunkSize = 1000
+    /// The relationships whose objects are needed with each object.
+    var prefetched: [String] = []
+    /// The number of objects that are in memory at a time.
+    var chunkSize = 1000
 
-    struct Outcome {
-        var count = 0
-        /// The faults of values in these rows, in sentences.
-        var problems: [String] = []
+    func forEach(_ body: ([CellValue]) throws -> Void) throws -> ResultOutcome {
+        try forEachObject { _, row in try body(row) }
     }
 
-    func forEach(_ body: ([CellValue]) throws -> Void) throws -> Outcome {
+    /// Passes each object with its row to `body`, in order.
+    func forEachObject(_ body: (NSManagedObject, [CellValue]) throws -> Void) throws -> ResultOutcome {
         var odd = OddCells()
-        let count = try forEachChunk { objects in
-            try forEach(of: objects, &odd, body)
-        }
-        return Outcome(count: count, problems: odd.sentences)
+        let count = try forEachChunk { objects in try forEach(of: objects, &odd, body) }
+        return ResultOutcome(count: count, problems: odd.sentences)
     }
 
     // MARK: Fetching
@@ -37,15 +37,16 @@ struct QueryRows {
     /// Fetches the objects in order, in chunks, and releases each chunk after `body`.
     ///
     /// - Returns: the number of objects.
-    func forEachChunk(_ body: ([NSManagedObject]) throws -> Void) throws -> Int {
+    private func forEachChunk(_ body: ([NSManagedObject]) throws -> Void) throws -> Int {
         if limit == 0 { return 0 }
         return try context.performAndWait {
-            let ids = try fetchIDs()
-            for start in stride(from: 0, to: ids.count, by: Self.chunkSize) {
-                let chunk = Array(ids[start..<min(start + Self.chunkSize, ids.count)])
+            let ids = try objectIDs()
+            for start in stride(from: 0, to: ids.count, by: chunkSize) {
+                let chunk = Array(ids[start..<min(start + chunkSize, ids.count)])
                 try autoreleased {
                     let request: NSFetchRequest<NSManagedObject> = self.request(for: chunk)
                     request.returnsObjectsAsFaults = false
+                    request.relationshipKeyPathsForPrefetching = prefetched
                     // Rows that were deleted since the IDs were fetched are omitted.
                     try body(try context.fetch(request))
                     context.reset()
@@ -53,6 +54,17 @@ struct QueryRows {
             }
             return ids.count
         }
+    }
+
+    /// Fetches the identities of the objects in order.
+    func objectIDs() throws -> [NSManagedObjectID] {
+        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
+        request.resultType = .managedObjectIDResultType
+        request.predicate = predicate
+        request.sortDescriptors = order
+        request.fetchLimit = limit ?? 0
+        request.fetchOffset = offset
+        return try context.performAndWait { try context.fetch(request) }
     }
 
     /// Returns the number of objects, counted by the store.
@@ -68,16 +80,6 @@ struct QueryRows {
     /// The object itself is the last criterion, so that the order is always the same.
     private var order: [NSSortDescriptor] { sortDescriptors + [NSSortDescriptor(key: "self", ascending: true)] }
 
-    private func fetchIDs() throws -> [NSManagedObjectID] {
-        let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name ?? "")
-        request.resultType = .managedObjectIDResultType
-        request.predicate = predicate
-        request.sortDescriptors = order
-        request.fetchLimit = limit ?? 0
-        request.fetchOffset = offset
-        return try context.fetch(request)
-    }
-
     /// Returns a request for some objects, in the order of the query.
     private func request<Result>(for ids: [NSManagedObjectID]) -> NSFetchRequest<Result> {
         let request = NSFetchRequest<Result>(entityName: entity.name ?? "")
@@ -91,7 +93,7 @@ struct QueryRows {
     // MARK: Values
 
     private func forEach(
-        of objects: [NSManagedObject], _ odd: inout OddCells, _ body: ([CellValue]) throws -> Void
+        of objects: [NSManagedObject], _ odd: inout OddCells, _ body: (NSManagedObject, [CellValue]) throws -> Void
     ) throws {
         let ids = objects.map(\.objectID)
         let names = ids.map(ObjectName.init)
@@ -103,6 +105,7 @@ struct QueryRows {
             let counts = allCounts.isEmpty ? nil : allCounts[ids[index]]
             var toManyIndex = 0
             try body(
+                object,
                 columns.map { column in
                     switch column.source {
                     case .object: return .text(names[index].text)
@@ -131,8 +134,11 @@ struct QueryRows {
         request.sortDescriptors = nil
         request.resultType = .dictionaryResultType
         request.propertiesToFetch =
-            [NSExpressionDescription(QueryColumn.objectID, .expressionForEvaluatedObject(), .objectIDAttributeType)]
-            + counts.enumerated().map { NSExpressionDescription("\($0)", $1, .integer64AttributeType) }
+            [
+                NSExpressionDescription(
+                    column: QueryColumn.objectID, .expressionForEvaluatedObject(), .objectIDAttributeType)
+            ]
+            + counts.enumerated().map { NSExpressionDescription(column: "\($0)", $1, .integer64AttributeType) }
         let isAny = counts.map { count in
             NSComparisonPredicate(
                 leftExpression: count, rightExpression: NSExpression(forConstantValue: 0), modifier: .direct,
@@ -162,7 +168,7 @@ struct QueryRows {
 
 extension NSExpressionDescription {
     /// Creates a computed column of a result.
-    convenience init(_ name: String, _ expression: NSExpression, _ type: NSAttributeType) {
+    convenience init(column name: String, _ expression: NSExpression, _ type: NSAttributeType) {
         self.init()
         self.name = name
         self.expression = expression

@@ -19,15 +19,24 @@ extension RowFormat {
 /// The formats, by the names that `--format` accepts.
 enum RowFormats: String, CaseIterable {
     case table
+    case block
     case json
+    case ndjson
     case csv
 
-    /// - Parameter width: the number of columns of the terminal.
-    func make(_ columns: [QueryColumn], width: Int) -> any RowFormat {
+    /// Whether values may be nested.
+    var isJSON: Bool { self == .json || self == .ndjson }
+
+    /// - Parameters:
+    ///   - width: the number of columns of the terminal.
+    ///   - isSafe: whether spreadsheets may take no text for a formula.
+    func make(_ columns: [QueryColumn], width: Int, isSafe: Bool = false) -> any RowFormat {
         switch self {
         case .table: TableFormat(columns, width: width)
+        case .block: TableFormat(columns, width: width, isOfBlocks: true)
         case .json: JSONFormat(columns)
-        case .csv: CSVFormat(columns)
+        case .ndjson: JSONLinesFormat(columns)
+        case .csv: CSVFormat(columns, isSafe: isSafe)
         }
     }
 }
@@ -51,17 +60,30 @@ struct JSONFormat: RowFormat {
     }
 }
 
+/// JSON lines: an object a line, as programs for streams read it.
+struct JSONLinesFormat: RowFormat {
+    private let names: [String]
+
+    init(_ columns: [QueryColumn]) { names = columns.map(\.name) }
+
+    mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
+        try output.write(JSONValue.object(zip(names, row).map { JSONValue.Member($0, $1.json) }).compact + "\n")
+    }
+
+    mutating func finish(rowCount: Int, to output: OutputWriter) throws {}
+}
+
 /// Comma-separated values with a header line, according to RFC 4180: lines end with CR LF, quotes
 /// are doubled. A null is an empty field, an empty text is quoted.
 struct CSVFormat: RowFormat {
     private let header: [String]
+    private let isSafe: Bool
     private var isFirst = true
 
-    private let isSafe: Bool
-
-    /// - Parameter isSafe: whether cells that a spreadsheet would take for formulas get an apostrophe.
+    /// - Parameter isSafe: whether an apostrophe precedes texts that a spreadsheet takes for a
+    ///   formula; numbers stay as they are.
     init(_ columns: [QueryColumn], isSafe: Bool = false) {
-        header = columns.map(\.name)
+        header = columns.map { isSafe ? Self.harmless($0.name) : $0.name }
         self.isSafe = isSafe
     }
 
@@ -81,9 +103,16 @@ struct CSVFormat: RowFormat {
     /// Returns the text of a field; nil for null.
     private func text(_ value: CellValue) -> String? {
         if value == .null { return nil }
-        let text = value.plainText
-        if case .number = value { return text }
-        guard isSafe, let first = text.utf8.first, "=+-@\t\r".utf8.contains(first) else { return text }
+        if case .number = value { return value.plainText }
+        return isSafe ? Self.harmless(value.plainText) : value.plainText
+    }
+
+    /// Returns a text that no spreadsheet takes for a formula. Source: OWASP, "CSV Injection"
+    /// <https://owasp.org/www-community/attacks/CSV_Injection>.
+    private static func harmless(_ text: String) -> String {
+        guard let first = text.unicodeScalars.first, "=+-@\t\r\n＝＋－＠".unicodeScalars.contains(first) else {
+            return text
+        }
         return "'" + text
     }
 

@@ -12,6 +12,8 @@ struct TableFormat: RowFormat {
     private var natural: [Int]
     /// The layout in use; nil before the first row.
     private var layout: Layout?
+    /// Whether blocks were asked for, so that nothing is measured.
+    private let isOfBlocks: Bool
 
     private enum Layout {
         case lines([Int])
@@ -23,14 +25,15 @@ struct TableFormat: RowFormat {
     /// The least width of a column that can be truncated.
     private static let leastWidth = 6
 
-    init(_ columns: [QueryColumn], width: Int) {
+    init(_ columns: [QueryColumn], width: Int, isOfBlocks: Bool = false) {
         self.columns = columns
+        self.isOfBlocks = isOfBlocks
         self.width = width
         names = columns.map { DisplayWidth.printable($0.name) }
         natural = names.map(DisplayWidth.of)
     }
 
-    var needsAllRows: Bool { true }
+    var needsAllRows: Bool { !isOfBlocks }
 
     mutating func measure(_ row: [CellValue]) {
         for (index, value) in row.enumerated() {
@@ -49,7 +52,7 @@ struct TableFormat: RowFormat {
     mutating func finish(rowCount: Int, to output: OutputWriter) throws {
         _ = try startedLayout(output)
         try output.write("(\(rowCount) \(rowCount == 1 ? "row" : "rows"))\n")
-        guard case .blocks? = layout, rowCount > 0 else { return }
+        guard case .blocks? = layout, rowCount > 0, !isOfBlocks else { return }
         try output.write("Too wide for a table of \(width) columns: choose with --columns, or use --format json.\n")
     }
 
@@ -58,7 +61,9 @@ struct TableFormat: RowFormat {
     /// Returns the layout; the first call writes the header of a table.
     private mutating func startedLayout(_ output: OutputWriter) throws -> Layout {
         if let layout { return layout }
-        let made = fittedWidths().map { Layout.lines($0) } ?? .blocks(nameWidth: names.map(DisplayWidth.of).max() ?? 0)
+        let made =
+            (isOfBlocks ? nil : fittedWidths()).map { Layout.lines($0) }
+            ?? .blocks(nameWidth: names.map(DisplayWidth.of).max() ?? 0)
         layout = made
         if case .lines(let widths) = made {
             try output.write(line(names, widths))
