@@ -43,6 +43,16 @@ struct Warehouse {
         try coordinator.remove(store)
     }
 
+    /// Runs statements on the file; all must succeed. Its triggers, which need functions of Core
+    /// Data, are dropped first.
+    func change(_ statements: String...) {
+        let file = file
+        let triggers = file.column("SELECT name FROM sqlite_master WHERE type = 'trigger'").compactMap { $0 }
+        for statement in triggers.map({ "DROP TRIGGER \"\($0)\"" }) + statements {
+            #expect(file.execute(statement), "\(statement)")
+        }
+    }
+
     static func model() -> NSManagedObjectModel {
         let size = NSCompositeAttributeDescription()
         size.name = "size"

@@ -28,6 +28,7 @@ public struct CommandLineTool {
         Subcommand(InfoCommand.self),
         Subcommand(SchemaCommand.self),
         Subcommand(QueryCommand.self),
+        Subcommand(GetCommand.self),
         Subcommand(ExportCommand.self),
         Subcommand(ImportCommand.self),
         Subcommand(DiffCommand.self),

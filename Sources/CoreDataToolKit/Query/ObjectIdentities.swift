@@ -20,20 +20,42 @@ struct ObjectIdentities {
     ///
     /// - Parameter entity: the entity of the objects with which it is compared.
     func identity(_ text: String, of entity: NSEntityDescription) throws(Mistake) -> NSManagedObjectID {
+        let identity = try identity(text, example: entity.name)
+        let real = identity.entity
+        guard real.isKindOf(entity: entity) || entity.isKindOf(entity: real) else {
+            throw Mistake(
+                problem:
+                    "'\(text)' is an object of '\(real.name ?? "")', but what it is compared with is of "
+                    + "'\(entity.name ?? "")'.",
+                advice: "Write \(entity.name ?? "")/p1.")
+        }
+        return identity
+    }
+
+    /// Returns the object ID that a text stands for; its row may be missing.
+    ///
+    /// - Parameter example: the name of an entity for the advice; nil for any.
+    func identity(_ text: String, example: String? = nil) throws(Mistake) -> NSManagedObjectID {
         // The full URI of an object ends in the same way.
         let parts = text.split(separator: "/").suffix(2).map(String.init)
         guard parts.count == 2, parts[1].hasPrefix("p"), let key = Int64(parts[1].dropFirst()) else {
             throw Mistake(
                 problem: "'\(text)' names no object.",
-                advice: "Write \(entity.name ?? "Entity")/p1, as the command shows it.")
+                advice: "Write \(example ?? entities.first?.name ?? "Entity")/p1, as the command shows it.")
         }
+        if let other = URL(string: text), other.scheme == "x-coredata", let host = other.host,
+            host.lowercased() != coordinator.persistentStores.first?.identifier?.lowercased()
+        {
+            throw Mistake(problem: "'\(text)' is an object of another store.", advice: "This store has another UUID.")
+        }
+        let name = parts[0].removingPercentEncoding ?? parts[0]
         guard
-            let named = entities.first(where: { $0.name == parts[0] })
-                ?? entities.first(where: { $0.name?.lowercased() == parts[0].lowercased() })
+            let named = entities.first(where: { $0.name == name })
+                ?? entities.first(where: { $0.name?.lowercased() == name.lowercased() })
         else {
             throw Mistake(
-                problem: "There is no entity '\(parts[0])'.",
-                advice: NearNames.advice(for: parts[0], among: entities.compactMap(\.name).sorted(), kind: "entity"))
+                problem: "There is no entity '\(name)'.",
+                advice: NearNames.advice(for: name, among: entities.compactMap(\.name).sorted(), kind: "entity"))
         }
         // A missing row may still be referenced: it keeps the entity that was written.
         let real = self.entity(ofRow: key, in: named) ?? named
@@ -42,17 +64,19 @@ struct ObjectIdentities {
                 problem: "The object p\(key) is one of '\(real.name ?? "")', not of '\(named.name ?? "")'.",
                 advice: "Write \(real.name ?? "")/p\(key).")
         }
-        guard real.isKindOf(entity: entity) || entity.isKindOf(entity: real) else {
-            throw Mistake(
-                problem:
-                    "'\(text)' is an object of '\(real.name ?? "")', but what it is compared with is of "
-                    + "'\(entity.name ?? "")'.",
-                advice: "Write \(entity.name ?? "")/p1.")
-        }
         guard let identity = self.identity(real, key) else {
             throw Mistake(problem: "'\(text)' names no object of this store.", advice: "")
         }
         return identity
+    }
+
+    /// Returns the object ID that an argument of the command stands for.
+    func identity(ofArgument text: String) throws(ToolError) -> NSManagedObjectID {
+        do {
+            return try identity(text)
+        } catch {
+            throw ToolError([error.problem, error.advice].filter { !$0.isEmpty }.joined(separator: " "))
+        }
     }
 
     private var entities: [NSEntityDescription] { store.model.entities }

@@ -96,16 +96,11 @@ struct Query {
     }
 
     private func plainRows(_ columns: [QueryColumn]) throws -> QueryRows {
-        let store = opened.store
-        var rows = QueryRows(context: opened.context, entity: entity, columns: columns, reader: store.reader)
+        var rows = QueryRows(opened, entity: entity, columns: columns)
         rows.predicate = predicate
         rows.sortDescriptors = try options.sortKeys.map { try descriptor($0.key, $0.ascending) }
         rows.limit = options.limit
         rows.offset = options.offset
-        let table = store.survey.tables.first { $0.entities.contains { $0.name == entity.name } }
-        rows.checks = table.map {
-            CellChecks($0, entity: entity, properties: Set(columns.map(\.name)), file: store.file)
-        }
         return rows
     }
 

@@ -5,21 +5,31 @@ import CoreData
 /// One fetch returns the sorted IDs. The objects are fetched by ID and released chunk by chunk, so
 /// that memory holds only the IDs and one chunk.
 struct QueryRows: ResultRows {
-    let context: NSManagedObjectContext
     let entity: NSEntityDescription
     let columns: [QueryColumn]
     var predicate: NSPredicate?
     var sortDescriptors: [NSSortDescriptor] = []
     var limit: Int?
     var offset = 0
-    /// The checks for values that the engine cannot show as they are.
-    var checks: CellChecks?
-    let reader: SQLiteReader
-
     /// The relationships whose objects are needed with each object.
     var prefetched: [String] = []
     /// The number of objects that are in memory at a time.
     var chunkSize = 1000
+    private let context: NSManagedObjectContext
+    /// The checks for values that the engine cannot show as they are.
+    private let checks: CellChecks?
+    private let reader: SQLiteReader
+
+    init(_ opened: OpenedStore, entity: NSEntityDescription, columns: [QueryColumn]) {
+        context = opened.context
+        reader = opened.store.reader
+        self.entity = entity
+        self.columns = columns
+        let table = opened.store.survey.tables.first { $0.entities.contains { $0.name == entity.name } }
+        checks = table.map {
+            CellChecks($0, entity: entity, properties: Set(columns.map(\.name)), file: opened.store.file)
+        }
+    }
 
     func forEach(_ body: ([CellValue]) throws -> Void) throws -> ResultOutcome {
         try forEachObject { _, row in try body(row) }
