@@ -25,4 +25,11 @@ final class OpenedStore {
         context = NSManagedObjectContext(.privateQueue)
         context.persistentStoreCoordinator = store.model.coordinator
     }
+
+    /// Closes the engine's connections, and removes a private copy.
+    func close() {
+        context.performAndWait { context.reset() }
+        for opened in model.coordinator.persistentStores { try? model.coordinator.remove(opened) }
+        store.file.close()
+    }
 }

@@ -100,6 +100,24 @@ struct StoreModel {
         contents = completed
     }
 
+    /// Returns a coordinator for the store's unchanged model, with which the engine can write, and
+    /// the configuration that the store holds.
+    ///
+    /// The model in this value reads transformable attributes as bytes, so its hashes are others.
+    ///
+    /// - Parameter path: a model file that replaces the store's own model.
+    /// - Throws: `ToolError`, or an error of the engine for a model that it cannot use.
+    static func writingCoordinator(
+        for contents: StoreCatalog, modelPath path: String?
+    ) throws -> (coordinator: NSPersistentStoreCoordinator, configuration: String?) {
+        let model =
+            try path.map { try ModelFileChoice.model(at: $0, for: contents) }
+            ?? StoreInspection.model(modelCache: contents.modelCache ?? Data())
+        for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        let configuration = makeConfiguration(of: model, contents)
+        return (try NSPersistentStoreCoordinator(validating: model), configuration)
+    }
+
     /// Creates a configuration of those hierarchies of a model for which a store was made, or whose
     /// tables it has.
     ///
