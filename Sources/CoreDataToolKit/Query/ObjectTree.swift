@@ -5,13 +5,17 @@ import CoreData
 /// An object that contains itself ends there with its identity.
 struct ObjectTree {
     private let model: StoreModel
+    private let counts: ToManyCounts
 
-    init(_ model: StoreModel) { self.model = model }
+    init(_ model: StoreModel, in context: NSManagedObjectContext) {
+        self.model = model
+        counts = ToManyCounts(in: context)
+    }
 
     /// Returns what a relationship of an object leads to: an array, or for a to-one relationship an
     /// object or null.
-    func json(_ expansion: Expansion, of object: NSManagedObject) -> JSONValue {
-        json(
+    func json(_ expansion: Expansion, of object: NSManagedObject) throws -> JSONValue {
+        try json(
             expansion.relationship, of: object, levels: expansion.depth, open: [object.objectID],
             chosen: expansion.chosen)
     }
@@ -19,26 +23,29 @@ struct ObjectTree {
     private func json(
         _ relationship: NSRelationshipDescription, of object: NSManagedObject, levels: Int,
         open: Set<NSManagedObjectID>, chosen: [QueryColumn]? = nil
-    ) -> JSONValue {
-        let members = Expansion.members(of: object, relationship.name).map { member -> JSONValue in
+    ) throws -> JSONValue {
+        let objects = Expansion.members(of: object, relationship.name)
+        // The last level shows counts; those before it show the members.
+        if levels == 1 { try counts.load(objects) }
+        let members = try objects.map { member -> JSONValue in
             // A reference to a row that is not there stays a reference.
             guard !open.contains(member.objectID), Self.exists(member) else { return CellValue(member.objectID).json }
-            return json(of: member, levels: levels, open: open.union([member.objectID]), chosen: chosen)
+            return try json(of: member, levels: levels, open: open.union([member.objectID]), chosen: chosen)
         }
         return relationship.isToMany ? .array(members) : members.first ?? .null
     }
 
     private func json(
         of object: NSManagedObject, levels: Int, open: Set<NSManagedObjectID>, chosen: [QueryColumn]?
-    ) -> JSONValue {
+    ) throws -> JSONValue {
         let columns = chosen ?? QueryColumn.all(of: object.entity, model: model)
         return .object(
-            columns.map { column in
+            try columns.map { column in
                 guard levels > 1, let relationship = object.entity.relationshipsByName[column.name] else {
-                    return JSONValue.Member(column.name, column.value(of: object).json)
+                    return JSONValue.Member(column.name, column.value(of: object, counts: counts).json)
                 }
                 return JSONValue.Member(
-                    column.name, json(relationship, of: object, levels: levels - 1, open: open))
+                    column.name, try json(relationship, of: object, levels: levels - 1, open: open))
             })
     }
 
@@ -59,13 +66,13 @@ struct NestedRows: ResultRows {
     init(_ rows: QueryRows, _ expansions: [Expansion], _ model: StoreModel) {
         self.rows = rows.loading(expansions)
         self.expansions = expansions
-        tree = ObjectTree(model)
+        tree = ObjectTree(model, in: rows.context)
         columns = rows.columns + expansions.map { QueryColumn(name: $0.name, source: .toMany) }
     }
 
     func forEach(_ body: ([CellValue]) throws -> Void) throws -> ResultOutcome {
         try rows.forEachObject { object, row in
-            try body(row + expansions.map { .structure(tree.json($0, of: object)) })
+            try body(row + expansions.map { .structure(try tree.json($0, of: object)) })
         }
     }
 }
@@ -79,6 +86,7 @@ struct MemberRows: ResultRows {
     private let expansions: [Expansion]
     /// The columns of the members of each relationship.
     private let memberColumns: [[QueryColumn]]
+    private let counts: ToManyCounts
     let columns: [QueryColumn]
 
     init(_ rows: QueryRows, _ expansions: [Expansion], _ model: StoreModel) {
@@ -86,6 +94,7 @@ struct MemberRows: ResultRows {
         self.expansions = expansions
         let memberColumns = expansions.map { $0.chosen ?? Self.columns(behind: $0, model) }
         self.memberColumns = memberColumns
+        counts = ToManyCounts(in: rows.context)
         columns =
             rows.columns
             + zip(expansions, memberColumns).flatMap { expansion, columns in
@@ -104,7 +113,7 @@ struct MemberRows: ResultRows {
     func forEach(_ body: ([CellValue]) throws -> Void) throws -> ResultOutcome {
         var count = 0
         var outcome = try rows.forEachObject { object, row in
-            for members in memberRows(of: object) {
+            for members in try memberRows(of: object) {
                 try body(row + members)
                 count += 1
             }
@@ -115,14 +124,14 @@ struct MemberRows: ResultRows {
 
     /// Returns the cells behind those of the object itself: a row for each member of a to-many
     /// relationship, with the objects of to-one relationships in all of them.
-    private func memberRows(of object: NSManagedObject) -> [[CellValue]] {
+    private func memberRows(of object: NSManagedObject) throws -> [[CellValue]] {
         var shared = memberColumns.map { columns in columns.map { _ in CellValue.null } }
         for (index, expansion) in expansions.enumerated() where !expansion.relationship.isToMany {
-            if let member = expansion.members(of: object).first { shared[index] = cells(of: member, index) }
+            for member in try countedMembers(expansion, of: object) { shared[index] = cells(of: member, index) }
         }
         var rows: [[CellValue]] = []
         for (index, expansion) in expansions.enumerated() where expansion.relationship.isToMany {
-            for member in expansion.members(of: object) {
+            for member in try countedMembers(expansion, of: object) {
                 var row = shared
                 row[index] = cells(of: member, index)
                 rows.append(Array(row.joined()))
@@ -131,11 +140,17 @@ struct MemberRows: ResultRows {
         return rows.isEmpty ? [Array(shared.joined())] : rows
     }
 
+    private func countedMembers(_ expansion: Expansion, of object: NSManagedObject) throws -> [NSManagedObject] {
+        let members = expansion.members(of: object)
+        try counts.load(members)
+        return members
+    }
+
     private func cells(of member: NSManagedObject, _ index: Int) -> [CellValue] {
         let isThere = ObjectTree.exists(member)
         return memberColumns[index].map { column in
             if case .object = column.source { return CellValue(member.objectID) }
-            return isThere ? column.value(of: member) : .null
+            return isThere ? column.value(of: member, counts: counts) : .null
         }
     }
 }

@@ -173,14 +173,20 @@ struct QueryColumn {
 
     /// Returns the value of an object in a column.
     ///
-    /// - Parameter oddCells: the object's values that contradict the model.
-    func value(of object: NSManagedObject, _ oddCells: [CellChecks.OddCell]? = nil) -> CellValue {
+    /// - Parameters:
+    ///   - oddCells: the object's values that contradict the model.
+    ///   - counts: the counts of to-many relationships that are known already.
+    func value(
+        of object: NSManagedObject, _ oddCells: [CellChecks.OddCell]? = nil, counts: ToManyCounts? = nil
+    ) -> CellValue {
         switch source {
         case .object: return CellValue(object.objectID)
         case .composite(let composite, let transformables):
             let odd = OddCells.elements(of: self, among: oddCells)
             return CellValue(rawValue(of: object), of: composite, transformables, odd: odd)
-        case .toMany: return value(object.value(forKeyPath: name + ".@count"))
+        case .toMany:
+            if let count = counts?.count(name, of: object) { return .number(String(count)) }
+            return value(object.value(forKeyPath: name + ".@count"))
         case .attribute, .toOne: return value(rawValue(of: object))
         }
     }

@@ -15,7 +15,7 @@ struct QueryRows: ResultRows {
     var prefetched: [String] = []
     /// The number of objects that are in memory at a time.
     var chunkSize = 1000
-    private let context: NSManagedObjectContext
+    let context: NSManagedObjectContext
     /// The checks for values that the engine cannot show as they are.
     private let checks: CellChecks?
     private let reader: SQLiteReader
@@ -38,7 +38,11 @@ struct QueryRows: ResultRows {
     /// Passes each object with its row to `body`, in order.
     func forEachObject(_ body: (NSManagedObject, [CellValue]) throws -> Void) throws -> ResultOutcome {
         var odd = OddCells()
-        let count = try forEachChunk { objects in try forEach(of: objects, &odd, body) }
+        let toManyNames = columns.compactMap { column -> String? in
+            if case .toMany = column.source { return column.name }
+            return nil
+        }
+        let count = try forEachChunk { objects in try forEach(of: objects, toManyNames, &odd, body) }
         return ResultOutcome(count: count, problems: odd.sentences)
     }
 
@@ -54,7 +58,9 @@ struct QueryRows: ResultRows {
             for start in stride(from: 0, to: ids.count, by: chunkSize) {
                 let chunk = Array(ids[start..<min(start + chunkSize, ids.count)])
                 try autoreleased {
-                    let request: NSFetchRequest<NSManagedObject> = self.request(for: chunk)
+                    let request = NSFetchRequest<NSManagedObject>(entityName: entity.name ?? "")
+                    request.predicate = .isAmong(chunk)
+                    request.sortDescriptors = order
                     request.returnsObjectsAsFaults = false
                     request.relationshipKeyPathsForPrefetching = prefetched
                     // Rows that were deleted since the IDs were fetched are omitted.
@@ -90,24 +96,15 @@ struct QueryRows: ResultRows {
     /// The object itself is the last criterion, so that the order is always the same.
     private var order: [NSSortDescriptor] { sortDescriptors + [NSSortDescriptor(key: "self", ascending: true)] }
 
-    /// Returns a request for some objects, in the order of the query.
-    private func request<Result>(for ids: [NSManagedObjectID]) -> NSFetchRequest<Result> {
-        let request = NSFetchRequest<Result>(entityName: entity.name ?? "")
-        request.predicate = NSComparisonPredicate(
-            leftExpression: .expressionForEvaluatedObject(), rightExpression: NSExpression(forConstantValue: ids),
-            modifier: .direct, type: .in, options: [])
-        request.sortDescriptors = order
-        return request
-    }
-
     // MARK: Values
 
     private func forEach(
-        of objects: [NSManagedObject], _ odd: inout OddCells, _ body: (NSManagedObject, [CellValue]) throws -> Void
+        of objects: [NSManagedObject], _ toManyNames: [String], _ odd: inout OddCells,
+        _ body: (NSManagedObject, [CellValue]) throws -> Void
     ) throws {
         let ids = objects.map(\.objectID)
         let names = ids.map(ObjectName.init)
-        let allCounts = try toManyCounts(of: ids)
+        let allCounts = try ToManyCounts.counts(of: ids, toManyNames, of: entity, in: context)
         let found = try checks?.oddCells(of: names.compactMap(\.key), reader: reader) ?? [:]
         for (index, object) in objects.enumerated() {
             let oddCells = found.isEmpty ? nil : names[index].key.flatMap { found[$0] }
@@ -129,43 +126,6 @@ struct QueryRows: ResultRows {
         }
     }
 
-    /// Returns the numbers of objects in the to-many columns, by object; no entry where all are 0.
-    ///
-    /// The store counts them, no object is loaded. The condition keeps rows without any away,
-    /// because most of the cost is the dictionaries of the result.
-    private func toManyCounts(of ids: [NSManagedObjectID]) throws -> [NSManagedObjectID: [Int]] {
-        let names = columns.compactMap { column -> String? in
-            if case .toMany = column.source { return column.name }
-            return nil
-        }
-        if names.isEmpty || ids.isEmpty { return [:] }
-        let counts = names.map { NSExpression(forKeyPath: $0 + ".@count") }
-        let request: NSFetchRequest<NSDictionary> = request(for: ids)
-        request.sortDescriptors = nil
-        request.resultType = .dictionaryResultType
-        request.propertiesToFetch =
-            [
-                NSExpressionDescription(
-                    column: QueryColumn.objectID, .expressionForEvaluatedObject(), .objectIDAttributeType)
-            ]
-            + counts.enumerated().map { NSExpressionDescription(column: "\($0)", $1, .integer64AttributeType) }
-        let isAny = counts.map { count in
-            NSComparisonPredicate(
-                leftExpression: count, rightExpression: NSExpression(forConstantValue: 0), modifier: .direct,
-                type: .greaterThan, options: [])
-        }
-        if let chosen = request.predicate {
-            request.predicate = NSCompoundPredicate(
-                type: .and, subpredicates: [chosen, NSCompoundPredicate(type: .or, subpredicates: isAny)])
-        }
-        var result: [NSManagedObjectID: [Int]] = [:]
-        for row in try context.fetch(request) {
-            guard let id = row[QueryColumn.objectID] as? NSManagedObjectID else { continue }
-            result[id] = names.indices.map { (row["\($0)"] as? NSNumber)?.intValue ?? 0 }
-        }
-        return result
-    }
-
     /// Runs a block in an autorelease pool on platforms that have one.
     private func autoreleased(_ body: () throws -> Void) rethrows {
         #if canImport(Darwin)
@@ -173,15 +133,5 @@ struct QueryRows: ResultRows {
         #else
             try body()
         #endif
-    }
-}
-
-extension NSExpressionDescription {
-    /// Creates a computed column of a result.
-    convenience init(column name: String, _ expression: NSExpression, _ type: NSAttributeType) {
-        self.init()
-        self.name = name
-        self.expression = expression
-        expressionResultType = type
     }
 }

@@ -31,6 +31,8 @@ final class StatementTrace {
     }
 
     private static let connections = Mutex(Connections())
+    /// Held while statements are recorded: one recording at a time.
+    private static let turn = Mutex(())
 
     init() {
         Self.connections.withLock { connections in
@@ -51,12 +53,10 @@ final class StatementTrace {
     /// - Parameter path: a database that was opened since this trace exists, and that nobody else
     ///   uses meanwhile.
     func queries(onDatabaseAt path: String, _ body: () throws -> Void) throws -> [Statement] {
-        Self.connections.withLock { ($0.isRecording, $0.statements) = (true, []) }
-        defer { Self.connections.withLock { ($0.isRecording, $0.statements) = (false, []) } }
-        try body()
+        let all = try Self.turn.withLock { _ in try Self.recorded(body) }
         let wanted = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
         let ran = Self.connections.withLock { connections in
-            connections.statements.filter { ran in
+            all.filter { ran in
                 connections.paths[ran.connection].map {
                     URL(fileURLWithPath: $0).resolvingSymlinksInPath().path == wanted
                 } ?? false
@@ -65,6 +65,13 @@ final class StatementTrace {
         return ran.filter { $0.sql.hasPrefix("SELECT") && !$0.sql.contains("sqlite_master") }.map { ran in
             Statement(sql: ran.sql, plan: OpaquePointer(bitPattern: ran.connection).map { plan(of: ran.sql, $0) } ?? [])
         }
+    }
+
+    private static func recorded(_ body: () throws -> Void) throws -> [(connection: UInt, sql: String)] {
+        connections.withLock { ($0.isRecording, $0.statements) = (true, []) }
+        defer { connections.withLock { ($0.isRecording, $0.statements) = (false, []) } }
+        try body()
+        return connections.withLock { $0.statements }
     }
 
     private func plan(of sql: String, _ connection: OpaquePointer) -> [Step] {
