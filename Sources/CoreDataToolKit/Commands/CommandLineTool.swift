@@ -36,6 +36,7 @@ public struct CommandLineTool {
         Subcommand(EditSetCommand.self),
         Subcommand(EditDeleteCommand.self),
         Subcommand(EditUndoCommand.self),
+        Subcommand(ReportCommand.self),
         Subcommand(DiagramCommand.self),
         Subcommand(ShellCommand.self),
         Subcommand(SchemaCommand.self, named: "model show"),

@@ -102,7 +102,7 @@ struct CommandSyntax: Sendable {
 
     // MARK: Parsing
 
-    /// An option's value follows it or an equals sign. `--` ends the options.
+    /// An option's value follows it or an equals sign. `--` ends the options, `-o` is `--output`.
     func parse(_ arguments: [String]) throws(UsageError) -> Arguments {
         var result = Arguments()
         var rest = arguments[...]
@@ -117,7 +117,7 @@ struct CommandSyntax: Sendable {
             } else if argument == "--help" || argument == "-h" {
                 result.wantsHelp = true
             } else {
-                try take(argument, &rest, into: &result)
+                try take(argument == "-o" ? "--output" : argument, &rest, into: &result)
             }
         }
         if result.wantsHelp { return result }

@@ -47,7 +47,7 @@ struct NamedModel {
 
     /// Reads the model of a store again, because the one that the engine uses has binary attributes
     /// in the place of transformable ones.
-    private static func declared(_ chosen: StoreModel, _ contents: StoreCatalog) throws -> NSManagedObjectModel {
+    static func declared(_ chosen: StoreModel, _ contents: StoreCatalog) throws -> NSManagedObjectModel {
         switch chosen.origin {
         case .cache: try StoreInspection.model(modelCache: contents.modelCache ?? Data())
         case .file(let path): try ModelFileChoice.model(at: path, for: contents)

@@ -30,6 +30,10 @@ struct StoreReport {
     init(path: String, modelPath: String?) throws {
         let store = try ReadableStore(path: path, modelPath: modelPath)
         defer { store.file.close() }
+        try self.init(store)
+    }
+
+    init(_ store: ReadableStore) throws {
         do {
             let contents = store.contents
             self.path = store.file.originalURL.path
@@ -106,14 +110,14 @@ struct StoreReport {
 
     // MARK: Metadata
 
-    private var identifiers: [String] {
+    var identifiers: [String] {
         let list = metadata[NSStoreModelVersionIdentifiersKey] as? [Any] ?? []
         return list.map { "\($0)" }.filter { !$0.isEmpty }.sorted()
     }
 
-    private func text(_ key: String) -> String? { metadata[key].map { "\($0)" } }
+    func text(_ key: String) -> String? { metadata[key].map { "\($0)" } }
 
-    private static let frameworkKey = "NSPersistenceFrameworkVersion"
+    static let frameworkKey = "NSPersistenceFrameworkVersion"
     private static let digestKey = "NSStoreModelVersionHashesDigest"
 
     /// The metadata keys of the application.
@@ -179,7 +183,7 @@ struct StoreReport {
             + right(all, 16)
     }
 
-    private static func bytes(_ count: Int64) -> String {
+    static func bytes(_ count: Int64) -> String {
         let units = ["KB", "MB", "GB", "TB"]
         var value = Double(count)
         var unit = -1

@@ -1,0 +1,142 @@
+import CoreData
+
+/// Writes samples of objects as tables.
+struct ReportTable {
+    private var cells: ReportCells
+
+    init(links: SampleLinks) { cells = ReportCells(links: links) }
+
+    mutating func write(_ sample: EntitySample, isOpen: Bool, to output: OutputWriter) throws {
+        let name = MarkupText.escaped(sample.name)
+        let (shown, total) = (Int64(sample.keys.count), sample.total)
+        let count =
+            (shown < total ? "the first \(ReportNumber.grouped(shown)) of " : "") + ReportNumber.grouped(total)
+            + (total == 1 ? " object" : " objects")
+        try output.write(
+            "<details class=\"entity\" id=\"\(SampleLinks.anchor(sample))\"\(isOpen ? " open=\"\"" : "")>\n"
+                + "<summary><h3>\(name)</h3> <span class=\"count\">\(count)</span></summary>\n"
+                + "<div class=\"scroll\" role=\"region\" aria-label=\"\(name)\" tabindex=\"0\">\n"
+                + "<table class=\"objects\"><caption class=\"unseen\">\(name): \(count)</caption>\n"
+                + "<thead><tr>\(sample.reader.columns.map { head($0, sample.reader.entity) }.joined())</tr></thead>\n"
+                + "<tbody>\n")
+        let problem = try sample.forEach { object in
+            try output.write(
+                "<tr id=\"\(SampleLinks.anchor(sample, object.key))\">"
+                    + cells.markup(of: object, sample.reader.columns).joined() + "</tr>\n")
+        }
+        try output.write("</tbody></table>\n</div>\n")
+        if let problem {
+            try output.write("<p class=\"problem\">Not all can be read: \(MarkupText.escaped(problem)).</p>\n")
+        }
+        try output.write("</details>\n")
+    }
+
+    private func head(_ column: QueryColumn, _ entity: NSEntityDescription) -> String {
+        let destination = entity.relationshipsByName[column.name]?.destinationEntity?.name ?? ""
+        let type =
+            switch column.source {
+            case .object: ""
+            case .attribute(_, isTransformable: true): NSAttributeType.transformableAttributeType.displayName
+            case .attribute(let type, isTransformable: false): type.displayName
+            case .composite: "Composite"
+            case .toOne: destination
+            case .toMany: "[\(destination)]"
+            }
+        return "<th scope=\"col\"\(column.isNumberColumn ? " class=\"number\"" : "")>\(MarkupText.escaped(column.name))"
+            + "<span class=\"type\">\(MarkupText.escaped(type))</span></th>"
+    }
+}
+
+extension QueryColumn {
+    /// Whether the values are numbers; the members of a to-many relationship are none here.
+    fileprivate var isNumberColumn: Bool {
+        if case .toMany = source { return false }
+        return isNumeric
+    }
+}
+
+/// The values of objects in the cells of a table.
+struct ReportCells {
+    private let links: SampleLinks
+    /// The bytes of pictures that may still be put into the page.
+    private var room = 6_000_000
+
+    private static let largestPicture = 200_000
+    private static let longText = 160
+    private static let mostText = 4000
+    private static let mostMembers = 5
+
+    init(links: SampleLinks) { self.links = links }
+
+    mutating func markup(of object: ObjectReader.Object, _ columns: [QueryColumn]) -> [String] {
+        let identity = object.values.first?.plainText ?? ""
+        return zip(columns, object.values).map { column, value in
+            if case .object = column.source {
+                return "<th scope=\"row\">\(MarkupText.escaped(value.plainText))</th>"
+            }
+            let alternative = "\(column.name) of \(identity)"
+            return "<td\(column.isNumberColumn ? " class=\"number\"" : "")>\(markup(value, column, alternative))</td>"
+        }
+    }
+
+    /// - Parameter alternative: the text for people who do not see a picture.
+    private mutating func markup(_ value: CellValue, _ column: QueryColumn, _ alternative: String) -> String {
+        switch (column.source, value) {
+        case (_, .null): "<span class=\"none\">–</span>"
+        case (.toOne, .text(let identity)): link(identity)
+        case (.toMany, .structure(.array(let members))): list(members)
+        case (_, .date): "<span class=\"date\">\(MarkupText.escaped(value.tableText))</span>"
+        case (_, .data(let data)): picture(data, alternative)
+        case (_, .structure): "<code>\(text(value.plainText))</code>"
+        default: text(value.plainText)
+        }
+    }
+
+    // MARK: Relationships
+
+    private func link(_ identity: String) -> String {
+        let text = MarkupText.escaped(identity)
+        return links.anchor(of: identity).map { "<a href=\"#\($0)\">\(text)</a>" } ?? text
+    }
+
+    private func list(_ members: [JSONValue]) -> String {
+        if members.isEmpty { return "<span class=\"none\">none</span>" }
+        let shown = members.prefix(Self.mostMembers).map { member in
+            if case .string(let identity) = member { link(identity) } else { "" }
+        }
+        let rest = members.count - shown.count
+        return "<span class=\"members\">\(ReportNumber.grouped(Int64(members.count)))</span> "
+            + shown.joined(separator: ", ") + (rest > 0 ? " and \(ReportNumber.grouped(Int64(rest))) more" : "")
+    }
+
+    // MARK: Texts and bytes
+
+    private func text(_ text: String) -> String {
+        // A prefix is cheap; the length of a long text is not.
+        let most = text.prefix(Self.mostText)
+        let start = most.prefix(Self.longText)
+        if start.endIndex == text.endIndex { return lines(text) }
+        let isCut = most.endIndex < text.endIndex
+        return "<details class=\"text\"><summary>\(lines(start))…</summary>\(lines(most))\(isCut ? "… (cut)" : "")"
+            + "</details>"
+    }
+
+    /// Returns a text with its line breaks, which the style sheet shows.
+    private func lines(_ text: some StringProtocol) -> String {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .map { MarkupText.escaped(String($0)) }.joined(separator: "\n")
+    }
+
+    private static let pictures = ["png": "png", "jpg": "jpeg", "gif": "gif", "webp": "webp"]
+
+    private mutating func picture(_ data: Data, _ alternative: String) -> String {
+        let kind = FileExtension.of(data)
+        let size = "\(kind == "bin" ? "" : kind.uppercased() + ", ")\(ReportNumber.bytes(Int64(data.count)))"
+        guard let type = Self.pictures[kind], data.count <= Self.largestPicture, data.count <= room else {
+            return "<span class=\"bytes\">\(size)</span>"
+        }
+        room -= data.count
+        return "<img src=\"data:image/\(type);base64,\(data.base64EncodedString())\" "
+            + "alt=\"\(MarkupText.escaped(alternative))\" title=\"\(size)\" loading=\"lazy\"/>"
+    }
+}
