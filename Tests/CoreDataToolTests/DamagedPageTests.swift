@@ -72,6 +72,15 @@ import Testing
         #expect(run.output.contains("The table \(table) is damaged"), "\(run.output)")
         #expect(run.lines.contains { $0.lowercased().hasPrefix("good ") && $0.hasSuffix("500") }, "\(run.output)")
     }
+
+    @Test(arguments: [false, true])
+    func aReportShowsTheRowsBeforeADamagedPage(_ isRoot: Bool) throws {
+        try damage("ZBAD", isRoot: isRoot)
+        let report = try WrittenReport(path, "--limit", "1000")
+        #expect(try report.nodes("//details[summary/h3 = 'Good']//tbody/tr").count == 500)
+        #expect(try report.texts("//section[@id='findings']//li").contains { $0.contains("ZBAD is damaged") })
+        try report.expectSelfContained()
+    }
 }
 
 /// `coredata info` of stores whose files of large values are gone.

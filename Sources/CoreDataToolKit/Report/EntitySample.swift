@@ -10,15 +10,23 @@ struct EntitySample {
     /// The keys of the objects of the sample.
     let keys: Set<Int64>
     let reader: ObjectReader
+    /// The reason why not all keys are known; nil if they are.
+    private let problem: String?
 
     init(_ place: EntityPlace, number: Int, limit: Int, in store: ReadableStore) throws {
         name = place.name
         self.number = number
         total = place.count
         reader = try ObjectReader(place.entity, in: store)
-        // Keys behind damaged pages are not known.
-        let rows = try? store.reader.readableRows("SELECT t.Z_PK FROM \(place.rows) ORDER BY t.Z_PK LIMIT \(limit)")
-        keys = Set((rows?.rows ?? []).compactMap(\.[0].integer))
+        do {
+            let (rows, failure) = try store.reader.readableRows(
+                "SELECT t.Z_PK FROM \(place.rows) ORDER BY t.Z_PK LIMIT \(limit)")
+            keys = Set(rows.compactMap(\.[0].integer))
+            problem = failure?.message
+        } catch let failure as SQLiteReader.Failure where !failure.isLocked {
+            keys = []
+            problem = failure.message
+        }
     }
 
     /// Passes each object of the sample to a function.
@@ -32,7 +40,7 @@ struct EntitySample {
                 try body(object)
                 count += 1
             }
-            return keys.isEmpty && total > 0 ? "no row can be read" : nil
+            return problem
         } catch let failure as SQLiteReader.Failure where !failure.isLocked {
             return failure.message
         }

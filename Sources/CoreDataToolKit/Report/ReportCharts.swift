@@ -26,7 +26,8 @@ enum ReportCharts {
         let rows = bars.map { bar in
             let name = MarkupText.escaped(bar.name)
             let link = anchors[bar.name].map { "<a href=\"#\($0)\">\(name)</a>" } ?? name
-            return "<tr><th scope=\"row\" style=\"padding-left:\(min(bar.depth, 20)).2em\">\(link)</th>"
+            let indent = bar.depth == 0 ? "" : " style=\"padding-left:\(min(bar.depth, 20))em\""
+            return "<tr><th scope=\"row\"\(indent)>\(link)</th>"
                 + "<td class=\"number\">\(MarkupText.escaped(bar.text))</td><td class=\"track\">"
                 + "<span class=\"bar\" style=\"width:\(percent(bar.value, of: most))%\"></span></td></tr>"
         }
@@ -57,7 +58,7 @@ enum ReportCharts {
         let label = "\(span), most in \(most.name): \(ReportNumber.grouped(most.count))"
         return """
             <figure>
-            <figcaption><h3>\(name)</h3> by \(spread.unit.name)\(outside(spread))</figcaption>
+            <figcaption><h3>\(name)</h3> by \(spread.unit.name) (UTC)\(outside(spread))</figcaption>
             \(histogram(spread, most: most.count, label: "\(name) by \(spread.unit.name): \(label)"))
             <p class="axis"><span>\(first)</span><span>\(first == last ? "" : last)</span></p>
             <details class="numbers"><summary>Most in \(most.name): \(ReportNumber.grouped(most.count))</summary>

@@ -42,6 +42,7 @@ enum ReportStyle {
         .figures dd { font-size: 1.5rem; font-weight: 600; line-height: 1.3; }
         .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 0.75rem 1.5rem;
           margin-top: 1.25rem; }
+        .facts > :first-child { grid-column: 1 / -1; }
         nav { margin: 1rem 0; }
         nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 0; padding: 0; list-style: none; }
         nav a { display: inline-block; padding: 0.25rem 0; }
@@ -88,12 +89,15 @@ enum ReportStyle {
         .entity > summary { padding: 0.4rem 0; }
         .count { color: var(--quiet); font-size: 0.9rem; }
         .entity > .scroll { max-height: 75vh; }
-        .objects { min-width: 100%; }
+        .objects { width: max-content; min-width: 100%; }
+        .objects .list { min-width: 14rem; }
         .objects thead th { position: sticky; top: 0; z-index: 2; background: var(--head); white-space: nowrap; }
-        .objects thead th:first-child { left: 0; z-index: 3; }
         .objects tbody tr { border-top: 1px solid var(--rule); scroll-margin: 4.5rem; }
-        .objects tbody th { position: sticky; left: 0; z-index: 1; background: var(--card); font-weight: 400;
-          white-space: nowrap; }
+        .objects tbody th { font-weight: 400; white-space: nowrap; }
+        @media (min-width: 40rem) {
+          .objects tbody th { position: sticky; left: 0; z-index: 1; background: var(--card); }
+          .objects thead th:first-child { left: 0; z-index: 3; }
+        }
         .objects td { max-width: 26rem; overflow-wrap: break-word; white-space: pre-line; }
         .objects tr:target > * { background: var(--target); }
         .type { display: block; font-weight: 400; font-size: 0.8rem; }
@@ -112,7 +116,6 @@ enum ReportStyle {
           section { padding: 0.9rem 0.75rem; }
           .track { width: 40%; }
           .figures { grid-template-columns: 1fr 1fr; }
-          .objects tbody th { max-width: 9rem; overflow-wrap: anywhere; white-space: normal; }
         }
 
         """

@@ -42,16 +42,16 @@ struct ReportTable {
             case .toOne: destination
             case .toMany: "[\(destination)]"
             }
-        return "<th scope=\"col\"\(column.isNumberColumn ? " class=\"number\"" : "")>\(MarkupText.escaped(column.name))"
+        return "<th scope=\"col\"\(column.cellClass)>\(MarkupText.escaped(column.name))"
             + "<span class=\"type\">\(MarkupText.escaped(type))</span></th>"
     }
 }
 
 extension QueryColumn {
-    /// Whether the values are numbers; the members of a to-many relationship are none here.
-    fileprivate var isNumberColumn: Bool {
-        if case .toMany = source { return false }
-        return isNumeric
+    /// The attribute `class` of the cells.
+    fileprivate var cellClass: String {
+        if case .toMany = source { return " class=\"list\"" }
+        return isNumeric ? " class=\"number\"" : ""
     }
 }
 
@@ -75,7 +75,7 @@ struct ReportCells {
                 return "<th scope=\"row\">\(MarkupText.escaped(value.plainText))</th>"
             }
             let alternative = "\(column.name) of \(identity)"
-            return "<td\(column.isNumberColumn ? " class=\"number\"" : "")>\(markup(value, column, alternative))</td>"
+            return "<td\(column.cellClass)>\(markup(value, column, alternative))</td>"
         }
     }
 
@@ -87,6 +87,7 @@ struct ReportCells {
         case (.toMany, .structure(.array(let members))): list(members)
         case (_, .date): "<span class=\"date\">\(MarkupText.escaped(value.tableText))</span>"
         case (_, .data(let data)): picture(data, alternative)
+        case (.attribute(_, isTransformable: true), .structure(let archived)): transformed(archived)
         case (_, .structure): "<code>\(text(value.plainText))</code>"
         default: text(value.plainText)
         }
@@ -127,6 +128,17 @@ struct ReportCells {
             .map { MarkupText.escaped(String($0)) }.joined(separator: "\n")
     }
 
+    /// Returns the value of a transformable attribute, or the size of its archive if it cannot be
+    /// decoded.
+    private func transformed(_ archived: JSONValue) -> String {
+        guard case .object(let members) = archived, let value = members.first(where: { $0.key == "value" })?.value
+        else { return "<code>\(text(archived.compact))</code>" }
+        if value != .null { return "<code>\(text(value.compact))</code>" }
+        guard case .string(let archive)? = members.first(where: { $0.key == "archive" })?.value else { return "" }
+        // Four characters of base64 are three bytes.
+        return "<span class=\"bytes\">archive, \(ReportNumber.bytes(Int64(archive.utf8.count / 4 * 3)))</span>"
+    }
+
     private static let pictures = ["png": "png", "jpg": "jpeg", "gif": "gif", "webp": "webp"]
 
     private mutating func picture(_ data: Data, _ alternative: String) -> String {
@@ -137,6 +149,6 @@ struct ReportCells {
         }
         room -= data.count
         return "<img src=\"data:image/\(type);base64,\(data.base64EncodedString())\" "
-            + "alt=\"\(MarkupText.escaped(alternative))\" title=\"\(size)\" loading=\"lazy\"/>"
+            + "alt=\"\(MarkupText.escaped(alternative))\" title=\"\(size)\"/>"
     }
 }
