@@ -1,7 +1,7 @@
 import CoreData
 
 /// The number of an entity's objects in each span of time, by the date attribute that has the most
-/// values.
+/// values; of several, the one whose dates are the farthest apart.
 struct DateSpread {
     struct Bin {
         let name: String
@@ -48,15 +48,16 @@ struct DateSpread {
 
     /// Counts the dates of an entity's objects. Reads all its rows.
     ///
-    /// - Returns: nil without dates, and if they cannot be read.
+    /// - Returns: nil for less than two dates, and if they cannot be read.
     init?(_ place: EntityPlace, in store: ReadableStore) {
         let places = ObjectPlaces(place.entity, place.table, place.number, store, .byKey)
         let columns = place.entity.attributesByName.filter { $0.value.attributeType == .dateAttributeType }.keys
             .sorted()
             .compactMap { name in places.cell(name).map { (name, "t." + SQLiteReader.identifier($0.column)) } }
             .prefix(Self.mostAttributes)
-        guard let range = try? Self.ranges(of: Array(columns), place, store.reader).max(by: { $0.count < $1.count }),
-            range.count > 0, let bins = try? range.bins(place, store.reader)
+        let ranges = try? Self.ranges(of: Array(columns), place, store.reader)
+        guard let range = ranges?.max(by: { ($0.count, $0.length) < ($1.count, $1.length) }), range.count > 1,
+            let bins = try? range.bins(place, store.reader)
         else { return nil }
         entity = place.name
         attribute = range.attribute
@@ -76,6 +77,8 @@ struct DateSpread {
         let all: Int64
         let first: Double
         let last: Double
+
+        var length: Double { last - first }
     }
 
     private static func isDate(_ column: String) -> String { "typeof(\(column)) IN ('integer', 'real')" }
@@ -109,7 +112,7 @@ extension DateSpread.Range {
     private static let day = 86_400.0
 
     var unit: DateSpread.Unit {
-        switch (last - first) / Self.day {
+        switch length / Self.day {
         case ..<3: .hour
         case ..<62: .day
         case ..<1850: .month

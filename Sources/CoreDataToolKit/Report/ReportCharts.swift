@@ -8,14 +8,15 @@ enum ReportCharts {
             "counts", "Objects",
             bars.isEmpty
                 ? "<p>The store has no entities.</p>"
-                : table("The number of objects of each entity", ["Entity", "Objects"], bars, anchors))
+                : table(
+                    "Number of objects of each entity, without its subentities", ["Entity", "Objects"], bars, anchors))
     }
 
     static func sizes(_ bars: [ReportContents.Bar]) -> String {
         guard !bars.isEmpty else { return "" }
         return ReportPage.section(
             "sizes", "Sizes",
-            table("The room of each table and its indexes in the file", ["Table", "Size"], bars, [:]))
+            table("Size of each table with its indexes", ["Table", "Size"], bars, [:]))
     }
 
     /// - Parameter anchors: the elements that names lead to.

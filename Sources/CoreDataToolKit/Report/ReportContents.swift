@@ -27,7 +27,7 @@ struct ReportContents {
     let diagram: EntityDiagram
     /// The number of objects of each entity, subentities behind their superentities.
     let counts: [Bar]
-    /// The room of each table with its indexes in the file, the largest first; empty if unknown.
+    /// The size of each table with its indexes, the largest first; empty if unknown.
     let sizes: [Bar]
     let spreads: [DateSpread]
     /// Samples of the entities that have objects.
@@ -63,7 +63,6 @@ struct ReportContents {
 
     private static func facts(_ report: StoreReport) -> [Fact] {
         let facts: [(name: String, value: String?)] = [
-            ("File", report.path),
             ("UUID", report.text(NSStoreUUIDKey)),
             ("Size", StoreReport.bytes(report.size)),
             ("WAL", report.walSize.map { $0 == 0 ? "empty" : StoreReport.bytes($0) } ?? "none"),
@@ -84,50 +83,5 @@ struct ReportContents {
             guard let table = row[0].text, let size = row[1].integer else { return nil }
             return Bar(name: table, value: size, text: ReportNumber.bytes(size))
         }
-    }
-}
-
-/// An entity of a store, with the table and the number that its rows have.
-struct EntityPlace {
-    let entity: NSEntityDescription
-    let name: String
-    let table: StoreInspection.EntityTable
-    let number: Int
-    /// The number of objects.
-    let count: Int64
-
-    /// Returns nil for an entity without a table.
-    init?(_ entity: NSEntityDescription, in store: ReadableStore) {
-        let name = entity.name ?? ""
-        guard let table = store.survey.tables.first(where: { $0.entities.contains { $0.name == name } }),
-            let number = table.entities.first(where: { $0.name == name })?.number
-        else { return nil }
-        self.entity = entity
-        self.name = name
-        self.table = table
-        self.number = number
-        count = store.survey.counts[number] ?? 0
-    }
-
-    /// The rows of the entity in SQL, behind `FROM`.
-    var rows: String { "\(SQLiteReader.identifier(table.name)) t WHERE t.Z_ENT = \(number)" }
-}
-
-/// Numbers for people.
-enum ReportNumber {
-    /// Returns `1,234,567`.
-    static func grouped(_ number: Int64) -> String {
-        var digits = String(number.magnitude)
-        var groups: [Substring] = []
-        while digits.count > 3 {
-            groups.insert(digits.suffix(3), at: 0)
-            digits.removeLast(3)
-        }
-        return (number < 0 ? "-" : "") + ([digits[...]] + groups).joined(separator: ",")
-    }
-
-    /// Returns `1.2 MB`.
-    static func bytes(_ count: Int64) -> String {
-        count < 1000 ? "\(count) bytes" : String(StoreReport.bytes(count).prefix { $0 != "(" }.dropLast())
     }
 }

@@ -84,7 +84,7 @@ struct ReportPage {
         return Self.section(
             "findings", "Findings",
             items.isEmpty
-                ? "<p class=\"good\">Nothing is wrong as far as the store was looked at.</p>"
+                ? "<p class=\"good\">No problems were found.</p>"
                 : "<ul class=\"findings\">\n\(items.joined(separator: "\n"))\n</ul>")
     }
 

@@ -42,7 +42,6 @@ enum ReportStyle {
         .figures dd { font-size: 1.5rem; font-weight: 600; line-height: 1.3; }
         .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr)); gap: 0.75rem 1.5rem;
           margin-top: 1.25rem; }
-        .facts > :first-child { grid-column: 1 / -1; }
         nav { margin: 1rem 0; }
         nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 0; padding: 0; list-style: none; }
         nav a { display: inline-block; padding: 0.25rem 0; }
@@ -68,7 +67,8 @@ enum ReportStyle {
         .chart thead th:nth-child(2) { text-align: right; }
         .track { width: 60%; vertical-align: middle; }
         .bar { display: block; height: 0.8rem; min-width: 0; border-radius: 0 3px 3px 0; background: var(--bar); }
-        .spreads { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); gap: 1.5rem; }
+        .spreads { display: grid; gap: 1.5rem;
+          grid-template-columns: repeat(auto-fill, minmax(min(100%, 24rem), 1fr)); }
         figure { margin: 0; min-width: 0; }
         figcaption { color: var(--quiet); overflow-wrap: anywhere; }
         figcaption h3 { color: var(--ink); }
@@ -99,12 +99,14 @@ enum ReportStyle {
           .objects thead th:first-child { left: 0; z-index: 3; }
         }
         .objects td { max-width: 26rem; overflow-wrap: break-word; white-space: pre-line; }
-        .objects tr:target > * { background: var(--target); }
+        .objects tr:focus { outline: none; }
+        .objects tr:target > *, .objects tr:focus > * { background: var(--target); }
         .type { display: block; font-weight: 400; font-size: 0.8rem; }
         .date, .bytes { white-space: nowrap; }
         .none, .bytes { color: var(--quiet); }
         .members { display: inline-block; padding: 0 0.45em; background: var(--bar-ground); border-radius: 1em;
           font-variant-numeric: tabular-nums; }
+        .text[open] { max-height: 24rem; overflow: auto; }
         .text[open] > summary { color: var(--quiet); }
         code { font: 0.85rem/1.4 ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
         img { display: block; max-width: 9rem; max-height: 7rem; border: 1px solid var(--rule); border-radius: 4px; }

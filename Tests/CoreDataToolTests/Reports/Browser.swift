@@ -5,12 +5,15 @@ import Testing
 /// A Chromium without a window, driven by the DevTools protocol through pipes:
 /// <https://chromedevtools.github.io/devtools-protocol/>.
 final class Browser {
-    /// The path of the program; nil where none is installed.
+    /// The path of the program; nil where none is installed that starts.
     static let program: String? = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let names = ["chromium", "chromium-browser", "google-chrome"]
         let paths = names.flatMap { name in folders.map { "\($0)/\(name)" } }
-        return paths.first { FileManager.default.isExecutableFile(atPath: $0) }
+        return paths.first { path in
+            FileManager.default.isExecutableFile(atPath: path)
+                && (try? ProgramRun(URL(fileURLWithPath: path), ["--version"]))?.status == 0
+        }
     }()
 
     private let process = Process()

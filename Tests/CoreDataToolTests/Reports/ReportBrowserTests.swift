@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The page of `coredata report` in a browser.
-@Suite(.enabled(if: Browser.program != nil, "Chromium is not installed."))
+@Suite(.serialized, .enabled(if: Browser.program != nil, "Chromium is not installed."))
 struct ReportBrowserTests {
     private let workplace: Workplace
     private let browser: Browser

@@ -146,6 +146,16 @@ import Testing
         #expect(spread.bins.map(\.count).filter { $0 > 0 } == [1, 6])
     }
 
+    @Test func ofSeveralAttributesTheLongestSpanCounts() throws {
+        try SQLiteFile(URL(fileURLWithPath: store)).run("UPDATE ZPHOTO SET ZEDITED = ZTAKEN + 10000000 * Z_PK")
+        #expect(try WrittenReport(store).texts("//figcaption") == ["Photo.edited by month (UTC)"])
+    }
+
+    @Test func aSingleDateIsNoSpread() throws {
+        try SQLiteFile(URL(fileURLWithPath: store)).run("UPDATE ZPHOTO SET ZTAKEN = NULL WHERE Z_PK > 1")
+        #expect(try WrittenReport(store).nodes("//section[@id='dates']").isEmpty)
+    }
+
     @Test func datesThatMeanNoneAreCountedApart() throws {
         try SQLiteFile(URL(fileURLWithPath: store)).run(
             "UPDATE ZPHOTO SET ZTAKEN = -63114076800 WHERE Z_PK = 1; UPDATE ZPHOTO SET ZTAKEN = 1e300 WHERE Z_PK = 2")
