@@ -140,8 +140,10 @@ extension StoreInspection {
         case .string, .uri: return .text
         case .uuid: return .uuid
         case .toOne:
-            let destination = (column.property as? NSRelationshipDescription)?.destinationEntity?.name
-            let entity = destination.flatMap { mapping.layouts.layoutByName[$0] }.flatMap { mapping.entity($0) }
+            let relationship = column.property as? NSRelationshipDescription
+            // A hidden key leads to the owner of the relationship.
+            let target = column.isHiddenKey ? relationship?.owningEntity : relationship?.destinationEntity
+            let entity = target?.name.flatMap { mapping.layouts.layoutByName[$0] }.flatMap { mapping.entity($0) }
             return .key(table: entity?.table.name)
         case .data, .json, .transformable, .composite, .toMany, .orderedToMany, .fetched, .undefined:
             return .bytes(isExternal: column.allowsExternalStorage)

@@ -41,7 +41,7 @@ struct CellChecks {
         let value: SQLiteReader.Value
     }
 
-    private struct Check {
+    struct Check {
         let cell: StoreInspection.Cell
         let fault: Fault
         /// An SQL condition that is true for a value with the fault; for missing files, true for
@@ -50,7 +50,7 @@ struct CellChecks {
     }
 
     private let table: String
-    private let checks: [Check]
+    let checks: [Check]
     private let folder: URL
 
     private static let group = 100
@@ -110,9 +110,7 @@ struct CellChecks {
         case .bytes(let isExternal):
             let bytes = kind("bytes", "\(type) <> 'blob'")
             if !isExternal { return [bytes] }
-            // Only the beginning of short values is read: a file's name is 36 characters long.
-            let file = "\(type) = 'blob' AND length(\(column)) BETWEEN 2 AND 300 AND substr(\(column), 1, 1) = x'02'"
-            return [bytes, Check(cell: cell, fault: .missingFile, condition: file)]
+            return [bytes, Check(cell: cell, fault: .missingFile, condition: isFile(column))]
         case .key(let table):
             let key = kind("a key", "\(type) <> 'integer'")
             guard let table else { return [key] }
@@ -121,8 +119,14 @@ struct CellChecks {
         }
     }
 
+    /// Returns an SQL condition for values that name an external file.
+    static func isFile(_ column: String) -> String {
+        // Only the beginning of short values is read: a file's name is 36 characters long.
+        "typeof(\(column)) = 'blob' AND length(\(column)) BETWEEN 2 AND 300 AND substr(\(column), 1, 1) = x'02'"
+    }
+
     /// Returns the name of the external file that a value refers to.
-    private static func fileName(_ value: SQLiteReader.Value) -> String? {
+    static func fileName(_ value: SQLiteReader.Value) -> String? {
         value.blob.map { String(decoding: $0.dropFirst().prefix { $0 != 0 }, as: UTF8.self) }
     }
 
@@ -135,35 +139,41 @@ struct CellChecks {
 
     // MARK: Looking
 
-    /// Returns the faults in the whole table. Reads all its rows.
-    func findings(reader: SQLiteReader) throws -> [Finding] {
+    /// Returns the faults in rows of the table. Reads all of these rows.
+    func findings(reader: SQLiteReader, in sample: RowSample = .all) throws -> [Finding] {
         var findings: [Finding] = []
         for start in stride(from: 0, to: checks.count, by: Self.group) {
-            let group = checks[start..<min(start + Self.group, checks.count)]
-            let counts = group.map { "count(CASE WHEN \($0.condition) THEN 1 END)" }.joined(separator: ", ")
-            let row = try reader.rows("SELECT \(counts) FROM \(table) t").first ?? []
-            for (check, value) in zip(group, row) where value.integer ?? 0 > 0 {
-                if let finding = try finding(check, count: value.integer ?? 0, reader) { findings.append(finding) }
+            let group = Array(checks[start..<min(start + Self.group, checks.count)])
+            let list = group.map { "count(CASE WHEN \($0.condition) THEN 1 END)" }.joined(separator: ", ")
+            var counts = Array(repeating: Int64(0), count: group.count)
+            for condition in sample.conditions {
+                let row = try reader.rows("SELECT \(list) FROM \(table) t WHERE \(condition)").first ?? []
+                for (index, value) in row.enumerated() { counts[index] += value.integer ?? 0 }
+            }
+            for (check, count) in zip(group, counts) where count > 0 {
+                if let finding = try finding(check, count: count, reader, sample) { findings.append(finding) }
             }
         }
         return findings
     }
 
-    private func finding(_ check: Check, count: Int64, _ reader: SQLiteReader) throws -> Finding? {
+    private func finding(_ check: Check, count: Int64, _ reader: SQLiteReader, _ sample: RowSample) throws -> Finding? {
         let column = "t." + SQLiteReader.identifier(check.cell.column)
         var keys: [Int64] = []
         if check.fault == .missingFile {
-            let rows = try reader.rows("SELECT t.Z_PK, \(column) FROM \(table) t WHERE \(check.condition)")
-            let missing = rows.filter { isMissing($0[1]) }
+            let missing = try sample.conditions.flatMap {
+                try reader.rows("SELECT t.Z_PK, \(column) FROM \(table) t WHERE \($0) AND \(check.condition)")
+            }.filter { isMissing($0[1]) }
             keys = missing.compactMap(\.[0].integer)
             if keys.isEmpty { return nil }
             return Finding(
                 cell: check.cell, fault: check.fault, count: Int64(keys.count), keys: keys,
                 files: missing.compactMap { Self.fileName($0[1]) })
         }
-        keys = try reader.rows("SELECT t.Z_PK FROM \(table) t WHERE \(check.condition) ORDER BY 1 LIMIT 3").compactMap(
-            \.[0].integer)
-        return Finding(cell: check.cell, fault: check.fault, count: count, keys: keys)
+        keys = try sample.conditions.flatMap {
+            try reader.rows("SELECT t.Z_PK FROM \(table) t WHERE \($0) AND \(check.condition) ORDER BY 1 LIMIT 3")
+        }.compactMap(\.[0].integer)
+        return Finding(cell: check.cell, fault: check.fault, count: count, keys: Array(keys.prefix(3)))
     }
 
     /// Returns the faulty values of some rows, by key.

@@ -90,11 +90,16 @@ struct InferredModel {
         }
     }
 
-    /// Whether a column of bytes has values, and all of them 16 bytes long.
+    /// A query of the first rows of a table, which show what a column holds.
+    private func firstRows(_ table: String) -> String {
+        "(SELECT * FROM \(SQLiteReader.identifier(table)) LIMIT \(2 * RowSample.size))"
+    }
+
+    /// Whether a column of bytes has values in the first rows, and all of them 16 bytes long.
     private func holdsOnlyUUIDs(_ column: StoreCatalog.Column, in table: String) throws -> Bool {
         let name = SQLiteReader.identifier(column.name)
         let row = try reader.rows(
-            "SELECT count(*), min(length(\(name))), max(length(\(name))) FROM \(SQLiteReader.identifier(table)) "
+            "SELECT count(*), min(length(\(name))), max(length(\(name))) FROM \(firstRows(table)) "
                 + "WHERE \(name) IS NOT NULL"
         ).first
         return row?[1].integer == 16 && row?[2].integer == 16
@@ -143,14 +148,14 @@ struct InferredModel {
         }
     }
 
-    /// Whether a column has values, and all of them are keys of other rows of the table. Reads the
-    /// whole table.
+    /// Whether a column has values in the first rows, and all of them are keys of other rows of the
+    /// table.
     private func leadsToOtherRows(_ column: StoreCatalog.Column, in table: String) throws -> Bool {
         let (name, rows) = (SQLiteReader.identifier(column.name), SQLiteReader.identifier(table))
         let row = try reader.rows(
             "SELECT count(*), count(CASE WHEN t.Z_PK <> t.\(name) AND EXISTS (SELECT 1 FROM \(rows) d WHERE d.Z_PK = "
                 + "t.\(name)) THEN 1 END) "
-                + "FROM \(rows) t WHERE t.\(name) IS NOT NULL"
+                + "FROM \(firstRows(table)) t WHERE t.\(name) IS NOT NULL"
         ).first
         guard let count = row?[0].integer else { return false }
         return count > 0 && row?[1].integer == count

@@ -24,7 +24,8 @@ final class ReadableStore {
             let model = try StoreModel(&contents, reader: reader, modelPath: modelPath)
             self.model = model
             let chosen = entity.flatMap { try? model.entity(named: $0, in: file) }?.name
-            survey = try StoreSurvey(contents, model, reader: reader, entity: chosen)
+            survey = try StoreSurvey(
+                contents, model, reader: reader, rows: chosen.map { .of($0) } ?? .all)
             self.contents = contents
             if survey.mends.isEmpty {
                 self.reader = reader

@@ -40,6 +40,9 @@ final class SQLiteReader {
         /// Whether pages of the file are damaged; other pages may still be readable.
         var isOfPages: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
+        /// Whether the file could not be read at some place: it is shorter than its pages.
+        var isOfReading: Bool { code == SQLITE_IOERR || code & 0xff == SQLITE_IOERR }
+
         /// The failure of a query that is stopped because its rows do not end.
         static let endless = Failure(code: SQLITE_INTERRUPT, message: "its rows do not end")
 
@@ -74,7 +77,7 @@ final class SQLiteReader {
         try prepare()
     }
 
-    private static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
+    static func open(_ name: String, _ flags: Int32) throws -> OpaquePointer {
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(name, &opened, flags | SQLITE_OPEN_NOMUTEX, nil)
         guard code == SQLITE_OK, let opened else {
@@ -182,8 +185,15 @@ final class SQLiteReader {
             }, rounds)
     }
 
-    private var lastFailure: Failure {
+    private var lastFailure: Failure { Self.lastFailure(of: handle) }
+
+    static func lastFailure(of handle: OpaquePointer) -> Failure {
         Failure(code: sqlite3_errcode(handle), message: String(cString: sqlite3_errmsg(handle)))
+    }
+
+    /// Returns the values of the row at which a statement stands.
+    static func row(of statement: OpaquePointer?) -> [Value] {
+        (0..<sqlite3_column_count(statement)).map { value(statement, $0) }
     }
 
     private static func value(_ statement: OpaquePointer?, _ column: Int32) -> Value {

@@ -49,9 +49,11 @@ final class StoreFile {
     deinit { close() }
 
     /// The folder of large values in external files.
-    var externalDataFolder: URL {
-        originalURL.deletingLastPathComponent()
-            .appendingPathComponent(".\(originalURL.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
+    var externalDataFolder: URL { Self.externalDataFolder(of: originalURL) }
+
+    static func externalDataFolder(of store: URL) -> URL {
+        store.deletingLastPathComponent()
+            .appendingPathComponent(".\(store.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
     }
 
     func close() {

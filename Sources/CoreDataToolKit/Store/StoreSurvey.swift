@@ -15,20 +15,38 @@ struct StoreSurvey {
     private(set) var missingTables: [String: String] = [:]
     let tables: [StoreInspection.EntityTable]
     private(set) var damagedTables: Set<String> = []
-    /// The names of these tables and of the join tables of many-to-many relationships.
-    let tableNames: Set<String>
     let links: [StoreInspection.ToManyLink]
+    /// The join tables of many-to-many relationships.
+    let joins: [StoreInspection.JoinTable]
+    /// The tables of which only the first and the last rows were examined.
+    private(set) var sampledTables: Set<String> = []
 
     private let contents: StoreCatalog
     private let reader: SQLiteReader
+    private let countsRows: Bool
+
+    /// The rows that a survey examines.
+    enum Rows {
+        /// Those of all entities, which are counted too.
+        case all
+        /// Those of one entity, at a cost that does not grow with their number.
+        case of(String)
+        case none
+    }
+
+    /// The names of the tables of entities and of the join tables.
+    var tableNames: Set<String> { Set(tables.map(\.name) + joins.map(\.name)) }
 
     /// Examines all tables of the entities that the store holds.
     ///
-    /// - Parameter chosen: the entity whose rows are examined; nil for all. Counts and numbers of
-    ///   other entities are then unknown.
-    init(_ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, entity chosen: String? = nil) throws {
+    /// Only the first and the last rows of a large table are searched for contradictions.
+    ///
+    /// - Parameter examined: the rows that are examined; counts and numbers of other rows are
+    ///   unknown.
+    init(_ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, rows examined: Rows = .all) throws {
         self.contents = contents
         self.reader = reader
+        if case .all = examined { countsRows = true } else { countsRows = false }
         let numbers = Dictionary(
             contents.entityNames(in: model.model).map { ($1, $0) },
             uniquingKeysWith: { first, second in min(first, second) })
@@ -36,11 +54,15 @@ struct StoreSurvey {
             of: model.model, columns: contents.columnNames, numbers: numbers, configuration: model.configuration)
         tables = planned.entities
         links = planned.links
-        tableNames = Set(planned.entities.map(\.name) + planned.joins.map(\.name))
+        joins = planned.joins
         for table in tables {
-            try survey(table, looksAtRows: chosen.map { name in table.entities.contains { $0.name == name } } ?? true)
+            switch examined {
+            case .all: try survey(table, looksAtRows: true)
+            case .of(let name): try survey(table, looksAtRows: table.entities.contains { $0.name == name })
+            case .none: try survey(table, looksAtRows: false)
+            }
         }
-        for join in planned.joins { survey(join) }
+        for join in joins { survey(join) }
         if !contents.isListed { mendEntityList() }
         if !contents.hasMetadata { mendMetadata() }
         if !mends.isEmpty { try removeTriggers() }
@@ -106,8 +128,7 @@ struct StoreSurvey {
         if columns.contains("Z_ENT") {
             try surveyEntities(of: present, table)
         } else {
-            counts[fallback(of: table).number] =
-                try reader.rows("SELECT count(*) FROM \(quoted(present))").first?[0].integer ?? 0
+            counts[fallback(of: table).number] = try count(of: present)
             mend("UPDATE \(quoted(table.name)) SET Z_ENT = \(fallback(of: table).number)")
         }
     }
@@ -219,19 +240,47 @@ struct StoreSurvey {
 
     /// Returns the entity as which rows of an unknown entity are shown: the only one that can have
     /// rows, or else the root.
-    private func fallback(of table: StoreInspection.EntityTable) -> StoreInspection.EntityTable.Entity {
+    func fallback(of table: StoreInspection.EntityTable) -> StoreInspection.EntityTable.Entity {
         let concrete = table.entities.filter { !$0.isAbstract }
         return concrete.count == 1 ? concrete[0] : table.entities[0]
     }
 
-    private mutating func surveyEntities(of present: String, _ table: StoreInspection.EntityTable) throws {
+    /// The rows of a table by their entity number.
+    private struct EntityRows {
+        /// The entity number, or the value in its place, and the number of its rows.
+        var groups: [(number: Int64?, value: SQLiteReader.Value, count: Int64)] = []
+        /// The number of all rows; at least those of the groups.
+        var total: Int64 = 0
+
+        var counted: Int64 { groups.reduce(0) { $0 + $1.count } }
+    }
+
+    private func count(of present: String) throws -> Int64 {
+        try reader.rows("SELECT count(*) FROM \(quoted(present))").first?[0].integer ?? 0
+    }
+
+    /// Groups the rows of a table: all, if they must be counted by entity, or those of the sample.
+    private mutating func entityRows(of present: String, _ table: StoreInspection.EntityTable) throws -> EntityRows {
+        var sample = contents.sample(of: present, reader: reader)
+        if !sample.isWhole { sampledTables.insert(table.name) }
+        if countsRows, table.entities.count > 1 { sample = .all }
         let number = wholeNumber("Z_ENT")
-        let groups = try reader.rows(
-            "SELECT \(number) AS number, Z_ENT, count(*) AS rows FROM \(quoted(present)) GROUP BY number, Z_ENT, "
-                + "typeof(Z_ENT) "
-                + "ORDER BY rows DESC LIMIT 1000")
+        var rows = EntityRows()
+        for condition in sample.conditions {
+            // Without an expression in it, the inner query needs nothing but an index of Z_ENT.
+            rows.groups += try reader.rows(
+                "SELECT \(number), Z_ENT, rows FROM (SELECT Z_ENT, count(*) AS rows FROM \(quoted(present)) t "
+                    + "WHERE \(condition) GROUP BY Z_ENT ORDER BY rows DESC LIMIT 1000)"
+            ).map { ($0[0].integer, $0[1], $0[2].integer ?? 0) }
+        }
+        rows.total = countsRows || sample.isWhole ? try count(of: present) : rows.counted
+        return rows
+    }
+
+    private mutating func surveyEntities(of present: String, _ table: StoreInspection.EntityTable) throws {
+        let rows = try entityRows(of: present, table)
         var meanings = meanings(in: table)
-        let unknown = Set(groups.compactMap(\.[0].integer)).filter { meanings[$0] == nil }
+        let unknown = Set(rows.groups.compactMap(\.number)).filter { meanings[$0] == nil }
         let unlisted = table.entities.filter { contents.unlisted.contains($0.name) }
         if unknown.count == 1, unlisted.count == 1 {
             // The unknown number belongs to the only entity that is not listed.
@@ -241,30 +290,29 @@ struct StoreSurvey {
         var (strays, texts): ([SQLiteReader.Value], [SQLiteReader.Value]) = ([], [])
         var (strayRows, textRows): (Int64, Int64) = (0, 0)
         var isPlain = true
-        for group in groups {
-            let count = group[2].integer ?? 0
-            let named = group[1].text.flatMap { name in table.entities.first { $0.name == name }?.number }
-            let meant = group[0].integer.flatMap { meanings[$0] } ?? named
-            counts[meant ?? substitute.number, default: 0] += count
-            if meant != group[1].integer.map({ Int(clamping: $0) }) || meant == nil { isPlain = false }
+        for group in rows.groups {
+            let named = group.value.text.flatMap { name in table.entities.first { $0.name == name }?.number }
+            let meant = group.number.flatMap { meanings[$0] } ?? named
+            counts[meant ?? substitute.number, default: 0] += group.count
+            if meant != group.value.integer.map({ Int(clamping: $0) }) || meant == nil { isPlain = false }
             if meant == nil {
-                strays.append(group[1])
-                strayRows += count
-            } else if group[1].text != nil {
-                texts.append(group[1])
-                textRows += count
+                if !strays.contains(group.value) { strays.append(group.value) }
+                strayRows += group.count
+            } else if group.value.text != nil {
+                texts.append(group.value)
+                textRows += group.count
             }
         }
-        let total = try reader.rows("SELECT count(*) FROM \(quoted(present))").first?[0].integer ?? 0
-        let counted = groups.reduce(0) { $0 + ($1[2].integer ?? 0) }
-        if total > counted {
-            counts[substitute.number, default: 0] += total - counted
-            strayRows += total - counted
+        if table.entities.count == 1 {
+            counts[substitute.number] = rows.total
+        } else if rows.total > rows.counted {
+            counts[substitute.number, default: 0] += rows.total - rows.counted
+            strayRows += rows.total - rows.counted
             isPlain = false
         }
         if textRows > 0 {
             problems.append(
-                "\(rows(textRows)) of \(table.name) \(textRows == 1 ? "has its" : "have their") entity as text "
+                "\(self.rows(textRows)) of \(table.name) \(textRows == 1 ? "has its" : "have their") entity as text "
                     + "(Z_ENT \(list(texts))).")
         }
         // Without a list of entities the numbers have no meaning.
@@ -272,7 +320,7 @@ struct StoreSurvey {
             !contents.unlisted.contains(substitute.name) || contents.entities.count > contents.unlisted.count
         {
             problems.append(
-                "\(rows(strayRows)) of \(table.name) \(strayRows == 1 ? "is" : "are") of no entity of this table "
+                "\(self.rows(strayRows)) of \(table.name) \(strayRows == 1 ? "is" : "are") of no entity of this table "
                     + "(Z_ENT \(list(strays))); "
                     + "shown as '\(substitute.name)'.")
         }
@@ -297,10 +345,23 @@ struct StoreSurvey {
     private mutating func mendEntities(
         of table: StoreInspection.EntityTable, _ meanings: [Int64: Int], _ substitute: Int
     ) {
+        let number = entityNumber(in: table, meanings, substitute)
+        mend("UPDATE \(quoted(table.name)) SET Z_ENT = \(number)")
+    }
+
+    /// Returns SQL for the entity number of a row, whatever is in its place.
+    private func entityNumber(
+        in table: StoreInspection.EntityTable, _ meanings: [Int64: Int], _ substitute: Int
+    ) -> String {
         let number = wholeNumber("Z_ENT")
         var cases = meanings.sorted { $0.key < $1.key }.map { "WHEN \(number) = \($0.key) THEN \($0.value)" }
         cases += table.entities.map { "WHEN Z_ENT = \(SQLiteReader.text($0.name)) THEN \($0.number)" }
-        mend("UPDATE \(quoted(table.name)) SET Z_ENT = CASE \(cases.joined(separator: " ")) ELSE \(substitute) END")
+        return "CASE \(cases.joined(separator: " ")) ELSE \(substitute) END"
+    }
+
+    /// Returns SQL for the entity number that a row of a table should have.
+    func entityNumber(in table: StoreInspection.EntityTable) -> String {
+        entityNumber(in: table, meanings(in: table), fallback(of: table).number)
     }
 
     // MARK: Tables of Core Data's own

@@ -11,6 +11,8 @@ struct StoreTable {
     static let entities = StoreTable(
         name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
 
+    static let modelCache = StoreTable(name: "Z_MODELCACHE", columns: ["Z_CONTENT"], order: "rowid")
+
     /// Whether the table exists with all its columns, as the engine needs it.
     func isComplete(in tables: [String: [StoreCatalog.Column]]) -> Bool {
         Set(columns).isSubset(of: (tables[name] ?? []).map(\.name))

@@ -1,0 +1,29 @@
+import CoreData
+
+/// An empty store that the engine makes of a model: what a damaged store has lost of its own tables
+/// is taken from it.
+final class StoreTemplate {
+    let schema: DamagedSchema
+    let reader: SQLiteReader
+    private let folder: URL
+
+    /// - Throws: an error of Core Data when the model makes no store.
+    init(_ model: NSManagedObjectModel) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let url = folder.appendingPathComponent("template.sqlite")
+        do {
+            let coordinator = try NSPersistentStoreCoordinator(validating: model)
+            let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+            try coordinator.remove(store)
+            reader = try SQLiteReader(path: url.path, isImmutable: false)
+            schema = try DamagedSchema(reader)
+        } catch {
+            try? FileManager.default.removeItem(at: folder)
+            throw error
+        }
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+}
