@@ -23,6 +23,13 @@ import Testing
         expectPlain(try store.query("Shel"), status: 1, lines: 1)
     }
 
+    @Test func anEntityWithANameThatNoModelTakesIsShownByItsTable() throws {
+        let store = try ShelfStore()
+        store.loseModel()
+        store.change("UPDATE Z_PRIMARYKEY SET Z_NAME = 'a' || char(0) || 'b' WHERE Z_NAME = 'Tag'")
+        #expect(try store.ownRows()["Tag"] == 2)
+    }
+
     /// A store whose model has names that no model file can have.
     private func store(attribute: String, isTransient: Bool = true) throws -> (Workplace, String) {
         let workplace = try Workplace()

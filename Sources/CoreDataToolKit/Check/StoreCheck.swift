@@ -24,6 +24,8 @@ struct StoreCheck {
         } catch let failure as SQLiteReader.Failure {
             throw StoreCatalog.error(failure, store.file)
         }
+        // SQLite writes to no file with a damaged schema.
+        if store.reader.schemaProblem != nil { for index in found.indices { found[index].mend = nil } }
         let order = Dictionary(
             FindingKind.allCases.enumerated().map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         findings = found.enumerated().sorted {

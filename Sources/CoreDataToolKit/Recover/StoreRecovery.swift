@@ -61,6 +61,7 @@ struct StoreRecovery {
         // SQLite reads what it can of a page whose cells do not fit.
         _ = try source.rows("PRAGMA cell_size_check = OFF")
         schema = try DamagedSchema(source)
+        if let problem = source.schemaProblem { problems.append("The schema is damaged: \(problem).") }
         guard schema.tables.contains(where: { $0.name.hasPrefix("Z") }) else {
             throw ToolError(
                 "Nothing of '\(file.originalURL.path)' can be read: its schema is lost, or it is no Core Data store.")

@@ -40,6 +40,9 @@ final class SQLiteReader {
         /// Whether pages of the file are damaged; other pages may still be readable.
         var isOfPages: Bool { code == SQLITE_CORRUPT || code == SQLITE_NOTADB }
 
+        /// Whether a statement in the schema is damaged.
+        var isOfSchema: Bool { message.hasPrefix("malformed database schema") }
+
         /// Whether the file could not be read at some place: it is shorter than its pages.
         var isOfReading: Bool { code == SQLITE_IOERR || code & 0xff == SQLITE_IOERR }
 
@@ -95,6 +98,24 @@ final class SQLiteReader {
         _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0)
         limitSteps()
         _ = try rows("PRAGMA cell_size_check = ON")
+        readSchema()
+    }
+
+    /// SQLite's words about a schema of which it can read only a part; nil for a sound one.
+    private(set) var schemaProblem: String?
+
+    /// Reads the schema. Where a statement in it is damaged, the others still count.
+    private func readSchema() {
+        let query = "SELECT count(*) FROM sqlite_master"
+        do { _ = try rows(query) } catch let failure as Failure where failure.isOfSchema {
+            schemaProblem = failure.message
+            _ = ocd_sqlite3_set_flag(handle, SQLITE_DBCONFIG_DEFENSIVE, 0)
+            // The first statement after this reads the schema and fails.
+            _ = try? rows("PRAGMA writable_schema = ON")
+            _ = try? rows(query)
+        } catch {
+            // The first query of the caller meets it again.
+        }
     }
 
     deinit {

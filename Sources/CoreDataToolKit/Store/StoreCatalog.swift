@@ -58,7 +58,13 @@ struct StoreCatalog {
             }
             indexNames = Set(
                 try reader.rows("SELECT name FROM sqlite_master WHERE type = 'index'").compactMap { $0.first?.text })
-            var problems: [String] = []
+            var problems =
+                reader.schemaProblem.map {
+                    [
+                        "The schema is damaged, and a part of it is read: \($0). "
+                            + "'coredata recover' makes a store of that part."
+                    ]
+                } ?? []
             let table = try StoreTable.metadata.rows(in: tables, views, reader, &problems)
             hasMetadata = StoreTable.metadata.isComplete(in: tables)
             if table.isEmpty, hasMetadata { problems.append("The table Z_METADATA has no row.") }
@@ -105,7 +111,7 @@ struct StoreCatalog {
             let number = row[0].wholeNumber
             if let number, number >= Self.firstReservedNumber { continue }
             if row[0].integer == nil { isListed = false }
-            guard let number, number > 0, let name = row[1].text, !name.isEmpty else {
+            guard let number, number > 0, let name = row[1].text, !name.isEmpty, !name.utf8.contains(0) else {
                 problems.append(
                     "A row of Z_PRIMARYKEY is none of an entity: "
                         + "\(row.prefix(3).map(\.description).joined(separator: ", "))."
@@ -195,7 +201,9 @@ struct StoreCatalog {
         switch failure.code {
         case _ where failure.isLocked:
             return ToolError("'\(path)' is locked by another program. Try again when that has finished.")
-        case 11, 26: return ToolError("'\(path)' is damaged (\(failure.message)). Restore it from a copy.")
+        case 11, 26:
+            return ToolError(
+                "'\(path)' is damaged (\(failure.message)). Restore it from a copy, or try 'coredata recover'.")
         default:
             return ToolError("'\(path)' cannot be read: \(failure.message). Check the file, or restore it from a copy.")
         }
@@ -211,6 +219,8 @@ struct StoreCatalog {
             // The columns of a view of a missing table are unknown.
             let columns = try? reader.rows(
                 "SELECT name, type, pk FROM pragma_table_info(\(SQLiteReader.text(name))) ORDER BY cid")
+            // A table without columns is one whose statement in the schema is damaged.
+            if kind == "table", columns?.isEmpty != false { continue }
             tables[name] = (columns ?? []).compactMap { row in
                 row[0].text.map {
                     Column(name: $0, type: (row[1].text ?? "").uppercased(), isKey: row[2].integer ?? 0 > 0)

@@ -151,6 +151,30 @@ import Testing
         #expect(ToolRun(["query", output, "Note", "--limit", "1"]).status == 0)
     }
 
+    /// Breaks the statement of an index, so that SQLite refuses the schema.
+    private func damageSchema(_ store: Workshop) throws {
+        var data = try Data(contentsOf: store.url)
+        let statement = try #require(data.range(of: Data("CREATE INDEX ZNOTE_ZSAW".utf8)))
+        data[statement.lowerBound + 3] = 1
+        try data.write(to: store.url)
+    }
+
+    @Test func aDamagedStatementOfTheSchemaCostsNothingElse() throws {
+        let store = try library()
+        try damageSchema(store)
+        #expect(store.file.value("SELECT count(*) FROM ZNOTE")?.hasPrefix("error: malformed") == true)
+        #expect(recover(store.path).status == 3)
+        #expect(SQLiteFile(URL(fileURLWithPath: output)).integer("SELECT count(*) FROM ZNOTE") == 2002)
+    }
+
+    @Test func infoReadsAroundADamagedStatementOfTheSchema() throws {
+        let store = try library()
+        try damageSchema(store)
+        let run = ToolRun(["info", store.path])
+        #expect(run.output.contains("The schema is damaged"), "\(run.errors)")
+        #expect(run.lines.contains { $0.hasPrefix("Note ") && $0.hasSuffix("2002") }, "\(run.output)")
+    }
+
     @Test func theDamagedStoreIsLeftAsItIs() throws {
         let store = try library()
         try damage(store, "ZNOTE", [20])
