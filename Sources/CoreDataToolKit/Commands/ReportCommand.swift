@@ -33,7 +33,8 @@ struct ReportCommand: Command {
     func run(_ console: Console) throws -> ExitStatus {
         let store = try ReadableStore(path: path, modelPath: modelPath)
         defer { store.file.close() }
-        let contents = try ReportContents(store, limit: limit)
+        let check = try StoreCheck(path: path, modelPath: modelPath)
+        let contents = try ReportContents(store, limit: limit, findings: check.findings.map(\.sentence))
         guard let output else {
             try write(contents, to: console.output, console)
             return .success

@@ -39,7 +39,7 @@ struct ReportContents {
     init(_ store: ReadableStore, limit: Int, findings: [String] = []) throws {
         let report = try StoreReport(store)
         title = store.file.originalURL.lastPathComponent
-        self.findings = report.warnings + findings
+        self.findings = report.warnings + findings.filter { !report.warnings.contains($0) }
         facts = Self.facts(report)
         counts = report.entities.map { entity in
             Bar(
