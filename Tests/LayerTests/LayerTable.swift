@@ -148,8 +148,14 @@ enum LayerTable {
             ("errors", ["Errors"]),
             ("output", ["Output"]),
             ("stores", ["Store"]),
-            ("work", ["Query", "Generation", "Porting"]),
+            (
+                "work",
+                [
+                    "Query", "Objects", "Schema", "Diagram", "Generation", "Porting", "Info", "Check", "Export",
+                    "Import", "Diff", "Edit", "Repair", "Recover", "Report",
+                ]
+            ),
             ("commands", ["Commands"]),
         ],
-        foreignMembers: ["defaultValue"])
+        foreignMembers: ["defaultValue", "isOptional", "isToMany", "propertyList"])
 }

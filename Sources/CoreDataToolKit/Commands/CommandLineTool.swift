@@ -4,7 +4,7 @@ import Foundation
 /// works with models and sources.
 public struct CommandLineTool {
     /// The version of the package that the command belongs to.
-    public static let version = "0.1.0"
+    public static let version = ToolVersion.number
 
     private let console: Console
 

@@ -5,8 +5,8 @@ struct CommandSyntax: Sendable {
     struct Operand: Sendable {
         let name: String
         let help: String
-        var isOptional = false
-        /// Whether the last operand takes all further arguments; at least one if it is not optional.
+        var mayBeMissing = false
+        /// Whether the last operand takes all further arguments; at least one unless it may be missing.
         var repeats = false
         /// The only values that the operand takes; empty if it takes any.
         var choices: [String] = []
@@ -20,7 +20,7 @@ struct CommandSyntax: Sendable {
 
         fileprivate var placeholder: String {
             let text = repeats ? name + "…" : name
-            return isOptional ? "[\(text)]" : text
+            return mayBeMissing ? "[\(text)]" : text
         }
     }
 
@@ -132,7 +132,7 @@ struct CommandSyntax: Sendable {
         if given.count > operands.count, operands.last?.repeats != true {
             throw UsageError(message: "'\(given[operands.count])' is one argument too many.")
         }
-        if let missing = operands.dropFirst(given.count).first(where: { !$0.isOptional }) {
+        if let missing = operands.dropFirst(given.count).first(where: { !$0.mayBeMissing }) {
             throw UsageError(message: "\(missing.name) is missing.")
         }
         for (operand, value) in zip(operands, given) {

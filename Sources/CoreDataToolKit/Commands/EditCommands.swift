@@ -4,7 +4,7 @@ import CoreData
 struct EditInsertCommand: Command {
     static let syntax = CommandSyntax(
         name: "edit insert", summary: "Adds an object to a store.",
-        operands: [.store, .entity, EditArguments.assignments(isOptional: true)], options: EditArguments.options,
+        operands: [.store, .entity, EditArguments.assignments(mayBeMissing: true)], options: EditArguments.options,
         notes: EditArguments.notes("coredata edit insert Store.sqlite Item name=Bolt price=0.25 maker=Maker/p1"))
 
     private let arguments: EditArguments
@@ -21,7 +21,7 @@ struct EditInsertCommand: Command {
 struct EditSetCommand: Command {
     static let syntax = CommandSyntax(
         name: "edit set", summary: "Changes values of an object.",
-        operands: [.store, EditArguments.object, EditArguments.assignments(isOptional: false)],
+        operands: [.store, EditArguments.object, EditArguments.assignments(mayBeMissing: false)],
         options: EditArguments.options,
         notes: EditArguments.notes("coredata edit set Store.sqlite Item/p12 price=0.3 tags+=Tag/p2 note=nil"))
 
@@ -111,10 +111,10 @@ struct EditArguments {
         .format("text", "json"), .model,
     ]
 
-    static func assignments(isOptional: Bool) -> CommandSyntax.Operand {
+    static func assignments(mayBeMissing: Bool) -> CommandSyntax.Operand {
         .init(
             name: "KEY=VALUE", help: "A value to set; KEY+=… and KEY-=… for members of to-many relationships.",
-            isOptional: isOptional, repeats: true)
+            mayBeMissing: mayBeMissing, repeats: true)
     }
 
     static func notes(_ example: String) -> String {

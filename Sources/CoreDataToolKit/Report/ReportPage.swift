@@ -19,7 +19,7 @@ struct ReportPage {
         try output.write(ReportCharts.sizes(contents.sizes))
         try output.write(ReportCharts.spreads(contents.spreads))
         try writeSamples(to: output, advance)
-        try output.write("</main>\n<footer><p>Written by coredata \(CommandLineTool.version).</p></footer>\n")
+        try output.write("</main>\n<footer><p>Written by coredata \(ToolVersion.number).</p></footer>\n")
         try output.write("<script>\(ReportScript.text)</script>\n</body>\n</html>\n")
     }
 

@@ -1,0 +1,4 @@
+/// The version of the package that the command belongs to.
+enum ToolVersion {
+    static let number = "0.1.0"
+}
