@@ -115,30 +115,26 @@ struct StoreRecovery {
     }
 
     private mutating func makeTables() throws {
-        for item in schema.tables {
-            if let columns = Self.ownColumns(of: item, in: schema) {
-                problems.append("The table \(item.name) has other columns than Core Data's; it is made again.")
-                let key = columns.count > 1 ? " INTEGER PRIMARY KEY" : ""
-                try target.run(
-                    "CREATE TABLE \(item.name) (\(columns[0])\(key)"
-                        + "\(columns.dropFirst().map { ", \($0)" }.joined()))")
-            } else {
-                make(item)
-            }
-        }
+        for item in schema.tables where Self.ownColumns(of: item, in: schema) == nil { make(item) }
         let present = Set(schema.tables.map { $0.name.uppercased() })
         for item in template?.schema.tables ?? [] where !present.contains(item.name.uppercased()) {
             // The history is not of every store, and nothing needs it.
             if item.name.hasPrefix("A") { continue }
             make(item)
+            // Old frameworks kept no model in the store.
+            if item.name == "Z_MODELCACHE" { continue }
             problems.append("The table \(item.name) is lost; the new store has an empty one.")
+        }
+        for table in [StoreTable.metadata, .entities] where (try? target.run("SELECT 1 FROM \(table.name)")) == nil {
+            try target.run(table.definition)
+            problems.append("The table \(table.name) is damaged in the schema; it is made again.")
         }
     }
 
     /// Returns the columns that a table of Core Data's own should have; nil if it has them, and for
     /// other tables.
     private static func ownColumns(of item: DamagedSchema.Item, in schema: DamagedSchema) -> [String]? {
-        let own = [StoreTable.metadata, .entities, .modelCache].first { $0.name == item.name }
+        let own = [StoreTable.metadata, .entities].first { $0.name == item.name }
         guard let own, !Set(own.columns).isSubset(of: schema.columns(of: item.name).map(\.name)) else { return nil }
         return own.columns
     }

@@ -373,7 +373,7 @@ struct StoreSurvey {
 
     private mutating func mendEntityList() {
         drop("Z_PRIMARYKEY")
-        mend("CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, Z_MAX INTEGER)")
+        mend(StoreTable.entities.definition)
         for entity in tables.flatMap(\.entities) {
             mend(
                 "INSERT INTO Z_PRIMARYKEY VALUES (\(entity.number), \(SQLiteReader.text(entity.name)), "
@@ -384,7 +384,7 @@ struct StoreSurvey {
 
     private mutating func mendMetadata() {
         drop("Z_METADATA")
-        mend("CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
+        mend(StoreTable.metadata.definition)
         let uuid = (contents.metadata[NSStoreUUIDKey] as? String) ?? UUID().uuidString
         mend("INSERT INTO Z_METADATA VALUES (1, \(SQLiteReader.text(uuid)), NULL)")
     }

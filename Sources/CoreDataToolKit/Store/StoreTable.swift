@@ -6,12 +6,16 @@ struct StoreTable {
     let columns: [String]
     let order: String
 
-    static let metadata = StoreTable(
-        name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION")
-    static let entities = StoreTable(
-        name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT")
+    /// The statement that makes the table as Core Data makes it.
+    let definition: String
 
-    static let modelCache = StoreTable(name: "Z_MODELCACHE", columns: ["Z_CONTENT"], order: "rowid")
+    static let metadata = StoreTable(
+        name: "Z_METADATA", columns: ["Z_VERSION", "Z_UUID", "Z_PLIST"], order: "Z_VERSION",
+        definition: "CREATE TABLE Z_METADATA (Z_VERSION INTEGER PRIMARY KEY, Z_UUID VARCHAR(255), Z_PLIST BLOB)")
+    static let entities = StoreTable(
+        name: "Z_PRIMARYKEY", columns: ["Z_ENT", "Z_NAME", "Z_SUPER", "Z_MAX"], order: "Z_ENT",
+        definition: "CREATE TABLE Z_PRIMARYKEY (Z_ENT INTEGER PRIMARY KEY, Z_NAME VARCHAR, Z_SUPER INTEGER, "
+            + "Z_MAX INTEGER)")
 
     /// Whether the table exists with all its columns, as the engine needs it.
     func isComplete(in tables: [String: [StoreCatalog.Column]]) -> Bool {
