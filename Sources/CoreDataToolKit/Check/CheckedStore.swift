@@ -22,7 +22,7 @@ final class CheckedStore {
             reader = try file.reader()
             var contents = try StoreCatalog(file, reader: reader)
             model = try StoreModel(&contents, reader: reader, modelPath: modelPath)
-            survey = try StoreSurvey(contents, model, reader: reader, rows: .none)
+            survey = try StoreSurvey(contents, model, reader: reader, rows: .none, isSampled: true)
             self.contents = contents
         } catch let failure as SQLiteReader.Failure {
             throw StoreCatalog.error(failure, file)

@@ -39,7 +39,7 @@ struct GetCommand: Command {
     }
 
     func run(_ console: Console) throws -> ExitStatus {
-        let opened = try OpenedStore(path: path, modelPath: modelPath)
+        let opened = try OpenedStore(path: path, modelPath: modelPath, isSampled: true)
         let id = try ObjectIdentities(opened).identity(ofArgument: identity)
         do {
             let found = try ObjectInspector(opened).objects(from: id, following: followed, levels: levels)

@@ -53,7 +53,9 @@ struct QueryCommand: Command {
     func run(_ console: Console) throws -> ExitStatus {
         // The trace must exist before the store is opened.
         let trace = options.explains ? StatementTrace() : nil
-        let opened = try OpenedStore(path: path, modelPath: modelPath, entity: options.entityName)
+        // A few objects come without reading the whole table.
+        let opened = try OpenedStore(
+            path: path, modelPath: modelPath, entity: options.entityName, isSampled: options.limit != nil)
         for problem in opened.store.problems { try console.warn(problem) }
         try Query(options, on: opened).write(to: console, explainedBy: trace)
         return .success

@@ -25,7 +25,7 @@ struct ShellCommand: Command {
     }
 
     func run(_ console: Console) throws -> ExitStatus {
-        let store = try ReadableStore(path: path, modelPath: modelPath)
+        let store = try ReadableStore(path: path, modelPath: modelPath, isSampled: true)
         let completion = ShellCompletion(store.model, commands: Self.commands)
         store.file.close()
         guard console.isInteractive else {

@@ -36,7 +36,7 @@ struct StoreReport {
     let otherTables: [String]
 
     init(path: String, modelPath: String?) throws {
-        let store = try ReadableStore(path: path, modelPath: modelPath)
+        let store = try ReadableStore(path: path, modelPath: modelPath, isSampled: true)
         defer { store.file.close() }
         try self.init(store)
     }

@@ -7,10 +7,12 @@ final class OpenedStore {
 
     var model: StoreModel { store.model }
 
-    /// - Parameter entity: the name of the only entity whose rows are needed, in any case; nil for all.
+    /// - Parameters:
+    ///   - entity: the name of the only entity whose rows are needed, in any case; nil for all.
+    ///   - isSampled: whether few rows of large tables are searched for contradictions.
     /// - Throws: `ToolError`, or an error of Core Data.
-    init(path: String, modelPath: String?, entity: String? = nil) throws {
-        store = try ReadableStore(path: path, modelPath: modelPath, entity: entity)
+    init(path: String, modelPath: String?, entity: String? = nil, isSampled: Bool = false) throws {
+        store = try ReadableStore(path: path, modelPath: modelPath, entity: entity, isSampled: isSampled)
         // An unknown entity is named before anything is opened.
         if let entity { _ = try store.entity(named: entity) }
         // Version hashes are ignored: the store's own model always fits, and transformable

@@ -13,9 +13,12 @@ final class ReadableStore {
     /// The problems of the store, in sentences.
     var problems: [String] { model.warnings + contents.problems + survey.problems }
 
-    /// - Parameter entity: the only entity whose rows are needed, in any case; nil for all.
+    /// - Parameters:
+    ///   - entity: the only entity whose rows are needed, in any case; nil for all.
+    ///   - isSampled: whether few rows of large tables are searched for contradictions: enough for
+    ///     commands that show a part of a store.
     /// - Throws: `ToolError`.
-    init(path: String, modelPath: String?, entity: String? = nil) throws {
+    init(path: String, modelPath: String?, entity: String? = nil, isSampled: Bool = false) throws {
         let file = try StoreFile(path: path)
         self.file = file
         do {
@@ -25,7 +28,7 @@ final class ReadableStore {
             self.model = model
             let chosen = entity.flatMap { try? model.entity(named: $0, in: file) }?.name
             survey = try StoreSurvey(
-                contents, model, reader: reader, rows: chosen.map { .of($0) } ?? .all)
+                contents, model, reader: reader, rows: chosen.map { .of($0) } ?? .all, isSampled: isSampled)
             self.contents = contents
             if survey.mends.isEmpty {
                 self.reader = reader

@@ -24,12 +24,13 @@ struct StoreSurvey {
     private let contents: StoreCatalog
     private let reader: SQLiteReader
     private let countsRows: Bool
+    private let isSampled: Bool
 
     /// The rows that a survey examines.
     enum Rows {
         /// Those of all entities, which are counted too.
         case all
-        /// Those of one entity, at a cost that does not grow with their number.
+        /// Those of one entity.
         case of(String)
         case none
     }
@@ -39,13 +40,16 @@ struct StoreSurvey {
 
     /// Examines all tables of the entities that the store holds.
     ///
-    /// Only the first and the last rows of a large table are searched for contradictions.
-    ///
-    /// - Parameter examined: the rows that are examined; counts and numbers of other rows are
-    ///   unknown.
-    init(_ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, rows examined: Rows = .all) throws {
+    /// - Parameters:
+    ///   - examined: the rows that are examined; counts and numbers of other rows are unknown.
+    ///   - isSampled: whether only the first and the last rows of a large table are searched for
+    ///     contradictions. Rows between them that have no entity of the table are then not found.
+    init(
+        _ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, rows examined: Rows, isSampled: Bool
+    ) throws {
         self.contents = contents
         self.reader = reader
+        self.isSampled = isSampled
         if case .all = examined { countsRows = true } else { countsRows = false }
         let numbers = Dictionary(
             contents.entityNames(in: model.model).map { ($1, $0) },
@@ -261,7 +265,7 @@ struct StoreSurvey {
 
     /// Groups the rows of a table: all, if they must be counted by entity, or those of the sample.
     private mutating func entityRows(of present: String, _ table: StoreInspection.EntityTable) throws -> EntityRows {
-        var sample = contents.sample(of: present, reader: reader)
+        var sample = isSampled ? contents.sample(of: present, reader: reader) : .all
         if !sample.isWhole { sampledTables.insert(table.name) }
         if countsRows, table.entities.count > 1 { sample = .all }
         let number = wholeNumber("Z_ENT")
