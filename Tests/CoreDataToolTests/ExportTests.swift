@@ -99,6 +99,21 @@ import Testing
         #expect(one.output == makers)
     }
 
+    @Test func anExportThatFailsLeavesNoFiles() throws {
+        // A file stands where the folder of an entity's pictures would be.
+        try FileManager.default.createDirectory(atPath: path("blobs"), withIntermediateDirectories: false)
+        _ = try workplace.file("blobs/Product", Data())
+        for arguments in [["csv", "--output", path("tables")], ["ndjson", "--output", path("out.ndjson")]] {
+            let run = ToolRun(["export", store, "--blobs", path("blobs"), "--format"] + arguments)
+            #expect(run.status == 1)
+            #expect(run.errors.contains("cannot be"), "\(run.errors)")
+        }
+        let tables = try FileManager.default.contentsOfDirectory(atPath: path("tables"))
+        #expect(tables == ["Maker.csv"])
+        #expect(!FileManager.default.fileExists(atPath: path("out.ndjson.part")))
+        #expect(!FileManager.default.fileExists(atPath: path("out.ndjson")))
+    }
+
     @Test func anEmptyTextIsNoNull() throws {
         try SQLiteFile(URL(fileURLWithPath: store)).run("UPDATE ZMAKER SET ZNAME = ''")
         let query = ["query", store, "Maker", "--columns", "name,objectID", "--format", "csv"]

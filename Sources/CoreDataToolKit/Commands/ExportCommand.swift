@@ -59,15 +59,8 @@ struct ExportCommand: Command {
         if format == "csv", output?.hasSuffix(".csv") != true {
             try writeFolder(export, console)
         } else if let output {
-            let file = try OutputFile(output)
-            do {
-                let count = try write(export, to: file.writer, console)
-                try file.finish()
-                try report(count, export, [output], console)
-            } catch {
-                file.discard()
-                throw error
-            }
+            let count = try OutputFile.write(output) { try write(export, to: $0, console) }
+            try report(count, export, [output], console)
         } else {
             _ = try write(export, to: console.output, console)
         }
@@ -78,7 +71,7 @@ struct ExportCommand: Command {
         switch format {
         case "csv":
             guard export.entities.count == 1 else { throw severalTables(export) }
-            var format = SingleCSVExport(writer, isSafe: isSafe)
+            var format = SingleCSVExport(output: writer, isSafe: isSafe)
             return try export.write(&format, console)
         case "sql":
             var format = try SQLExport(writer)
@@ -106,7 +99,7 @@ struct ExportCommand: Command {
         }
         var format = CSVExport(folder: folder, isSafe: isSafe)
         let count = try export.write(&format, console)
-        try report(count, export, format.names.map { folder.appendingPathComponent($0).path }, console)
+        try report(count, export, format.paths, console)
     }
 
     private func severalTables(_ export: GraphExport) -> ToolError {

@@ -31,22 +31,15 @@ struct ReportCommand: Command {
     }
 
     func run(_ console: Console) throws -> ExitStatus {
-        let store = try ReadableStore(path: path, modelPath: modelPath)
+        let store = try ReadableStore(path: path, modelPath: modelPath, isSampled: true)
         defer { store.file.close() }
-        let check = try StoreCheck(path: path, modelPath: modelPath)
+        let check = try StoreCheck(path: path, modelPath: modelPath, on: console)
         let contents = try ReportContents(store, limit: limit, findings: check.findings.map(\.sentence))
         guard let output else {
             try write(contents, to: console.output, console)
             return .success
         }
-        let file = try OutputFile(output)
-        do {
-            try write(contents, to: file.writer, console)
-            try file.finish()
-        } catch {
-            file.discard()
-            throw error
-        }
+        try OutputFile.write(output) { try write(contents, to: $0, console) }
         try console.output.write(line: "written \(output)")
         return .success
     }

@@ -2,11 +2,12 @@ import CoreData
 
 /// The objects of a store, written one by one, in the order of their entities' names and of keys.
 struct GraphExport {
+    /// The objects of an entity: calls a function with the values and the key of each.
+    typealias Objects = (_ body: (_ values: [CellValue], _ key: Int64) throws -> Void) throws -> Void
+
     /// A writer of objects in one format.
     protocol Format {
-        mutating func begin(_ reader: ObjectReader) throws
-        mutating func write(_ values: [CellValue], key: Int64) throws
-        mutating func end() throws
+        mutating func write(_ reader: ObjectReader, _ objects: Objects) throws
     }
 
     let store: ReadableStore
@@ -31,21 +32,21 @@ struct GraphExport {
         var count: Int64 = 0
         let total = store.survey.counts.values.reduce(0, &+)
         var progress = ProgressBar("exporting", total: total, on: console)
+        defer { try? progress.finish() }
         do {
             for entity in entities {
                 let reader = try ObjectReader(entity, in: store)
-                try format.begin(reader)
-                try reader.forEach { key, values in
-                    try format.write(try blobs.map { try separated(values, key, reader, $0) } ?? values, key: key)
-                    count += 1
-                    try progress.advance()
+                try format.write(reader) { body in
+                    try reader.forEach { key, values in
+                        try body(try blobs.map { try separated(values, key, reader, $0) } ?? values, key)
+                        count += 1
+                        try progress.advance()
+                    }
                 }
-                try format.end()
             }
         } catch let failure as SQLiteReader.Failure {
             throw StoreCatalog.error(failure, store.file)
         }
-        try progress.finish()
         return count
     }
 
@@ -65,7 +66,6 @@ struct GraphExport {
 struct JSONExport: GraphExport.Format {
     private let output: OutputWriter
     private let isArray: Bool
-    private var names: [String] = []
     private var isFirst = true
 
     init(_ output: OutputWriter, isArray: Bool) {
@@ -73,16 +73,15 @@ struct JSONExport: GraphExport.Format {
         self.isArray = isArray
     }
 
-    mutating func begin(_ reader: ObjectReader) { names = reader.columns.map(\.name) }
-
-    mutating func write(_ values: [CellValue], key: Int64) throws {
-        if isArray { try output.write(isFirst ? "[\n" : ",\n") }
-        isFirst = false
-        let members = zip(names, values).map { JSONValue.Member($0, $1.json) }
-        try output.write(json: .object(members), end: isArray ? "" : "\n")
+    mutating func write(_ reader: ObjectReader, _ objects: GraphExport.Objects) throws {
+        let names = reader.columns.map(\.name)
+        try objects { values, _ in
+            if isArray { try output.write(isFirst ? "[\n" : ",\n") }
+            isFirst = false
+            let members = zip(names, values).map { JSONValue.Member($0, $1.json) }
+            try output.write(json: .object(members), end: isArray ? "" : "\n")
+        }
     }
-
-    func end() {}
 
     /// Ends the array.
     func finish() throws {
@@ -92,52 +91,34 @@ struct JSONExport: GraphExport.Format {
 
 /// Comma-separated values of one entity.
 struct SingleCSVExport: GraphExport.Format {
-    private let output: OutputWriter
-    private let isSafe: Bool
-    private var format: CSVFormat?
-    private var count = 0
+    let output: OutputWriter
+    let isSafe: Bool
 
-    init(_ output: OutputWriter, isSafe: Bool) {
-        self.output = output
-        self.isSafe = isSafe
+    func write(_ reader: ObjectReader, _ objects: GraphExport.Objects) throws {
+        var format = CSVFormat(reader.columns, isSafe: isSafe)
+        var count = 0
+        try objects { values, _ in
+            count += 1
+            try format.write(values, to: output)
+        }
+        try format.finish(rowCount: count, to: output)
     }
-
-    mutating func begin(_ reader: ObjectReader) { format = CSVFormat(reader.columns, isSafe: isSafe) }
-
-    mutating func write(_ values: [CellValue], key: Int64) throws {
-        count += 1
-        try format?.write(values, to: output)
-    }
-
-    mutating func end() throws { try format?.finish(rowCount: count, to: output) }
 }
 
 /// A file of comma-separated values for each entity, in a folder.
 struct CSVExport: GraphExport.Format {
-    private let folder: URL
-    private let isSafe: Bool
-    private var file: OutputFile?
-    private var format: SingleCSVExport?
-    private(set) var names: [String] = []
+    let folder: URL
+    let isSafe: Bool
+    private(set) var paths: [String] = []
 
     init(folder: URL, isSafe: Bool) {
         self.folder = folder
         self.isSafe = isSafe
     }
 
-    mutating func begin(_ reader: ObjectReader) throws {
-        let name = BlobFolder.fileName(reader.entity.name ?? "") + ".csv"
-        names.append(name)
-        let file = try OutputFile(folder.appendingPathComponent(name).path)
-        self.file = file
-        format = SingleCSVExport(file.writer, isSafe: isSafe)
-        format?.begin(reader)
-    }
-
-    mutating func write(_ values: [CellValue], key: Int64) throws { try format?.write(values, key: key) }
-
-    mutating func end() throws {
-        try format?.end()
-        try file?.finish()
+    mutating func write(_ reader: ObjectReader, _ objects: GraphExport.Objects) throws {
+        let path = folder.appendingPathComponent(BlobFolder.fileName(reader.entity.name ?? "") + ".csv").path
+        try OutputFile.write(path) { try SingleCSVExport(output: $0, isSafe: isSafe).write(reader, objects) }
+        paths.append(path)
     }
 }

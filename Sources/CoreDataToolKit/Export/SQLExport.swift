@@ -7,8 +7,6 @@ import CoreData
 /// the identity as text where objects of several entities can be its destination.
 struct SQLExport: GraphExport.Format {
     private let output: OutputWriter
-    private var table = ""
-    private var columns: [Column] = []
 
     private enum Column {
         case key
@@ -28,10 +26,15 @@ struct SQLExport: GraphExport.Format {
 
     // MARK: Tables
 
-    mutating func begin(_ reader: ObjectReader) throws {
+    func write(_ reader: ObjectReader, _ objects: GraphExport.Objects) throws {
+        let table = SQLiteReader.identifier(reader.entity.name ?? "")
+        let columns = reader.columns.map { Self.column($0, of: reader.entity) }
+        try declare(table, columns, reader)
+        try objects { values, key in try write(values, key, to: table, columns) }
+    }
+
+    private func declare(_ table: String, _ columns: [Column], _ reader: ObjectReader) throws {
         let entity = reader.entity
-        table = SQLiteReader.identifier(entity.name ?? "")
-        columns = reader.columns.map { Self.column($0, of: entity) }
         var declarations: [String] = []
         for (column, source) in zip(columns, reader.columns) {
             let name = SQLiteReader.identifier(source.name)
@@ -99,7 +102,7 @@ struct SQLExport: GraphExport.Format {
 
     // MARK: Rows
 
-    func write(_ values: [CellValue], key: Int64) throws {
+    private func write(_ values: [CellValue], _ key: Int64, to table: String, _ columns: [Column]) throws {
         var list: [String] = []
         for (value, column) in zip(values, columns) {
             switch column {
@@ -118,8 +121,6 @@ struct SQLExport: GraphExport.Format {
             }
         }
     }
-
-    func end() {}
 
     /// Returns the number of an identity, `Maker/p12`; NULL if there is none.
     private static func number(_ identity: String) -> String {

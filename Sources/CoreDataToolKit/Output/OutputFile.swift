@@ -2,14 +2,28 @@ import Foundation
 
 /// A file that is written beside its place, and moved there when it is complete.
 struct OutputFile {
-    let writer: OutputWriter
+    private let writer: OutputWriter
     private let handle: FileHandle
     private let path: String
 
     private var partialPath: String { path + ".part" }
 
-    /// - Throws: `ToolError` when the file cannot be created.
-    init(_ path: String) throws {
+    /// Writes a file. If `body` fails, a file that is there stays as it is.
+    ///
+    /// - Throws: `ToolError` when the file cannot be written, or an error of `body`.
+    static func write<Result>(_ path: String, _ body: (OutputWriter) throws -> Result) throws -> Result {
+        let file = try OutputFile(path)
+        do {
+            let result = try body(file.writer)
+            try file.finish()
+            return result
+        } catch {
+            file.discard()
+            throw error
+        }
+    }
+
+    private init(_ path: String) throws {
         self.path = path
         let partial = path + ".part"
         guard FileManager.default.createFile(atPath: partial, contents: nil),
@@ -20,7 +34,7 @@ struct OutputFile {
     }
 
     /// Moves the complete file to its place, over a file that is there.
-    func finish() throws {
+    private func finish() throws {
         do {
             try writer.flush()
             try handle.synchronize()
@@ -34,7 +48,7 @@ struct OutputFile {
     }
 
     /// Removes the incomplete file.
-    func discard() {
+    private func discard() {
         try? handle.close()
         try? FileManager.default.removeItem(atPath: partialPath)
     }
