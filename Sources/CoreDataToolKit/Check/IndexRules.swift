@@ -86,7 +86,7 @@ struct IndexRules {
     /// Returns the fetch indexes that hold nothing but the values of attributes.
     private func fetchIndexes(of name: String, _ table: StoreInspection.EntityTable) -> [Wanted] {
         guard let entity = store.entities[name] else { return [] }
-        let owners = Set(sequence(first: entity, next: \.superentity).compactMap(\.name))
+        let owners = entity.lineage
         let cells = store.cells(of: table).filter { owners.contains($0.entity) }
         return entity.indexes.filter { $0.partialIndexPredicate == nil }.compactMap { index in
             let columns = index.elements.compactMap { element in

@@ -196,7 +196,7 @@ struct UniqueColumns {
         let cells = store.cells(of: table)
         return table.entities.flatMap { item -> [UniqueColumns] in
             guard let entity = store.entities[item.name] else { return [] }
-            let owners = Set(sequence(first: entity, next: \.superentity).compactMap(\.name))
+            let owners = entity.lineage
             return entity.uniquenessConstraintNames.compactMap { names in
                 // The column of an inherited property is that of the superentity; a composite
                 // attribute stands for all its elements.

@@ -101,7 +101,9 @@ struct RowMatching {
         request.includesPendingChanges = false
         let isIdentity = rule.keys == [QueryColumn.objectID]
         if isIdentity {
-            let ids = values.compactMap { ($0[0] as? Int64).flatMap { store.objectID(entity: entity.name, key: $0) } }
+            let ids = values.compactMap {
+                ($0[0] as? Int64).flatMap { store.model.objectID(entity: entity.name, key: $0) }
+            }
             request.predicate = NSPredicate(format: "SELF IN %@", ids)
         } else if rule.keys.count == 1 {
             request.predicate = NSPredicate(format: "%K IN %@", rule.keys[0], values.map { $0[0] } as NSArray)
@@ -118,7 +120,7 @@ struct RowMatching {
         for object in try store.context.fetch(request) {
             let values: [Any] =
                 isIdentity
-                ? [CellValue.key(of: object.objectID) ?? 0] : rule.keys.compactMap { object.value(forKey: $0) }
+                ? [ObjectName(object.objectID).key ?? 0] : rule.keys.compactMap { object.value(forKey: $0) }
             if values.count == rule.keys.count { found[Self.token(values), default: []].append(object.objectID) }
         }
         return found

@@ -113,7 +113,7 @@ extension StoreImport {
             let request = NSFetchRequest<NSManagedObjectID>(entityName: entity.name)
             request.resultType = .managedObjectIDResultType
             request.predicate = NSPredicate(format: "SELF IN %@", new.compactMap { id(of: $0.number) })
-            let found = Set(try context.fetch(request).compactMap(CellValue.key))
+            let found = Set(try context.fetch(request).compactMap { ObjectName($0).key })
             for row in new {
                 if found.contains(plan.rows[row.number].target) {
                     plan.set(.incomplete, of: row.number)

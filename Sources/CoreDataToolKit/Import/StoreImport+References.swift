@@ -97,10 +97,10 @@ extension StoreImport {
         // A table that was empty has only objects of rows.
         let isThere =
             !keepsKeys(name.root)
-            && store.objectID(entity: entity.name, key: name.key).map {
+            && store.model.objectID(entity: entity.name, key: name.key).map {
                 (try? context.existingObject(with: $0)) != nil
             } ?? false
-        let objectID = isThere ? store.objectID(entity: entity.name, key: name.key) : nil
+        let objectID = isThere ? store.model.objectID(entity: entity.name, key: name.key) : nil
         stored[name] = .some(objectID)
         return objectID
     }

@@ -101,7 +101,7 @@ extension StoreImport {
                 let found = CellValue(objectID).plainText
                 return refuse(number, RowMistake(reason: "the values belong to \(found), an object of another entity"))
             }
-            guard let key = CellValue.key(of: objectID) else { return }
+            guard let key = ObjectName(objectID).key else { return }
             let root = entity(of: number).root
             let first = progress.firstKeys[schema.entities[root].name]
             // An import that was stopped has inserted it.

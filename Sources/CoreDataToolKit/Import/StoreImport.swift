@@ -150,7 +150,7 @@ final class StoreImport {
     }
 
     func id(of number: Int) -> NSManagedObjectID? {
-        store.objectID(entity: entity(of: number).name, key: plan.rows[number].target)
+        store.model.objectID(entity: entity(of: number).name, key: plan.rows[number].target)
     }
 
     /// Forgets all objects in memory.

@@ -30,12 +30,7 @@ struct ObjectNaming {
     }
 
     private static func isNamed(_ name: String, _ entity: NSEntityDescription) -> Bool {
-        var next: NSEntityDescription? = entity
-        while let current = next {
-            if current.name?.lowercased() == name.lowercased() { return true }
-            next = current.superentity
-        }
-        return false
+        entity.lineage.contains { $0.lowercased() == name.lowercased() }
     }
 }
 

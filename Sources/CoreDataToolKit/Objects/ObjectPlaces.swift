@@ -30,14 +30,9 @@ struct ObjectPlaces {
     private static func cells(
         of entity: NSEntityDescription, _ table: StoreInspection.EntityTable
     ) -> [String: StoreInspection.Cell] {
-        var ancestors: Set<String> = []
-        var next: NSEntityDescription? = entity
-        while let current = next {
-            ancestors.insert(current.name ?? "")
-            next = current.superentity
-        }
+        let owners = entity.lineage
         return Dictionary(
-            table.cells.filter { ancestors.contains($0.entity) }.map { ($0.property, $0) },
+            table.cells.filter { owners.contains($0.entity) }.map { ($0.property, $0) },
             uniquingKeysWith: { first, _ in first })
     }
 

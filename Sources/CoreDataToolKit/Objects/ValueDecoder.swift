@@ -25,7 +25,7 @@ struct ValueDecoder {
         case (.UUIDAttributeType, .blob(let bytes)) where bytes.count == 16:
             return .text(bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString })
         case (.binaryDataAttributeType, .blob(let bytes)):
-            guard let content = isExternal ? content(of: bytes) : bytes else { return .null }
+            guard let content = isExternal ? content(of: value, bytes) : bytes else { return .null }
             return isTransformable ? .archived(content) : .data(content)
         default: return CellValue(value)
         }
@@ -33,14 +33,14 @@ struct ValueDecoder {
 
     /// Returns the bytes of a value that may be in a file of its own: the first byte says where they
     /// are. Nil if the file is missing.
-    private func content(of bytes: Data) -> Data? {
+    private func content(of value: SQLiteReader.Value, _ bytes: Data) -> Data? {
         switch bytes.first {
         case 1: return Data(bytes.dropFirst())
         case 2:
-            let name = String(decoding: bytes.dropFirst().prefix { $0 != 0 }, as: UTF8.self)
-            // A name that leads to another folder is not the name of a file of the store.
-            if name.isEmpty || name == "." || name == ".." || name.contains("/") { return nil }
-            return try? Data(contentsOf: folder.appendingPathComponent(name))
+            guard let name = CellChecks.fileName(value), let url = ExternalFolder.place(of: name, in: folder) else {
+                return nil
+            }
+            return try? Data(contentsOf: url)
         default: return bytes
         }
     }

@@ -107,10 +107,6 @@ enum CellValue: Equatable {
         self = .number(Self.text(of: decimal))
     }
 
-    static func key(of objectID: NSManagedObjectID) -> Int64? {
-        Int64(objectID.uriRepresentation().lastPathComponent.dropFirst())
-    }
-
     private static func text(of decimal: Decimal) -> String { decimal.isNaN ? "NaN" : decimal.description }
 
     private static func floating(_ value: Double, _ text: String) -> CellValue {

@@ -64,7 +64,7 @@ struct ObjectIdentities {
                 problem: "The object p\(key) is one of '\(real.name ?? "")', not of '\(named.name ?? "")'.",
                 advice: "Write \(real.name ?? "")/p\(key).")
         }
-        guard let identity = self.identity(real, key) else {
+        guard let identity = store.model.objectID(entity: real.name ?? "", key: key) else {
             throw Mistake(problem: "'\(text)' names no object of this store.", advice: "")
         }
         return identity
@@ -80,14 +80,6 @@ struct ObjectIdentities {
     }
 
     private var entities: [NSEntityDescription] { store.model.entities }
-
-    private func identity(_ entity: NSEntityDescription, _ key: Int64) -> NSManagedObjectID? {
-        guard let uuid = coordinator.persistentStores.first?.identifier,
-            let name = entity.name?.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
-            let url = URL(string: "x-coredata://\(uuid)/\(name)/p\(key)")
-        else { return nil }
-        return coordinator.managedObjectID(forURIRepresentation: url)
-    }
 
     /// Returns the entity of a row in the table of an entity; nil if there is no such row.
     private func entity(ofRow key: Int64, in named: NSEntityDescription) -> NSEntityDescription? {

@@ -65,14 +65,9 @@ struct CellChecks {
     ) {
         self.table = SQLiteReader.identifier(table.name)
         folder = file.externalDataFolder
-        var ancestors: Set<String> = []
-        var next = entity
-        while let current = next {
-            ancestors.insert(current.name ?? "")
-            next = current.superentity
-        }
+        let owners = entity?.lineage
         checks = table.cells.filter { cell in
-            (entity == nil || ancestors.contains(cell.entity))
+            (owners?.contains(cell.entity) ?? true)
                 && (properties.map { Self.covers($0, cell.property) } ?? true)
         }.flatMap(Self.checks)
     }
@@ -132,9 +127,9 @@ struct CellChecks {
 
     private func isMissing(_ value: SQLiteReader.Value) -> Bool {
         guard let name = Self.fileName(value) else { return false }
-        // A name that points to another folder is not the name of a file of the store.
-        if name.isEmpty || name == ".." || name == "." || name.contains("/") { return true }
-        return !FileManager.default.fileExists(atPath: folder.appendingPathComponent(name).path)
+        return
+            !(ExternalFolder.place(of: name, in: folder).map { FileManager.default.fileExists(atPath: $0.path) }
+            ?? false)
     }
 
     // MARK: Looking

@@ -23,6 +23,12 @@ struct ExternalFolder {
         }.sorted { $0.name < $1.name }
     }
 
+    /// Returns the place of a file; nil for a name that would lead to another folder.
+    static func place(of name: String, in folder: URL) -> URL? {
+        if name.isEmpty || name == ".." || name == "." || name.contains("/") { return nil }
+        return folder.appendingPathComponent(name)
+    }
+
     var size: Int64 { files.reduce(0) { $0 + $1.size } }
 
     /// Returns the files that no row of these tables refers to. Reads the external values of all

@@ -140,6 +140,16 @@ struct StoreModel {
         return name
     }
 
+    /// Returns the ID of a row of the store that the coordinator has open, with the entity that its
+    /// row has; nil for an unknown entity.
+    func objectID(entity: String, key: Int64) -> NSManagedObjectID? {
+        guard let uuid = coordinator.persistentStores.first?.identifier,
+            let name = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
+            let url = URL(string: "x-coredata://\(uuid)/\(name)/p\(key)")
+        else { return nil }
+        return coordinator.managedObjectID(forURIRepresentation: url)
+    }
+
     /// - Throws: `ToolError` with near names.
     func entity(named name: String, in file: StoreFile) throws(ToolError) -> NSEntityDescription {
         let entities = entities

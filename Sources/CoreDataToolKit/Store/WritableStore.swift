@@ -67,13 +67,4 @@ final class WritableStore {
         context.performAndWait { context.reset() }
         try model.coordinator.remove(store)
     }
-
-    /// Returns the ID of a row, with the entity that its row has; nil for an unknown entity.
-    func objectID(entity: String, key: Int64) -> NSManagedObjectID? {
-        guard let uuid = store.identifier,
-            let name = entity.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed),
-            let url = URL(string: "x-coredata://\(uuid)/\(name)/p\(key)")
-        else { return nil }
-        return model.coordinator.managedObjectID(forURIRepresentation: url)
-    }
 }
