@@ -225,6 +225,35 @@ import Testing
         #expect(value("SELECT count(*) FROM \(join)") == "0")
     }
 
+    /// After each of many edits both ends of relationships agree, orders are whole, and no pair
+    /// leads to a row that is gone.
+    @Test(arguments: 1...3) func randomEditsLeaveASoundStore(_ seed: Int) throws {
+        var generator = SeededGenerator(seed: UInt64(seed))
+        for step in 1...15 {
+            let rows = try ToolRun(["export", warehouse.path, "--format", "json"]).rows()
+            let names = rows.compactMap { $0["objectID"] as? String }
+            func some(_ entities: [String]) -> String? {
+                names.filter { name in entities.contains { name.hasPrefix($0 + "/") } }.randomElement(using: &generator)
+            }
+            let (box, shelf, label) = (some(["Box", "Crate"]), some(["Shelf"]), some(["Label"]))
+            let edits: [[String?]] = [
+                ["set", box, "shelf=\(shelf ?? "nil")"], ["set", box, "shelf=nil"],
+                ["set", shelf, "boxes+=\(box ?? "nil")"], ["set", shelf, "boxes-=\(box ?? "nil")"],
+                ["set", label, "boxes=[\(box ?? "")]"], ["set", box, "labels+=\(label ?? "nil")"],
+                ["delete", box], ["delete", shelf], ["delete", label],
+                ["insert", "Crate", "name=c\(step)", "shelf=\(shelf ?? "nil")"], ["insert", "Shelf", "code=\(step)"],
+                ["insert", "Label", "boxes=[\(box ?? "")]"],
+            ]
+            guard let words = edits.randomElement(using: &generator), !words.contains(nil) else { continue }
+            let edit = words.compactMap { $0 }
+            // A deletion that a label denies is refused.
+            let run = ToolRun(["edit", edit[0], warehouse.path] + edit.dropFirst() + ["--yes"])
+            #expect([0, 1].contains(run.status), "\(edit) \(run.errors)")
+            let check = ToolRun(["check", warehouse.path])
+            #expect(check.status == 0, "\(edit) \(check.output)")
+        }
+    }
+
     // MARK: Asking
 
     @Test func nothingIsChangedWithoutAYes() throws {

@@ -23,6 +23,11 @@ import Testing
         let run = ToolRun(["import", new, file, "--model", model, "--blobs", path("blobs")] + options)
         #expect(run.status == 0, "\(run.errors)")
         #expect(ToolRun(["export", new]).output == ToolRun(["export", store]).output)
+        let named = model.hasSuffix(".xcdatamodeld") ? ["--model", model] : []
+        let diff = ToolRun(["diff", store, new] + named)
+        #expect(diff.status == 0, "\(diff.output)\(diff.errors)")
+        let findings = ToolRun(["check", new])
+        #expect(findings.status == 0, "\(findings.output)")
     }
 
     @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.all, formats)
