@@ -53,7 +53,8 @@ import Testing
             "SELECT ZCHANGETYPE, 'Thing/p' || ZENTITYPK FROM ACHANGE WHERE ZTRANSACTIONID = \(before + 1)")
         #expect(change == [["1", thing]])
         let author = file.value(
-            "SELECT s.ZNAME FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS WHERE t.Z_PK = \(before + 1)"
+            "SELECT s.ZNAME FROM ATRANSACTION t JOIN ATRANSACTIONSTRING s ON s.Z_PK = t.ZAUTHORTS "
+                + "WHERE t.Z_PK = \(before + 1)"
         )
         #expect(author == "coredata")
     }

@@ -15,8 +15,10 @@ import Testing
         store = try workplace.shop()
         try file.run(
             "WITH n(i) AS (SELECT 10 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) "
-                + "INSERT INTO ZMAKER (Z_PK, Z_ENT, Z_OPT, ZNAME) SELECT i, (SELECT max(Z_ENT) FROM ZMAKER), 1, 'n' || i "
-                + "FROM n; UPDATE ZMAKER SET Z_ENT = 77 WHERE Z_PK = 2500; UPDATE Z_PRIMARYKEY SET Z_MAX = 5000")
+                + "INSERT INTO ZMAKER (Z_PK, Z_ENT, Z_OPT, ZNAME) "
+                + "SELECT i, (SELECT max(Z_ENT) FROM ZMAKER), 1, 'n' || i FROM n; "
+                + "UPDATE ZMAKER SET Z_ENT = 77 WHERE Z_PK = 2500; UPDATE Z_PRIMARYKEY SET Z_MAX = 5000"
+        )
     }
 
     private var file: SQLiteFile { SQLiteFile(URL(fileURLWithPath: store)) }

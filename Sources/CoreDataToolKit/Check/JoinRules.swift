@@ -41,7 +41,8 @@ struct JoinRules {
     private func sideRules(_ side: Side, _ join: StoreInspection.JoinTable) -> [RowRule] {
         let name = SQLiteReader.identifier(join.name)
         let row =
-            "FROM \(SQLiteReader.identifier(side.table.name)) d WHERE d.Z_PK = t.\(SQLiteReader.identifier(side.column))"
+            "FROM \(SQLiteReader.identifier(side.table.name)) d "
+            + "WHERE d.Z_PK = t.\(SQLiteReader.identifier(side.column))"
         let missing = "NOT EXISTS (SELECT 1 \(row))"
         func deletion(_ condition: String) -> Mend {
             Mend("deletes the row", sql: "DELETE FROM \(name) AS t WHERE \(condition)")

@@ -80,7 +80,8 @@ struct OrderRule {
             "(SELECT \(owner), \(position) FROM \(name) WHERE \(owner) IS NOT NULL "
             + "GROUP BY \(owner), \(position) HAVING count(*) > 1)"
         let condition =
-            "t.\(owner) IS NOT NULL AND (typeof(t.\(position)) <> 'integer' OR (t.\(owner), t.\(position)) IN \(shared))"
+            "t.\(owner) IS NOT NULL "
+            + "AND (typeof(t.\(position)) <> 'integer' OR (t.\(owner), t.\(position)) IN \(shared))"
         // In the order of the positions; members without one are the last.
         let numbered =
             "(SELECT rowid AS place, \(Self.step) * row_number() OVER (PARTITION BY \(owner) ORDER BY "

@@ -34,7 +34,8 @@ struct ManualCommand: Command {
             """
         for command in commands {
             text +=
-                ".SS \"coredata \(command.name)\"\n\(escaped(command.summary))\n.PP\n.nf\n.B \(escaped(command.usage))\n.fi\n"
+                ".SS \"coredata \(command.name)\"\n\(escaped(command.summary))\n"
+                + ".PP\n.nf\n.B \(escaped(command.usage))\n.fi\n"
             for (term, help) in command.terms { text += ".TP\n.B \(escaped(term))\n\(escaped(help))\n" }
             if !command.notes.isEmpty { text += ".PP\n.nf\n\(escaped(command.notes))\n.fi\n" }
         }

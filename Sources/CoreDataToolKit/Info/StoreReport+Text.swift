@@ -29,7 +29,8 @@ extension StoreReport {
     }
 
     private static let incompleteNote =
-        "In large tables the first and last \(RowSample.size) rows were looked at; 'coredata check' looks at all values."
+        "In large tables the first and last \(RowSample.size) rows were looked at; "
+        + "'coredata check' looks at all values."
 
     private var externalText: String {
         let count = externalFiles.files.count

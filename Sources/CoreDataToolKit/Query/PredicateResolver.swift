@@ -17,7 +17,8 @@ struct PredicateResolver {
             parsed = try NSPredicate.parse(text)
         } catch {
             throw ToolError(
-                "The predicate cannot be understood: \(error.message). Correct it at the mark; texts and dates stand in quotes.",
+                "The predicate cannot be understood: \(error.message). Correct it at the mark; texts and dates stand "
+                    + "in quotes.",
                 details: error.rendering)
         }
         return try resolver.resolve(parsed, in: Scope(entity: entity))
