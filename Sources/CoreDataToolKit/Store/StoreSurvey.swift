@@ -27,12 +27,17 @@ struct StoreSurvey {
     private let isSampled: Bool
 
     /// The rows that a survey examines.
-    enum Rows {
+    enum Rows: Equatable {
         /// Those of all entities, which are counted too.
         case all
         /// Those of one entity.
         case of(String)
         case none
+
+        func include(_ table: StoreInspection.EntityTable) -> Bool {
+            if case .of(let name) = self { return table.entities.contains { $0.name == name } }
+            return self == .all
+        }
     }
 
     /// The names of the tables of entities and of the join tables.
@@ -42,15 +47,14 @@ struct StoreSurvey {
     ///
     /// - Parameters:
     ///   - examined: the rows that are examined; counts and numbers of other rows are unknown.
-    ///   - isSampled: whether only the first and the last rows of a large table are searched for
-    ///     contradictions. Rows between them that have no entity of the table are then not found.
-    init(
-        _ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, rows examined: Rows, isSampled: Bool
-    ) throws {
+    ///   - isSampled: whether rows in the middle of large tables are left out; see `RowSample`.
+    init(_ contents: StoreCatalog, _ model: StoreModel, reader: SQLiteReader, rows examined: Rows, isSampled: Bool)
+        throws
+    {
         self.contents = contents
         self.reader = reader
         self.isSampled = isSampled
-        if case .all = examined { countsRows = true } else { countsRows = false }
+        countsRows = examined == .all
         let numbers = Dictionary(
             contents.entityNames(in: model.model).map { ($1, $0) },
             uniquingKeysWith: { first, second in min(first, second) })
@@ -59,13 +63,7 @@ struct StoreSurvey {
         tables = planned.entities
         links = planned.links
         joins = planned.joins
-        for table in tables {
-            switch examined {
-            case .all: try survey(table, looksAtRows: true)
-            case .of(let name): try survey(table, looksAtRows: table.entities.contains { $0.name == name })
-            case .none: try survey(table, looksAtRows: false)
-            }
-        }
+        for table in tables { try survey(table, looksAtRows: examined.include(table)) }
         for join in joins { survey(join) }
         if !contents.isListed { mendEntityList() }
         if !contents.hasMetadata { mendMetadata() }
