@@ -67,7 +67,12 @@ struct StoreRecovery {
                 "Nothing of '\(file.originalURL.path)' can be read: its schema is lost, or it is no Core Data store.")
         }
         let model = try Self.model(source, modelPath)
-        template = model.flatMap { try? StoreTemplate($0) }
+        do {
+            template = try model.map { try StoreTemplate($0) }
+        } catch {
+            template = nil
+            problems.append("Nothing that is lost can be made from the model: \(ErrorText.line(error))")
+        }
         target = try SQLiteWriter(path: url.path, isNew: true)
         try prepareFile()
         try target.transaction {

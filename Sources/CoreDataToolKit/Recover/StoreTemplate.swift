@@ -8,7 +8,9 @@ final class StoreTemplate {
     private let folder: URL
 
     /// - Throws: an error of Core Data when the model makes no store.
-    init(_ model: NSManagedObjectModel) throws {
+    init(_ original: NSManagedObjectModel) throws {
+        let model = original.copy() as? NSManagedObjectModel ?? original
+        model.forgetClasses()
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -90,8 +90,7 @@ struct StoreModel {
         self.origin = origin
         self.warnings = warnings
         transformables = Self.readTransformablesAsData(in: model)
-        // A class of this program with the name of one of the store's classes is not that class.
-        for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        model.forgetClasses()
         // A model that was inferred from tables has only entities of the store.
         configuration = origin == .tables ? nil : Self.makeConfiguration(of: model, contents)
         coordinator = try NSPersistentStoreCoordinator(validating: model)
@@ -113,7 +112,7 @@ struct StoreModel {
         let model =
             try path.map { try ModelFileChoice.model(at: $0, for: contents) }
             ?? StoreInspection.model(modelCache: contents.modelCache ?? Data())
-        for entity in model.entities { entity.managedObjectClassName = "NSManagedObject" }
+        model.forgetClasses()
         let configuration = makeConfiguration(of: model, contents)
         return (try NSPersistentStoreCoordinator(validating: model), configuration)
     }
