@@ -102,6 +102,7 @@ let package = Package(
         .library(name: "SafeCoreData", targets: ["SafeCoreData"]),
         .library(name: "SafeCoreDataTesting", targets: ["SafeCoreDataTesting"]),
         .executable(name: "coredata", targets: ["CoreDataTool"]),
+        .executable(name: "coredata-postgresql", targets: ["CoreDataToolPostgreSQL"]),
         .executable(name: "inventory", targets: ["Inventory"]),
         .plugin(name: "GenerateEntities", targets: ["GenerateEntities"]),
     ],
@@ -131,6 +132,7 @@ let package = Package(
         .target(name: "SafeCoreDataTesting", dependencies: ["SafeCoreData"]),
         .target(name: "CoreDataToolKit", dependencies: ["CoreData", "CSQLite"]),
         .executableTarget(name: "CoreDataTool", dependencies: ["CoreDataToolKit"]),
+        .executableTarget(name: "CoreDataToolPostgreSQL", dependencies: ["CoreDataToolKit", "CoreDataPostgreSQL"]),
         .plugin(name: "GenerateEntities", capability: .buildTool(), dependencies: ["CoreDataTool"]),
         .executableTarget(
             name: "Inventory", dependencies: ["CoreDataPostgreSQL", "SafeCoreData"], path: "Examples/Inventory"),

@@ -21,9 +21,11 @@ server_programs() {
 
 postgres=$(server_programs)
 swift=${SWIFT:-swift}
-echo 'demo: building the product inventory'
-"$swift" build --product inventory
-inventory=$("$swift" build --show-bin-path)/inventory
+echo 'demo: building the products inventory and coredata-postgresql'
+for product in inventory coredata-postgresql; do "$swift" build --product "$product"; done
+programs=$("$swift" build --show-bin-path)
+inventory=$programs/inventory
+tool=$programs/coredata-postgresql
 
 # The path of a socket is short: not below TMPDIR.
 folder=$(mktemp -d /tmp/inventory-pg.XXXXXX)
@@ -95,4 +97,8 @@ show_sql() {
 show_sql '\d item'
 show_sql 'SELECT i.name, i.stock_count, s.name AS supplier FROM item i JOIN item_suppliers j ON j.item_id = i.id JOIN supplier s ON s.id = j.supplier_id ORDER BY 1, 3'
 show_sql 'SELECT count(*) AS transactions FROM ocd_transaction'
+
+printf '\n== The command coredata, built with the driver, reads it as it reads files\n'
+printf '\n$ coredata-postgresql query "$store" Item --columns objectID,name,stockCount,suppliers\n'
+"$tool" query "$store" Item --columns objectID,name,stockCount,suppliers
 printf '\ndemo: the server is stopped and its folder removed\n'

@@ -39,10 +39,11 @@ enum Shop {
         return model
     }
 
-    /// Three products of one maker.
+    /// Three products of one maker, in a file or on a server.
     static func make(at url: URL) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model())
-        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        let type = NSPersistentStore.StoreType(rawValue: NSPersistentStoreDescription(url: url).type)
+        let store = try coordinator.addPersistentStore(type: type, at: url)
         let context = coordinator.newContext()
         try context.performAndWait {
             let maker = NSEntityDescription.insertNewObject(forEntityName: "Maker", into: context)

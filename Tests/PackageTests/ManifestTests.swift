@@ -28,7 +28,9 @@ struct ManifestTests {
             #expect(targets.isDisjoint(with: ["CPostgreSQL", "CoreDataPostgreSQL"]), "\(product)")
             #expect(manifest.libraries(of: product).isDisjoint(with: Self.namesOfTheClientLibrary), "\(product)")
         }
-        #expect(manifest.targets(of: "CoreDataPostgreSQL").contains("CPostgreSQL"))
+        for product in ["CoreDataPostgreSQL", "coredata-postgresql"] {
+            #expect(manifest.targets(of: product).contains("CPostgreSQL"), "\(product)")
+        }
         #expect(!manifest.libraries(of: "CoreDataPostgreSQL").isDisjoint(with: Self.namesOfTheClientLibrary))
     }
 

@@ -331,8 +331,9 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// The old store is removed from the coordinator; its file stays. Objects of contexts follow
     /// their rows, with their unsaved changes: they belong to the new store from then on, and the
-    /// next save writes them there. They get new IDs. IDs of the old store do not name objects of
-    /// the new store: `NSPersistentStoreCoordinatorStoresDidChange` lists the IDs that do under
+    /// next save writes them there. They get new IDs; rows keep their keys in a new SQLite file.
+    /// IDs of the old store do not name objects of the new store:
+    /// `NSPersistentStoreCoordinatorStoresDidChange` lists the IDs that do under
     /// `NSUUIDChangedPersistentStoresKey`. With `NSReadOnlyPersistentStoreOption` the new store is
     /// filled, and takes no changes after that.
     ///

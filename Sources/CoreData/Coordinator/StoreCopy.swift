@@ -2,13 +2,14 @@ import Foundation
 
 /// Copies all rows of one store to another, empty one, in one transaction.
 ///
-/// Rows are copied in blocks if the source reads and the destination writes in blocks. Then only
-/// the keys of all rows are held. Rows get new keys, and each reference gets the new key of its
-/// destination. References to rows that do not exist are dropped.
+/// The copy has the rows of one moment if the source can keep them. Rows are copied in blocks if the
+/// source reads and the destination writes in blocks. Then only the keys of all rows are held. Rows
+/// keep their keys in a new file and get new ones elsewhere, and each reference gets the new key of
+/// its destination. References to rows that do not exist are dropped.
 struct StoreCopy {
     private let sourceStore: NSPersistentStore
     private let destinationStore: NSPersistentStore
-    private let source: any SnapshotStore
+    private let source: any RowSource
     private let destination: any SnapshotStore
     /// The number of rows that are read and written at once.
     private static let blockSize = 10_000
@@ -20,7 +21,8 @@ struct StoreCopy {
     init(from source: NSPersistentStore, to destination: NSPersistentStore, entities: [EntityLayout]) throws {
         sourceStore = source
         destinationStore = destination
-        self.source = try Self.rows(of: source)
+        let current = try Self.rows(of: source)
+        self.source = source.pinRows() ?? current
         self.destination = try Self.rows(of: destination)
         self.entities = entities
     }
@@ -34,11 +36,12 @@ struct StoreCopy {
                 + "access to its rows.", userInfo: StoreOpeningErrors.userInfo(type: store.type, url: store.url))
     }
 
-    /// The rows of one entity, in the order of their new keys.
+    /// The rows of one entity.
     private struct Table {
         let layout: EntityLayout
         let keys: [Int64]
-        let firstNewKey: Int64
+        /// The keys in the destination, in the order of `keys`.
+        var newKeys: [Int64] = []
         /// All rows, if the source returns them at once.
         var snapshots: [Snapshot]?
     }
@@ -46,15 +49,14 @@ struct StoreCopy {
     private typealias NewKeys = [MovedRows.FormerKey: RowReference]
 
     func run() throws -> MovedRows {
+        var tables = try entities.filter { !$0.isAbstract }.compactMap(table)
+        for root in Set(tables.map(\.layout.rootIndex)).sorted() { try reserveKeys(inHierarchy: root, &tables) }
         var newKeys: NewKeys = [:]
-        var tables: [Table] = []
-        for entity in entities where !entity.isAbstract {
-            guard let table = try table(of: entity) else { continue }
-            for (index, key) in table.keys.enumerated() {
-                newKeys[MovedRows.FormerKey(root: entity.rootIndex, key: key)] =
-                    RowReference(key: table.firstNewKey + Int64(index), layoutIndex: entity.index)
+        for table in tables {
+            for (key, newKey) in zip(table.keys, table.newKeys) {
+                newKeys[MovedRows.FormerKey(root: table.layout.rootIndex, key: key)] =
+                    RowReference(key: newKey, layoutIndex: table.layout.index)
             }
-            tables.append(table)
         }
         try destination.saveBlocks { save in
             // All rows are written before the relationships that refer to them.
@@ -62,18 +64,17 @@ struct StoreCopy {
             for table in tables { try copyRelationships(of: table, newKeys, save) }
         }
         let objectIDs = tables.flatMap { table in
-            table.keys.enumerated().flatMap { index, key in
+            zip(table.keys, table.newKeys).flatMap { key, newKey in
                 [
                     NSManagedObjectID(key: key, layout: table.layout, store: sourceStore),
-                    NSManagedObjectID(
-                        key: table.firstNewKey + Int64(index), layout: table.layout, store: destinationStore),
+                    NSManagedObjectID(key: newKey, layout: table.layout, store: destinationStore),
                 ]
             }
         }
         return MovedRows(from: sourceStore, to: destinationStore, newKeys, objectIDs: objectIDs)
     }
 
-    /// Reads the keys of an entity's own rows, and reserves new ones; nil if there are no rows.
+    /// Reads the keys of an entity's own rows; nil if there are no rows.
     private func table(of entity: EntityLayout) throws -> Table? {
         var plan = StoreFetch(entity: entity)
         plan.includesSubentities = false
@@ -91,9 +92,24 @@ struct StoreCopy {
             snapshots = fetched.rows.map { Snapshot(retaining: $0) }
             keys = fetched.rows.map(\.rowKey)
         }
-        guard !keys.isEmpty else { return nil }
-        let first = try destination.reserveKeys(keys.count, for: entity)
-        return Table(layout: entity, keys: keys, firstNewKey: first, snapshots: snapshots)
+        return keys.isEmpty ? nil : Table(layout: entity, keys: keys, snapshots: snapshots)
+    }
+
+    /// Reserves the keys in the destination for all rows of a hierarchy.
+    ///
+    /// A file counts keys from 1: in a new one, as many as the highest key are the rows' own.
+    private func reserveKeys(inHierarchy root: Int, _ tables: inout [Table]) throws {
+        let members = tables.indices.filter { tables[$0].layout.rootIndex == root }
+        let keys = members.map { tables[$0].keys }.joined()
+        if destination is SQLiteStore, let lowest = keys.min(), lowest > 0, let highest = keys.max() {
+            let first = try destination.reserveKeys(Int(highest), for: tables[members[0]].layout)
+            for member in members { tables[member].newKeys = tables[member].keys.map { $0 + (first - 1) } }
+            return
+        }
+        for member in members {
+            let first = try destination.reserveKeys(tables[member].keys.count, for: tables[member].layout)
+            tables[member].newKeys = tables[member].keys.indices.map { first + Int64($0) }
+        }
     }
 
     // MARK: Rows
@@ -140,7 +156,7 @@ struct StoreCopy {
                     range, try related(to: Array(table.keys[range]), slot, table.layout, newKeys))
                 where !references.isEmpty {
                     var change = RelationshipChange(
-                        layout: table.layout, slot: slot.index, ownerKey: table.firstNewKey + Int64(index))
+                        layout: table.layout, slot: slot.index, ownerKey: table.newKeys[index])
                     change.added = references
                     if slot.kind == .orderedToMany { change.order = references }
                     batch.relationshipChanges.append(change)

@@ -44,7 +44,7 @@ struct MetadataRules {
     /// Returns the mend with the model that the person named.
     private var replacement: Mend? {
         guard case .file(let path) = store.model.origin,
-            let model = try? ModelFileChoice.model(at: path, for: store.contents),
+            let model = try? ModelFileChoice.model(at: path, for: store.contents.metadata),
             let cache = try? model.encodedModelCache()
         else { return nil }
         return Mend(

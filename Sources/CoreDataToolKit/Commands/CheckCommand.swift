@@ -2,7 +2,7 @@
 struct CheckCommand: Command {
     static let syntax = CommandSyntax(
         name: "check", summary: "Finds what is wrong with a store: file, keys, values, files beside it.",
-        operands: [.store],
+        operands: [.storeFile],
         options: [.format("text", "json"), .model],
         notes: """
             Every row is read; the store is never changed. Each line begins with the kind of fault, which

@@ -20,7 +20,22 @@ public struct CommandLineTool {
                 readLine: { readLine() }))
     }
 
-    init(_ console: Console) { self.console = console }
+    private let servers: ServerStores
+
+    /// - Parameter servers: the copies of stores on servers that several runs share.
+    init(_ console: Console, servers: ServerStores = ServerStores()) {
+        self.console = console
+        self.servers = servers
+    }
+
+    /// Runs the command with the program's arguments and ends the program.
+    public static func main() -> Never {
+        // A reader that goes away (`coredata query … | head`) is noticed by the failing write, not by
+        // a signal.
+        signal(SIGPIPE, SIG_IGN)
+        let status = CommandLineTool().run(Array(CommandLine.arguments.dropFirst()))
+        exit(status.rawValue)
+    }
 
     /// The subcommands in the order of the help: the one list from which dispatch, help, completion
     /// and manual come.
@@ -130,7 +145,7 @@ public struct CommandLineTool {
                 try console.output.write(command.syntax.help)
                 return .success
             }
-            return try command.run(given, console)
+            return try command.run(servers.read(given, of: command.syntax), console)
         } catch let error as UsageError {
             return try reportUsage(error.message, usage: "Usage: \(command.syntax.usage)")
         } catch let error as ToolError {

@@ -10,13 +10,19 @@ struct CommandSyntax: Sendable {
         var repeats = false
         /// The only values that the operand takes; empty if it takes any.
         var choices: [String] = []
+        /// What is read of a store on a server; nil if the operand must be a file.
+        var server: ServerStores.Part?
 
-        static let store = Operand(name: "STORE", help: "A Core Data store, a SQLite file.")
+        static let store = Operand(
+            name: "STORE", help: "A Core Data store: a SQLite file, or a postgresql:// URL.", server: .rows)
+        static let storeFile = Operand(name: "STORE", help: "A Core Data store, a SQLite file.")
         static let entity = Operand(name: "ENTITY", help: "The name of an entity; 'coredata info STORE' lists them.")
         static let model = Operand(
-            name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.")
+            name: "MODEL", help: "A model (.xcdatamodeld, .xcdatamodel, .momd, .mom), or a store that carries one.",
+            server: .model)
         static let storeOrModel = Operand(
-            name: "STORE|MODEL", help: "A store, or a model (.xcdatamodeld, .xcdatamodel, .momd, .mom).")
+            name: "STORE|MODEL", help: "A store, or a model (.xcdatamodeld, .xcdatamodel, .momd, .mom).",
+            server: .model)
 
         fileprivate var placeholder: String {
             let text = repeats ? name + "…" : name
@@ -126,6 +132,11 @@ struct CommandSyntax: Sendable {
             result.format = result.values["format"] ?? option.choices.first ?? ""
         }
         return result
+    }
+
+    /// The operand that an argument at a place among the operands is for.
+    func operand(at index: Int) -> Operand? {
+        operands.indices.contains(index) ? operands[index] : operands.last { $0.repeats }
     }
 
     private func checkOperands(_ given: [String]) throws(UsageError) {

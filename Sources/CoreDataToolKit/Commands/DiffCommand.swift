@@ -5,8 +5,8 @@ struct DiffCommand: Command {
     static let syntax = CommandSyntax(
         name: "diff", summary: "Compares two stores: objects added, removed and changed.",
         operands: [
-            .init(name: "OLD", help: "A Core Data store, a SQLite file."),
-            .init(name: "NEW", help: "The store that it is compared with."),
+            .init(name: "OLD", help: "A Core Data store: a SQLite file, or a postgresql:// URL.", server: .rows),
+            .init(name: "NEW", help: "The store that it is compared with.", server: .rows),
         ],
         options: [
             .init(

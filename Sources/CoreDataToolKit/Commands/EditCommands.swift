@@ -4,7 +4,7 @@ import CoreData
 struct EditInsertCommand: Command {
     static let syntax = CommandSyntax(
         name: "edit insert", summary: "Adds an object to a store.",
-        operands: [.store, .entity, EditArguments.assignments(mayBeMissing: true)], options: EditArguments.options,
+        operands: [.storeFile, .entity, EditArguments.assignments(mayBeMissing: true)], options: EditArguments.options,
         notes: EditArguments.notes("coredata edit insert Store.sqlite Item name=Bolt price=0.25 maker=Maker/p1"))
 
     private let arguments: EditArguments
@@ -21,7 +21,7 @@ struct EditInsertCommand: Command {
 struct EditSetCommand: Command {
     static let syntax = CommandSyntax(
         name: "edit set", summary: "Changes values of an object.",
-        operands: [.store, EditArguments.object, EditArguments.assignments(mayBeMissing: false)],
+        operands: [.storeFile, EditArguments.object, EditArguments.assignments(mayBeMissing: false)],
         options: EditArguments.options,
         notes: EditArguments.notes("coredata edit set Store.sqlite Item/p12 price=0.3 tags+=Tag/p2 note=nil"))
 
@@ -39,7 +39,7 @@ struct EditSetCommand: Command {
 struct EditDeleteCommand: Command {
     static let syntax = CommandSyntax(
         name: "edit delete", summary: "Deletes objects, and others by the delete rules of the model.",
-        operands: [.store, .init(name: "URI", help: EditArguments.object.help, repeats: true)],
+        operands: [.storeFile, .init(name: "URI", help: EditArguments.object.help, repeats: true)],
         options: EditArguments.options,
         notes: """
             Shows all objects that are deleted or changed with these, and asks. A copy of the store is kept
@@ -60,7 +60,7 @@ struct EditDeleteCommand: Command {
 /// `coredata edit undo`: restores a store as it was before its last edit.
 struct EditUndoCommand: Command {
     static let syntax = CommandSyntax(
-        name: "edit undo", summary: "Restores a store as it was before its last edit.", operands: [.store],
+        name: "edit undo", summary: "Restores a store as it was before its last edit.", operands: [.storeFile],
         options: [.yes],
         notes: """
             If another program has changed the store since the edit, that is taken back, too, but only with

@@ -5,7 +5,7 @@ struct ImportCommand: Command {
     static let syntax = CommandSyntax(
         name: "import", summary: "Brings objects from NDJSON, JSON or CSV into a store, new or not.",
         operands: [
-            .store, .init(name: "FILE", help: "A file as 'coredata export' writes it, or a folder of CSV files."),
+            .storeFile, .init(name: "FILE", help: "A file as 'coredata export' writes it, or a folder of CSV files."),
         ],
         options: [
             .init(name: "entity", value: "NAME", help: "The entity of rows that have no objectID."),

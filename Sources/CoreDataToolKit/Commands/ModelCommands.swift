@@ -5,8 +5,8 @@ struct ModelDiffCommand: Command {
     static let syntax = CommandSyntax(
         name: "model diff", summary: "Shows what differs between two versions of a model, and how to migrate.",
         operands: [
-            .init(name: "OLD", help: "A model or a store of the old version."),
-            .init(name: "NEW", help: "A model or a store of the new version."),
+            .init(name: "OLD", help: "A model or a store of the old version.", server: .model),
+            .init(name: "NEW", help: "A model or a store of the new version.", server: .model),
         ],
         options: [.format("text", "json")],
         notes: """

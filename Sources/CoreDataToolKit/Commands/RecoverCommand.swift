@@ -2,7 +2,7 @@
 struct RecoverCommand: Command {
     static let syntax = CommandSyntax(
         name: "recover", summary: "Saves what can be read of a damaged store into a new one.",
-        operands: [.store],
+        operands: [.storeFile],
         options: [
             .init(name: "output", value: "FILE", help: "The new store; nothing may be there yet."),
             .format("text", "json"), .model,

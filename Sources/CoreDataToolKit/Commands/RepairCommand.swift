@@ -2,7 +2,7 @@
 struct RepairCommand: Command {
     static let syntax = CommandSyntax(
         name: "repair", summary: "Mends the faults of a store that 'check' finds, after a backup.",
-        operands: [.store],
+        operands: [.storeFile],
         options: [
             .init(name: "dry-run", value: nil, help: "Show what would be done, and change nothing."), .yes,
             .init(name: "only", value: "KIND,…", help: "Mend only these kinds of faults."),

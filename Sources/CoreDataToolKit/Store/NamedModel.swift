@@ -50,7 +50,7 @@ struct NamedModel {
     static func declared(_ chosen: StoreModel, _ contents: StoreCatalog) throws -> NSManagedObjectModel {
         switch chosen.origin {
         case .cache: try StoreInspection.model(modelCache: contents.modelCache ?? Data())
-        case .file(let path): try ModelFileChoice.model(at: path, for: contents)
+        case .file(let path): try ModelFileChoice.model(at: path, for: contents.metadata)
         case .tables: chosen.model
         }
     }

@@ -46,7 +46,8 @@ struct StoreModel {
     /// - Throws: `ToolError` when that file cannot be read or has no version that fits the store.
     init(_ contents: inout StoreCatalog, reader: SQLiteReader, modelPath path: String?) throws {
         if let path {
-            self = try Self(try ModelFileChoice.model(at: path, for: contents), .file(path), [], &contents, reader)
+            let model = try ModelFileChoice.model(at: path, for: contents.metadata)
+            self = try Self(model, .file(path), [], &contents, reader)
             return
         }
         var warnings: [String] = []
@@ -110,7 +111,7 @@ struct StoreModel {
         for contents: StoreCatalog, modelPath path: String?
     ) throws -> (coordinator: NSPersistentStoreCoordinator, configuration: String?) {
         let model =
-            try path.map { try ModelFileChoice.model(at: $0, for: contents) }
+            try path.map { try ModelFileChoice.model(at: $0, for: contents.metadata) }
             ?? StoreInspection.model(modelCache: contents.modelCache ?? Data())
         model.forgetClasses()
         let configuration = makeConfiguration(of: model, contents)
@@ -185,14 +186,14 @@ struct StoreModel {
 
 /// Chooses the version of a model file that a store was made with.
 enum ModelFileChoice {
-    static func model(at path: String, for contents: StoreCatalog) throws -> NSManagedObjectModel {
+    static func model(at path: String, for metadata: [String: Any]) throws -> NSManagedObjectModel {
         let url = URL(fileURLWithPath: path)
         do {
             let current = try NSManagedObjectModel(reading: url)
-            let hasHashes = contents.metadata[NSStoreModelVersionHashesKey] != nil
-            if !hasHashes || fits(current, contents) { return current }
+            let hasHashes = metadata[NSStoreModelVersionHashesKey] != nil
+            if !hasHashes || fits(current, metadata) { return current }
             for name in versions(of: url) {
-                if let model = try? NSManagedObjectModel(reading: url, version: name), fits(model, contents) {
+                if let model = try? NSManagedObjectModel(reading: url, version: name), fits(model, metadata) {
                     return model
                 }
             }
@@ -205,9 +206,9 @@ enum ModelFileChoice {
                 + "with the model in it, or name another model.")
     }
 
-    private static func fits(_ model: NSManagedObjectModel, _ contents: StoreCatalog) -> Bool {
+    private static func fits(_ model: NSManagedObjectModel, _ metadata: [String: Any]) -> Bool {
         ([nil] + model.configurations).contains {
-            model.isConfiguration(withName: $0, compatibleWithStoreMetadata: contents.metadata)
+            model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata)
         }
     }
 

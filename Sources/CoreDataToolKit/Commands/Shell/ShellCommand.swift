@@ -4,7 +4,7 @@ import CoreData
 struct ShellCommand: Command {
     static let syntax = CommandSyntax(
         name: "shell", summary: "Opens a prompt for all commands on one store, with history and completion.",
-        operands: [.store], options: [.model],
+        operands: [.init(name: "STORE", help: CommandSyntax.Operand.store.help, server: .url)], options: [.model],
         notes: """
             Type commands without 'coredata' and without the store: query Item --where 'stock < 5'. The tab
             key completes commands, options, entities, keys and operators; the arrow keys go through the
@@ -18,6 +18,8 @@ struct ShellCommand: Command {
 
     private let path: String
     private let modelPath: String?
+    /// A store on a server is copied once, and shown as it was then.
+    private let servers = ServerStores()
 
     init(_ arguments: CommandSyntax.Arguments) {
         path = arguments.operands[0]
@@ -25,7 +27,10 @@ struct ShellCommand: Command {
     }
 
     func run(_ console: Console) throws -> ExitStatus {
-        let store = try ReadableStore(path: path, modelPath: modelPath, isSampled: true)
+        var given = CommandSyntax.Arguments(operands: [path])
+        given.values["model"] = modelPath
+        let file = try servers.read(given, of: InfoCommand.syntax).operands[0]
+        let store = try ReadableStore(path: file, modelPath: modelPath, isSampled: true)
         let completion = ShellCompletion(store.model, commands: Self.commands)
         store.file.close()
         guard console.isInteractive else {
@@ -64,7 +69,7 @@ struct ShellCommand: Command {
             return .usage
         }
         if first == "coredata" { words.removeFirst() }
-        return CommandLineTool(console).run(arguments(words))
+        return CommandLineTool(console, servers: servers).run(arguments(words))
     }
 
     /// Returns the arguments of a command with the store in its place.

@@ -1,0 +1,4 @@
+import CoreDataToolKit
+
+// The module CoreDataPostgreSQL, which the target links, is found at run time.
+CommandLineTool.main()
