@@ -36,10 +36,19 @@ struct ChildProcess {
         for descriptor in 3..<Int32(min(limit.rlim_cur, 4096)) {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
+        // A thread of Dispatch takes no signals, and a shell would inherit that: it would wait for
+        // ever for the end of a program that it has started.
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var none = sigset_t()
+        sigemptyset(&none)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
         var words: [UnsafeMutablePointer<CChar>?] = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var processID: pid_t = 0
-        let failure = posix_spawn(&processID, program, &actions, nil, &words, environ)
+        let failure = posix_spawn(&processID, program, &actions, &attributes, &words, environ)
         guard failure == 0 else {
             throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EINVAL, userInfo: [NSFilePathErrorKey: program])
         }

@@ -275,12 +275,21 @@ public final class PostgreSQLServer: Sendable {
 
     /// Runs a shell's script that reads its input, which ends when this process does, and then ends
     /// what it watches.
+    ///
+    /// The script is a child of another process, which has ended. A child of this one that nobody
+    /// waits for would stay when it ends, and Swift Testing sees no other process end from then on:
+    /// a test of a program's exit would wait for ever.
     static func startWatchdog(_ script: String, _ arguments: String...) throws -> Pipe {
         let lifeline = Pipe()
-        _ = try ChildProcess(
-            "/usr/bin/env", account + ["sh", "-c", script, "watch"] + arguments, input: lifeline.fileHandleForReading,
-            output: nil, error: nil)
+        // A shell gives what it leaves behind no input but what it names.
+        let detached = "exec 3<&0; \"$@\" <&3 3<&- &"
+        let starter = try ChildProcess(
+            "/bin/sh",
+            ["-c", detached, "start", "/usr/bin/env"] + account + ["sh", "-c", script, "watch"] + arguments,
+            input: lifeline.fileHandleForReading, output: nil, error: nil)
         try lifeline.fileHandleForReading.close()
+        let status = starter.waitForEnd()
+        if status != 0 { throw Reason(description: "what would remove it at the end cannot be started: \(status)") }
         return lifeline
     }
 
