@@ -74,12 +74,11 @@ struct JSONExport: GraphExport.Format {
     }
 
     mutating func write(_ reader: ObjectReader, _ objects: GraphExport.Objects) throws {
-        let names = reader.columns.map(\.name)
+        let keys = reader.columns.map { JSONValue.string($0.name).compact }
         try objects { values, _ in
             if isArray { try output.write(isFirst ? "[\n" : ",\n") }
             isFirst = false
-            let members = zip(names, values).map { JSONValue.Member($0, $1.json) }
-            try output.write(json: .object(members), end: isArray ? "" : "\n")
+            try output.write(json: values.lazy.map(\.json), keys: keys, end: isArray ? "" : "\n")
         }
     }
 

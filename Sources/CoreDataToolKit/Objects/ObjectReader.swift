@@ -153,7 +153,7 @@ struct ObjectNameField {
     static func text(
         _ entity: String, _ key: Int64, _ name: ObjectNameField?, _ row: [SQLiteReader.Value], _ decoder: ValueDecoder
     ) -> String {
-        guard let name else { return "\(entity)/p\(key)" }
+        guard let name else { return entity + "/p" + String(key) }
         let value = decoder.value(row[name.place], name.type, isTransformable: false, isExternal: false)
         return value == .null ? "\(entity)[-]" : "\(entity)[\(value.plainText)]"
     }

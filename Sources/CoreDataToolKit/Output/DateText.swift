@@ -66,9 +66,13 @@ enum DateText {
 
     /// Returns the digits behind the point in the shortest text that gives a number again.
     private static func fractionDigits(_ number: Double) -> String {
-        let parts = "\(number)".split(separator: "e")
+        let text = "\(number)"
+        if !text.utf8.contains(UInt8(ascii: "e")) {
+            return String(text.utf8.drop { $0 != UInt8(ascii: ".") }.dropFirst()) ?? ""
+        }
+        let parts = text.split(separator: "e")
         let digits = parts[0].split(separator: ".")
-        guard parts.count == 2, let exponent = Int(parts[1]) else { return digits.count == 2 ? String(digits[1]) : "" }
+        guard parts.count == 2, let exponent = Int(parts[1]) else { return "" }
         // A small number is written with an exponent: 1.5e-07.
         return String(repeating: "0", count: max(0, -exponent - 1)) + digits.joined()
     }

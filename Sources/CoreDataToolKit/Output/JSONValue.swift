@@ -2,7 +2,7 @@ import CoreData
 import Foundation
 
 /// A JSON value whose objects keep the order of their keys.
-indirect enum JSONValue: Equatable {
+enum JSONValue: Equatable {
     case null
     case bool(Bool)
     /// A number as it is written: exact, whatever its size.
@@ -37,39 +37,56 @@ indirect enum JSONValue: Equatable {
     /// Adds the JSON text in one line.
     func append(to bytes: inout [UInt8]) {
         switch self {
-        case .null: bytes += "null".utf8
-        case .bool(let value): bytes += (value ? "true" : "false").utf8
-        case .number(let number): bytes += number.utf8
+        case .null: bytes.appendBytes(of: "null")
+        case .bool(let value): bytes.appendBytes(of: value ? "true" : "false")
+        case .number(let number): bytes.appendBytes(of: number)
         case .string(let string): Self.append(string, to: &bytes)
         case .array(let values):
             bytes.append(UInt8(ascii: "["))
             for (index, value) in values.enumerated() {
-                if index > 0 { bytes += ", ".utf8 }
+                if index > 0 { bytes.appendBytes(of: ", ") }
                 value.append(to: &bytes)
             }
             bytes.append(UInt8(ascii: "]"))
         case .object(let members):
             bytes.append(UInt8(ascii: "{"))
             for (index, member) in members.enumerated() {
-                if index > 0 { bytes += ", ".utf8 }
+                if index > 0 { bytes.appendBytes(of: ", ") }
                 Self.append(member.key, to: &bytes)
-                bytes += ": ".utf8
+                bytes.appendBytes(of: ": ")
                 member.value.append(to: &bytes)
             }
             bytes.append(UInt8(ascii: "}"))
         }
     }
 
+    /// Adds an object.
+    ///
+    /// - Parameter keys: the keys of the values, in quotes.
+    static func append(_ values: some Sequence<JSONValue>, keys: [String], to bytes: inout [UInt8]) {
+        bytes.append(UInt8(ascii: "{"))
+        for (index, (key, value)) in zip(keys, values).enumerated() {
+            if index > 0 { bytes.appendBytes(of: ", ") }
+            bytes.appendBytes(of: key)
+            bytes.appendBytes(of: ": ")
+            value.append(to: &bytes)
+        }
+        bytes.append(UInt8(ascii: "}"))
+    }
+
     /// Adds a text in quotes. Most texts have no character that is escaped.
     private static func append(_ string: String, to bytes: inout [UInt8]) {
-        let isPlain = string.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }
-        guard isPlain else {
-            bytes += quoted(string).utf8
-            return
+        let count = bytes.count
+        bytes.append(UInt8(ascii: "\""))
+        var string = string
+        let isPlain = string.withUTF8 { text in
+            guard text.allSatisfy({ $0 >= 0x20 && $0 < 0x7f && $0 != 0x22 && $0 != 0x5c }) else { return false }
+            bytes.append(contentsOf: text)
+            return true
         }
-        bytes.append(UInt8(ascii: "\""))
-        bytes += string.utf8
-        bytes.append(UInt8(ascii: "\""))
+        if isPlain { return bytes.append(UInt8(ascii: "\"")) }
+        bytes.removeLast(bytes.count - count)
+        bytes.appendBytes(of: quoted(string))
     }
 
     /// Returns the JSON text with a line for each member and element.
@@ -95,5 +112,13 @@ indirect enum JSONValue: Equatable {
             default: return nil
             }
         }
+    }
+}
+
+extension [UInt8] {
+    /// Adds the bytes of a text at once.
+    mutating func appendBytes(of text: String) {
+        var text = text
+        text.withUTF8 { append(contentsOf: $0) }
     }
 }

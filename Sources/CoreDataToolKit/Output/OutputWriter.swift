@@ -35,13 +35,21 @@ public final class OutputWriter {
     }
 
     func write(_ text: String) throws {
-        buffer.append(contentsOf: text.utf8)
+        buffer.appendBytes(of: text)
         if buffer.count >= Self.capacity { try flush() }
     }
 
     /// Adds a value as JSON in one line.
     func write(json value: JSONValue, end: String) throws {
         value.append(to: &buffer)
+        try write(end)
+    }
+
+    /// Adds an object as JSON in one line.
+    ///
+    /// - Parameter keys: the keys of the values as JSON, in quotes.
+    func write(json values: some Sequence<JSONValue>, keys: [String], end: String) throws {
+        JSONValue.append(values, keys: keys, to: &buffer)
         try write(end)
     }
 

@@ -43,15 +43,14 @@ enum RowFormats: String, CaseIterable {
 
 /// JSON: an array of objects, one per line, with the columns as keys in their order.
 struct JSONFormat: RowFormat {
-    private let names: [String]
+    private let keys: [String]
     private var isFirst = true
 
-    init(_ columns: [QueryColumn]) { names = columns.map(\.name) }
+    init(_ columns: [QueryColumn]) { keys = columns.map { JSONValue.string($0.name).compact } }
 
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
-        let members = zip(names, row).map { JSONValue.Member($0, $1.json) }
         try output.write(isFirst ? "[\n" : ",\n")
-        try output.write(json: .object(members), end: "")
+        try output.write(json: row.lazy.map(\.json), keys: keys, end: "")
         isFirst = false
     }
 
@@ -62,12 +61,12 @@ struct JSONFormat: RowFormat {
 
 /// JSON lines: an object a line, as programs for streams read it.
 struct JSONLinesFormat: RowFormat {
-    private let names: [String]
+    private let keys: [String]
 
-    init(_ columns: [QueryColumn]) { names = columns.map(\.name) }
+    init(_ columns: [QueryColumn]) { keys = columns.map { JSONValue.string($0.name).compact } }
 
     mutating func write(_ row: [CellValue], to output: OutputWriter) throws {
-        try output.write(JSONValue.object(zip(names, row).map { JSONValue.Member($0, $1.json) }).compact + "\n")
+        try output.write(json: row.lazy.map(\.json), keys: keys, end: "\n")
     }
 
     mutating func finish(rowCount: Int, to output: OutputWriter) throws {}
