@@ -65,15 +65,14 @@ extension WriteContext {
     }
 
     /// Inserts one object for each element of a sequence, or changes the object with the same
-    /// values of several properties that are unique together; otherwise as with one property.
+    /// values of several properties that are unique together: those of one uniqueness constraint of
+    /// the model, in its order. Otherwise as with one property.
     ///
     /// ```swift
     /// try context.upsert(Seat.self, by: [\.row, \.number], rows) { row, draft in
     ///     Seat(context: draft, row: row.row, number: row.number, guest: row.guest)
     /// }
     /// ```
-    ///
-    /// - Parameter unique: the properties of one uniqueness constraint of the model, in its order.
     @discardableResult
     public func upsert<Object: NSManagedObject, Rows: Sequence>(
         _ type: Object.Type, by unique: [PartialKeyPath<Object>], _ rows: Rows,
@@ -195,7 +194,7 @@ extension WriteContext {
     }
 }
 
-/// The result of ``WriteContext/upsert(_:by:_:updating:_:)``.
+/// The result of `upsert(_:by:_:updating:_:)` of a `WriteContext`.
 ///
 /// ```swift
 /// let count = try context.upsert(Item.self, by: \.code, rows) { row, context in
