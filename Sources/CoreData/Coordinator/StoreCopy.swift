@@ -2,14 +2,14 @@ import Foundation
 
 /// Copies all rows of one store to another, empty one, in one transaction.
 ///
-/// The copy has the rows of one moment if the source can keep them. Rows are copied in blocks if the
-/// source reads and the destination writes in blocks. Then only the keys of all rows are held. Rows
-/// keep their keys in a new file and get new ones elsewhere, and each reference gets the new key of
-/// its destination. References to rows that do not exist are dropped.
+/// Rows are copied in blocks if the source reads and the destination writes in blocks. Then only
+/// the keys of all rows are held. Rows keep their keys in a new file and get new ones elsewhere,
+/// and each reference gets the new key of its destination. References to rows that do not exist
+/// are dropped.
 struct StoreCopy {
     private let sourceStore: NSPersistentStore
     private let destinationStore: NSPersistentStore
-    private let source: any RowSource
+    private let source: any SnapshotStore
     private let destination: any SnapshotStore
     /// The number of rows that are read and written at once.
     private static let blockSize = 10_000
@@ -21,8 +21,7 @@ struct StoreCopy {
     init(from source: NSPersistentStore, to destination: NSPersistentStore, entities: [EntityLayout]) throws {
         sourceStore = source
         destinationStore = destination
-        let current = try Self.rows(of: source)
-        self.source = source.pinRows() ?? current
+        self.source = try Self.rows(of: source)
         self.destination = try Self.rows(of: destination)
         self.entities = entities
     }
