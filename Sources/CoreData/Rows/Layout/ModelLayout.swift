@@ -39,7 +39,10 @@ package final class ModelLayout: @unchecked Sendable {
     }
 
     deinit {
-        for layout in layouts where layout.entity.cachedLayout === layout { layout.entity.cachedLayout = nil }
+        // Another thread may make the next layouts of the model meanwhile, which must stay.
+        model.currentLayout.withLock { _ in
+            for layout in layouts where layout.entity.cachedLayout === layout { layout.entity.cachedLayout = nil }
+        }
     }
 
     /// Resolves every property of the model's entities. The model must be frozen.
