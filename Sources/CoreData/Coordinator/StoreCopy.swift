@@ -95,20 +95,24 @@ struct StoreCopy {
     }
 
     /// Reserves the keys in the destination for all rows of a hierarchy.
-    ///
-    /// A file counts keys from 1: in a new one, as many as the highest key are the rows' own.
     private func reserveKeys(inHierarchy root: Int, _ tables: inout [Table]) throws {
         let members = tables.indices.filter { tables[$0].layout.rootIndex == root }
-        let keys = members.map { tables[$0].keys }.joined()
-        if destination is SQLiteStore, let lowest = keys.min(), lowest > 0, let highest = keys.max() {
-            let first = try destination.reserveKeys(Int(highest), for: tables[members[0]].layout)
-            for member in members { tables[member].newKeys = tables[member].keys.map { $0 + (first - 1) } }
-            return
-        }
         for member in members {
             let first = try destination.reserveKeys(tables[member].keys.count, for: tables[member].layout)
             tables[member].newKeys = tables[member].keys.indices.map { first + Int64($0) }
         }
+        // A file counts keys from 1. In a new one all keys up to the rows' highest can be theirs, unless
+        // that would leave too few for new rows.
+        guard destination is SQLiteStore, tables[members[0]].newKeys.first == 1 else { return }
+        let keys = members.map { tables[$0].keys }.joined()
+        guard let lowest = keys.min(), lowest > 0, let highest = keys.max(), highest <= Int64.max / 2 else { return }
+        let rest = Int(highest) - keys.count
+        if rest > 0 {
+            let first = try destination.reserveKeys(rest, for: tables[members[0]].layout)
+            // Another program has taken some meanwhile.
+            if first != Int64(keys.count) + 1 { return }
+        }
+        for member in members { tables[member].newKeys = tables[member].keys }
     }
 
     // MARK: Rows

@@ -24,12 +24,16 @@ import Testing
         let before = try ObjectGraph(context(), model)
         let (moved, names) = try ObjectGraph.move(store, of: coordinator, to: target.url, type: to.type)
         #expect(names.count == before.objects.count)
+        if to == .sqlite { #expect(names.filter { key(of: $0.key) != key(of: $0.value) }.isEmpty, "\(label)") }
         #expect(try ObjectGraph(context(), model) == before.renamed(names), "\(label)")
         #expect(coordinator.metadata(for: moved)["mine"] as? String == "kept")
         withExtendedLifetime(first) {}
         try coordinator.remove(moved)
         return target
     }
+
+    /// The key of an object's row.
+    private func key(of name: String) -> Substring? { name.split(separator: "/").last?.dropFirst() }
 
     @Test(arguments: StoreKind.persistent, StoreKind.persistent)
     func randomGraphsAreTheSameElsewhere(from: StoreKind, to: StoreKind) throws {
@@ -112,6 +116,64 @@ import Testing
             }
         }
         withExtendedLifetime(target) {}
+    }
+
+    /// An animal of a hierarchy, with keepers in order on both sides.
+    private var zoo: NSManagedObjectModel {
+        let animal = entity("Animal", text("name")), dog = entity("Dog", text("breed")),
+            keeper = entity("Keeper", text("name"))
+        animal.subentities = [dog]
+        relate(keeper, "animals", toMany: true, ordered: true, animal, inverse: "keepers", inverseToMany: true)
+        animal.relationshipsByName["keepers"]?.isOrdered = true
+        return model(animal, dog, keeper)
+    }
+
+    @Test(arguments: StoreKind.persistent, StoreKind.persistent)
+    func rowsWithGapsBetweenTheirKeysMove(from: StoreKind, to: StoreKind) throws {
+        let target = try move(zoo, from: from, to: to) { context in
+            var animals: [NSManagedObject] = []
+            for number in 0..<9 {
+                animals.append(context.insert(number % 2 == 0 ? "Dog" : "Animal", ["name": "\(number)"]))
+                try context.save()
+            }
+            for animal in [animals.removeFirst(), animals.remove(at: 3)] { context.delete(animal) }
+            for number in 0..<3 {
+                context.insert("Keeper", ["name": "\(number)"]).setValue(
+                    NSOrderedSet(array: animals.reversed()), forKey: "animals")
+            }
+        }
+        let all = try target.open(zoo) { context in
+            let new = context.insert("Dog", ["name": "new"])
+            let keeper = try context.objects("Keeper", by: "name")[0]
+            keeper.mutableOrderedSetValue(forKey: "animals").insert(new, at: 0)
+            try context.save()
+            context.reset()
+            return try context.objects("Keeper", by: "name").map { keeper in
+                (keeper.value(forKey: "animals") as? NSOrderedSet)?.compactMap {
+                    ($0 as? NSManagedObject)?.value(forKey: "name") as? String
+                } ?? []
+            }
+        }
+        let moved = ["8", "7", "6", "5", "3", "2", "1"]
+        #expect(all == [["new"] + moved, moved, moved])
+    }
+
+    /// A file whose keys are nearly used up, by hand.
+    @Test func highKeysLeaveRoomForNewRows() throws {
+        let (source, target) = (try MigratedStore(), try MigratedStore())
+        let items = model(entity("Item", text("name")))
+        try source.open(items) { context in
+            context.insert("Item", ["name": "a"])
+            try context.save()
+        }
+        #expect(source.file.execute("UPDATE ZITEM SET Z_PK = \(Int64.max - 1)"))
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: items)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: source.url)
+        try coordinator.migratePersistentStore(store, to: target.url, type: .sqlite)
+        let context = coordinator.newContext()
+        context.insert("Item", ["name": "b"])
+        try context.save()
+        #expect(try context.objects("Item", by: "name").map { $0.value(forKey: "name") as? String } == ["a", "b"])
     }
 
     @Test(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server")) func aMoveThatFailsLeavesNoRows()
