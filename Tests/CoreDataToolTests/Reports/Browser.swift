@@ -16,7 +16,7 @@ final class Browser {
         }
     }()
 
-    private let process = Process()
+    private let process: ChildProcess
     private let input = Pipe()
     private let output = Pipe()
     private let folder: TemporaryFolder
@@ -29,16 +29,14 @@ final class Browser {
         folder = try TemporaryFolder()
         // A browser that has ended must not end the tests, which write to it.
         signal(SIGPIPE, SIG_IGN)
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
+        let arguments = [
             "-c",
             "exec timeout 120 \"$0\" --headless=new --no-sandbox --disable-gpu --user-data-dir=\"$1\" "
                 + "--remote-debugging-pipe 3<&0 4>&1 0</dev/null 1>/dev/null 2>&1",
             try #require(Self.program), folder.url.path,
         ]
-        process.standardInput = input
-        process.standardOutput = output
-        try process.run()
+        process = try ChildProcess(
+            "/bin/sh", arguments, input: input.fileHandleForReading, output: output.fileHandleForWriting, error: nil)
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
         let target = try send("Target.createTarget", ["url": "about:blank"])["targetId"]
@@ -50,8 +48,8 @@ final class Browser {
     deinit {
         session = nil
         _ = try? send("Browser.close")
-        // The end of its output is the end of the program.
         _ = try? output.fileHandleForReading.readToEnd()
+        _ = process.waitForEnd()
     }
 
     // MARK: Protocol

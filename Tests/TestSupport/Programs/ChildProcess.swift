@@ -6,7 +6,7 @@ import Foundation
 /// Not Foundation's `Process`, which sees the end of a program by a socket that the program's own
 /// children inherit. Where one of them outlives it, as a server does, the program is never reaped,
 /// and a thread that waits for it waits for ever.
-struct ChildProcess {
+public struct ChildProcess {
     private let processID: pid_t
 
     /// Starts a program.
@@ -16,7 +16,7 @@ struct ChildProcess {
     ///   - input: What it reads; nil for nothing.
     ///   - output: Where it writes; nil for nowhere.
     ///   - error: Where it writes errors; nil for nowhere.
-    init(
+    public init(
         _ program: String, _ arguments: [String], input: FileHandle? = nil, output: FileHandle?, error: FileHandle?
     ) throws {
         var actions = posix_spawn_file_actions_t()
@@ -36,8 +36,8 @@ struct ChildProcess {
         for descriptor in 3..<Int32(min(limit.rlim_cur, 4096)) {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
-        // A thread of Dispatch takes no signals, and a shell would inherit that: it would wait for
-        // ever for the end of a program that it has started.
+        // A thread of Dispatch blocks all signals, and the program would inherit that: a shell would
+        // never see the end of a program that it has started.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -56,7 +56,7 @@ struct ChildProcess {
     }
 
     /// Waits for its end, once. Gives its status, or the number of the signal that ended it.
-    func waitForEnd() -> Int32 {
+    public func waitForEnd() -> Int32 {
         var status: Int32 = 0
         while waitpid(processID, &status, 0) < 0, errno == EINTR {}
         return status & 0x7f == 0 ? (status >> 8) & 0xff : status & 0x7f

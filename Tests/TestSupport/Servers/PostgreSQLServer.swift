@@ -276,12 +276,12 @@ public final class PostgreSQLServer: Sendable {
     /// Runs a shell's script that reads its input, which ends when this process does, and then ends
     /// what it watches.
     ///
-    /// The script is a child of another process, which has ended. A child of this one that nobody
-    /// waits for would stay when it ends, and Swift Testing sees no other process end from then on:
-    /// a test of a program's exit would wait for ever.
+    /// The script is no child of this process. Nobody would wait for it, and behind an ended child
+    /// that nobody waits for Swift Testing sees no other process end: each later test of a program's
+    /// exit would wait for ever.
     static func startWatchdog(_ script: String, _ arguments: String...) throws -> Pipe {
         let lifeline = Pipe()
-        // A shell gives what it leaves behind no input but what it names.
+        // A command in the background reads nothing, unless its input is named.
         let detached = "exec 3<&0; \"$@\" <&3 3<&- &"
         let starter = try ChildProcess(
             "/bin/sh",
