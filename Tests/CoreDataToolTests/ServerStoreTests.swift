@@ -132,7 +132,7 @@ import Testing
         #expect(!empty.errors.isEmpty)
     }
 
-    @Test func theModelOfAnOlderVersionIsChosen() throws {
+    @Test func aModelThatFitsIsUsedAndAnotherRefused() throws {
         let model = workplace.folder.appendingPathComponent("Shop.xcdatamodel")
         _ = try Shop.model().xcdatamodelContents().write(to: model)
         let run = ToolRun(["query", url, "Maker", "--columns", "name", "--format", "csv", "--model", model.path])

@@ -7,6 +7,7 @@ public struct CommandLineTool {
     public static let version = ToolVersion.number
 
     private let console: Console
+    private let servers: ServerStores
 
     /// Creates a command that writes to the standard output and the standard error.
     public init() {
@@ -19,8 +20,6 @@ public struct CommandLineTool {
                 isInteractive: isatty(0) == 1 && isatty(1) == 1,
                 readLine: { readLine() }))
     }
-
-    private let servers: ServerStores
 
     /// - Parameter servers: the copies of stores on servers that several runs share.
     init(_ console: Console, servers: ServerStores = ServerStores()) {

@@ -13,12 +13,9 @@ final class ServerStores {
         case url
     }
 
-    private var folders: [URL] = []
-    private var copies: [String: String] = [:]
-
-    deinit {
-        for folder in folders { try? FileManager.default.removeItem(at: folder) }
-    }
+    private var copies: [String: URL] = [:]
+    /// The folders of the copies.
+    private var folders: [PrivateFolder] = []
 
     /// Returns arguments with the path of a copy in the place of each URL of a store on a server.
     ///
@@ -34,24 +31,30 @@ final class ServerStores {
                         + "a program, or with SQL.")
             }
             if part == .url { continue }
-            arguments.operands[index] = try path(of: operand, scheme, part, modelPath: given.values["model"])
+            arguments.operands[index] = try path(of: operand, part, modelPath: given.values["model"])
         }
         return arguments
     }
 
-    /// Returns the scheme of an operand that is the URL of no file; nil for paths.
-    static func scheme(of operand: String) -> String? {
+    /// Returns the scheme of an operand that is the URL of neither a file nor an object; nil for
+    /// others.
+    private static func scheme(of operand: String) -> String? {
         guard let end = operand.range(of: "://") else { return nil }
         let scheme = operand[..<end.lowerBound].lowercased()
-        let isScheme = scheme.first?.isLetter == true && scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0 == "+") }
-        return isScheme && scheme != "file" ? scheme : nil
+        let isScheme = scheme.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        return isScheme && !["", "file", "x-coredata"].contains(scheme) ? scheme : nil
     }
 
     // MARK: Copying
 
-    private func path(of operand: String, _ scheme: String, _ part: Part, modelPath: String?) throws -> String {
+    /// Returns the path of a copy of a part of a store on a server; the operand itself if it is a
+    /// path.
+    ///
+    /// - Throws: `ToolError`, or an error of the store.
+    func path(of operand: String, _ part: Part, modelPath: String?) throws -> String {
+        guard let scheme = Self.scheme(of: operand) else { return operand }
         let name = "\(part) \(operand)"
-        if let copy = copies[name] { return copy }
+        if let copy = copies[name] { return copy.path }
         let url = URL(string: operand)
         let type = url.map { NSPersistentStoreDescription(url: $0).type } ?? NSSQLiteStoreType
         guard let url, type != NSSQLiteStoreType else {
@@ -59,14 +62,12 @@ final class ServerStores {
                 "This program cannot read stores at \(scheme) URLs. The product 'coredata-postgresql' is the same "
                     + "command with the driver of PostgreSQL.")
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        folders.append(folder)
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let folder = try PrivateFolder()
         let database = url.lastPathComponent
-        let file = folder.appendingPathComponent((database.isEmpty || database == "/" ? "store" : database) + ".sqlite")
+        let file = folder.file((database.isEmpty || database == "/" ? "store" : database) + ".sqlite")
         try Self.copy(part, of: url, NSPersistentStore.StoreType(rawValue: type), to: file, modelPath: modelPath)
-        copies[name] = file.path
+        folders.append(folder)
+        copies[name] = file
         return file.path
     }
 
@@ -77,18 +78,15 @@ final class ServerStores {
         let model =
             try modelPath.map { try ModelFileChoice.model(at: $0, for: metadata) }
             ?? NSPersistentStoreCoordinator.cachedModelForPersistentStore(at: url)
-        let configuration = ([nil] + model.configurations).first {
-            model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata)
-        }
+        // Without one that fits, the store says how the model differs.
+        let configuration = ModelFileChoice.configuration(of: model, for: metadata) ?? nil
         let coordinator = try NSPersistentStoreCoordinator(validating: model)
-        switch part {
-        case .model, .url:
-            try coordinator.addPersistentStore(type: .sqlite, configuration: configuration ?? nil, at: file)
-        case .rows:
+        if part == .rows {
             let store = try coordinator.addPersistentStore(
-                type: type, configuration: configuration ?? nil, at: url,
-                options: [NSReadOnlyPersistentStoreOption: true])
+                type: type, configuration: configuration, at: url, options: [NSReadOnlyPersistentStoreOption: true])
             try coordinator.migratePersistentStore(store, to: file, type: .sqlite)
+        } else {
+            try coordinator.addPersistentStore(type: .sqlite, configuration: configuration, at: file)
         }
         for store in coordinator.persistentStores { try coordinator.remove(store) }
         var own = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: file)

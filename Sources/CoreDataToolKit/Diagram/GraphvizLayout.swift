@@ -66,11 +66,10 @@ enum GraphvizLayout {
     // MARK: Running
 
     private static func run(_ program: URL, _ graph: String) -> String? {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        let (input, output) = (folder.appendingPathComponent("in.dot"), folder.appendingPathComponent("out.plain"))
-        defer { try? FileManager.default.removeItem(at: folder) }
         do {
-            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let folder = try PrivateFolder()
+            defer { withExtendedLifetime(folder) {} }
+            let (input, output) = (folder.file("in.dot"), folder.file("out.plain"))
             try Data(graph.utf8).write(to: input)
             let process = Process()
             process.executableURL = program

@@ -5,7 +5,7 @@ struct ImportTarget {
     let path: String
     let isNew: Bool
     /// The temporary folder of a new store that is only for checks.
-    private let folder: URL?
+    private let folder: PrivateFolder?
     /// The folder of large values, if the new store makes it.
     private let support: URL?
 
@@ -30,24 +30,19 @@ struct ImportTarget {
             try WritableStore.make(at: path, modelPath: modelPath)
             return
         }
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let folder = try PrivateFolder()
         self.folder = folder
-        self.path = folder.appendingPathComponent(URL(fileURLWithPath: path).lastPathComponent).path
+        self.path = folder.file(url.lastPathComponent).path
         try WritableStore.make(at: self.path, modelPath: modelPath)
     }
 
     /// Removes a new store, unless batches of an import are in it.
     func discard() {
-        if let folder {
-            try? FileManager.default.removeItem(at: folder)
-        } else if isNew, !hasProgress {
-            for suffix in ["", "-wal", "-shm", "-journal"] {
-                try? FileManager.default.removeItem(atPath: path + suffix)
-            }
-            if let support { try? FileManager.default.removeItem(at: support) }
+        guard folder == nil, isNew, !hasProgress else { return }
+        for suffix in ["", "-wal", "-shm", "-journal"] {
+            try? FileManager.default.removeItem(atPath: path + suffix)
         }
+        if let support { try? FileManager.default.removeItem(at: support) }
     }
 
     private var hasProgress: Bool {

@@ -5,27 +5,18 @@ import CoreData
 final class StoreTemplate {
     let schema: DamagedSchema
     let reader: SQLiteReader
-    private let folder: URL
+    private let folder: PrivateFolder
 
     /// - Throws: an error of Core Data when the model makes no store.
     init(_ original: NSManagedObjectModel) throws {
         let model = original.copy() as? NSManagedObjectModel ?? original
         model.forgetClasses()
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(
-            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let url = folder.appendingPathComponent("template.sqlite")
-        do {
-            let coordinator = try NSPersistentStoreCoordinator(validating: model)
-            let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
-            try coordinator.remove(store)
-            reader = try SQLiteReader(path: url.path, isImmutable: false)
-            schema = try DamagedSchema(reader)
-        } catch {
-            try? FileManager.default.removeItem(at: folder)
-            throw error
-        }
+        folder = try PrivateFolder()
+        let url = folder.file("template.sqlite")
+        let coordinator = try NSPersistentStoreCoordinator(validating: model)
+        let store = try coordinator.addPersistentStore(type: .sqlite, at: url)
+        try coordinator.remove(store)
+        reader = try SQLiteReader(path: url.path, isImmutable: false)
+        schema = try DamagedSchema(reader)
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 }

@@ -17,7 +17,7 @@ final class StoreFile {
     let size: Int64
     /// The size of the WAL; nil if there is none.
     let walSize: Int64?
-    private var temporaryFolder: URL?
+    private var temporaryFolder: PrivateFolder?
 
     var isCopy: Bool { temporaryFolder != nil }
 
@@ -46,8 +46,6 @@ final class StoreFile {
         }
     }
 
-    deinit { close() }
-
     /// The folder of large values in external files.
     var externalDataFolder: URL { Self.externalDataFolder(of: originalURL) }
 
@@ -56,11 +54,8 @@ final class StoreFile {
             .appendingPathComponent(".\(store.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")
     }
 
-    func close() {
-        guard let folder = temporaryFolder else { return }
-        temporaryFolder = nil
-        try? FileManager.default.removeItem(at: folder)
-    }
+    /// Removes the private copy.
+    func close() { temporaryFolder = nil }
 
     /// Returns a connection that sees the store as it is at its first query, whatever other
     /// programs write meanwhile.
@@ -186,26 +181,24 @@ final class StoreFile {
 
     /// Creates the folder for a private copy and calls `fill` to write the copy.
     private func makeFolder(because reason: String, _ fill: (URL) throws -> Void) throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("coredata-\(UUID().uuidString)")
         do {
-            try FileManager.default.createDirectory(
-                at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            let folder = try PrivateFolder()
             temporaryFolder = folder
-            url = folder.appendingPathComponent(originalURL.lastPathComponent)
+            url = folder.file(originalURL.lastPathComponent)
             try fill(url)
             // Large values are in external files, found by the store's name; they are only read.
             let support = externalDataFolder.deletingLastPathComponent()
             if FileManager.default.fileExists(atPath: support.path) {
                 try FileManager.default.createSymbolicLink(
-                    at: folder.appendingPathComponent(support.lastPathComponent), withDestinationURL: support)
+                    at: folder.file(support.lastPathComponent), withDestinationURL: support)
             }
         } catch {
             close()
             url = originalURL
+            let place = FileManager.default.temporaryDirectory.path
             throw ToolError(
-                "'\(originalURL.path)' \(reason) and cannot be copied to \(folder.deletingLastPathComponent().path) "
-                    + "to be "
-                    + "read: \(error.localizedDescription) Make room there, or set TMPDIR to another folder.")
+                "'\(originalURL.path)' \(reason) and cannot be copied to \(place) to be read: "
+                    + "\(error.localizedDescription) Make room there, or set TMPDIR to another folder.")
         }
     }
 

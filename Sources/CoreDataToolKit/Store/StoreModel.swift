@@ -207,7 +207,13 @@ enum ModelFileChoice {
     }
 
     private static func fits(_ model: NSManagedObjectModel, _ metadata: [String: Any]) -> Bool {
-        ([nil] + model.configurations).contains {
+        configuration(of: model, for: metadata) != nil
+    }
+
+    /// Returns the configuration of a model with which a store was made: `.some(nil)` is the whole
+    /// model; nil if none fits.
+    static func configuration(of model: NSManagedObjectModel, for metadata: [String: Any]) -> String?? {
+        ([nil] + model.configurations).first {
             model.isConfiguration(withName: $0, compatibleWithStoreMetadata: metadata)
         }
     }

@@ -27,9 +27,7 @@ struct ShellCommand: Command {
     }
 
     func run(_ console: Console) throws -> ExitStatus {
-        var given = CommandSyntax.Arguments(operands: [path])
-        given.values["model"] = modelPath
-        let file = try servers.read(given, of: InfoCommand.syntax).operands[0]
+        let file = try servers.path(of: path, .rows, modelPath: modelPath)
         let store = try ReadableStore(path: file, modelPath: modelPath, isSampled: true)
         let completion = ShellCompletion(store.model, commands: Self.commands)
         store.file.close()
