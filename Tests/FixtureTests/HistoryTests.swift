@@ -56,7 +56,8 @@ extension FixtureTests {
         private func changes(_ url: URL, _ model: NSManagedObjectModel, after transaction: Int = 0) throws -> [Change] {
             let raw = try RawStore(url, model)
             return try raw.database.cells(
-                "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE WHERE ZTRANSACTIONID > \(transaction)"
+                "SELECT ZCHANGETYPE, ZENTITY, ZENTITYPK, ZCOLUMNS FROM ACHANGE "
+                    + "WHERE ZTRANSACTIONID > \(transaction) ORDER BY Z_PK"
             ).map { row in
                 Change(
                     type: try #require(row[0].integer), entity: try #require(raw.entities[row[1].integer ?? 0]),
@@ -80,6 +81,37 @@ extension FixtureTests {
                 }
                 let isThere = raw.tables[RawStore.table(of: change.entity)]?[change.key] != nil
                 if change.type == 0 { #expect(isThere, "\(change.entity.name ?? "")/p\(change.key)") }
+            }
+        }
+
+        /// What a program reads is what `sqlite3` sees, with the names that the bits stand for.
+        @Test(arguments: withHistory) func everyTransactionAndChangeIsRead(fixture: StoreAndModel) throws {
+            let url = try fixture.store.copy(to: folder)
+            let model = try fixture.readModel(of: url)
+            let stack = try Stack(model, url)
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: .distantPast)
+            let history = try #require(try stack.context.execute(request) as? NSPersistentHistoryResult)
+            let transactions = try #require(history.result as? [NSPersistentHistoryTransaction])
+            let raw = try RawStore(url, model)
+            let rows = try raw.database.cells(
+                "SELECT Z_PK, ZTIMESTAMP, (SELECT ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = ZAUTHORTS), "
+                    + "(SELECT ZNAME FROM ATRANSACTIONSTRING s WHERE s.Z_PK = ZPROCESSIDTS) FROM ATRANSACTION "
+                    + "ORDER BY 1"
+            )
+            #expect(transactions.map { Optional($0.transactionNumber) } == rows.map { $0[0].integer })
+            #expect(
+                transactions.map { Optional($0.timestamp.timeIntervalSinceReferenceDate) } == rows.map { $0[1].double })
+            #expect(transactions.map(\.author) == rows.map { $0[2].text })
+            #expect(transactions.map { Optional($0.processID) } == rows.map { $0[3].text })
+            let expected = try changes(url, model)
+            let found = transactions.flatMap { $0.changes ?? [] }
+            #expect(found.count == expected.count)
+            for (change, row) in zip(found, expected) {
+                #expect(change.changedObjectID.entity.name == row.entity.name)
+                #expect(change.changedObjectID.uriRepresentation().lastPathComponent == "p\(row.key)")
+                #expect(change.changeType.rawValue == Int(row.type))
+                let names = row.columns.map { changed($0, row.entity) }
+                #expect(change.updatedProperties.map { Set($0.map { Optional($0.name) }) } == names)
             }
         }
 

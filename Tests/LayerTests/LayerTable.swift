@@ -152,7 +152,7 @@ enum LayerTable {
                 "work",
                 [
                     "Query", "Objects", "Schema", "Diagram", "Generation", "Porting", "Info", "Check", "Export",
-                    "Import", "Diff", "Edit", "Repair", "Recover", "Report",
+                    "Import", "Diff", "History", "Edit", "Repair", "Recover", "Report",
                 ]
             ),
             ("commands", ["Commands"]),

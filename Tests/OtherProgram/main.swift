@@ -19,6 +19,11 @@ import TestSupport
 //                                          sets an attribute of the objects named so, and deletes
 //                                          those named DELETED
 //
+//     OtherProgram follow STORE SEED SECONDS
+//                                          changes a library's store and follows the changes of
+//                                          others by its history; when its standard input has
+//                                          ended, prints the authors that it knows
+//
 //     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
 //
 //     OtherProgram count STORE SEED COUNT  saves so many times to a PostgreSQL store, raising the
@@ -70,6 +75,9 @@ case "change" where arguments.count == 7:
     try Changing.run(
         URL(fileURLWithPath: arguments[1]), entity: arguments[2], name: arguments[3], attribute: arguments[4],
         to: Int(arguments[5]) ?? 0, deleting: arguments[6])
+case "follow" where arguments.count == 4:
+    try Following.run(
+        URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 0)
 case "full" where arguments.count == 4:
     let program = FullDiskProgram(URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0)
     try program.run(rounds: Int(arguments[3]) ?? 1)

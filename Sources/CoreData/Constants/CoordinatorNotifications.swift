@@ -44,7 +44,8 @@ extension NSNotification.Name {
 
     /// Posted by a coordinator after a save has changed a store with
     /// `NSPersistentStoreRemoteChangeNotificationPostOptionKey`. The userInfo contains
-    /// `NSStoreUUIDKey` and `NSPersistentStoreURLKey`.
+    /// `NSStoreUUIDKey`, `NSPersistentStoreURLKey` and, if the save is recorded,
+    /// `NSPersistentHistoryTokenKey`.
     ///
     /// It reports saves of this process, through any coordinator, and in PostgreSQL stores also
     /// those of other processes. It is posted on a queue of its own, after the save.
@@ -75,5 +76,5 @@ public let NSUUIDChangedPersistentStoresKey = "changed"
 /// The URL of the store that changed.
 public let NSPersistentStoreURLKey = "storeURL"
 
-/// The history token of the change. No notification has one yet.
+/// The `NSPersistentHistoryToken` of the change.
 public let NSPersistentHistoryTokenKey = "historyToken"

@@ -60,11 +60,11 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
     "NSPersistentStoreDeferredLightweightMigrationOptionKey"
 
 /// A `Bool` or number, or a dictionary, which means true. True: changes are recorded as persistent
-/// history.
+/// history, which `NSPersistentHistoryChangeRequest` reads.
 ///
 /// Without the option, a store in which changes were recorded is read-only, so that its history
-/// gets no gap. Only SQLite stores record history: if another store is given the option, a message
-/// says so once.
+/// gets no gap. SQLite stores and stores in memory record history: if another store is given the
+/// option, a message says so once.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
 /// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when a save of this process

@@ -11,9 +11,8 @@ enum UnsupportedOptions {
         NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
     ]
 
-    private static let harmlessByType = [
-        NSInMemoryStoreType: [NSPersistentHistoryTrackingKey: "a store in memory records no history of changes"]
-    ].merging(StoreTypeRegistry.declared.map { ($0.type, $0.optionsWithoutEffect) }) { own, _ in own }
+    private static let harmlessByType = Dictionary(
+        StoreTypeRegistry.declared.map { ($0.type, $0.optionsWithoutEffect) }, uniquingKeysWith: { first, _ in first })
 
     /// - Throws: `CocoaError.migration` (134110) for an option without which the store would not be
     ///   what the program expects.

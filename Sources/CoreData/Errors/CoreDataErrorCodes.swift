@@ -193,6 +193,8 @@ extension CocoaError.Code {
     static var duplicateStore: CocoaError.Code { code(134081) }
     /// A migration would violate a uniqueness constraint. (134111)
     static var migrationConstraintViolation: CocoaError.Code { code(NSMigrationConstraintViolationError) }
+    /// The history that a token refers to was deleted. (134301)
+    static var persistentHistoryTokenExpired: CocoaError.Code { code(NSPersistentHistoryTokenExpiredError) }
 }
 
 private func code(_ number: Int) -> CocoaError.Code { CocoaError.Code(rawValue: number) }

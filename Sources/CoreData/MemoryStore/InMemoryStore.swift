@@ -10,6 +10,8 @@ final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     override var snapshotStore: (any SnapshotStore)? { storedRows.withLock { $0 } }
 
+    override var history: (any StoreHistory)? { storedRows.withLock { $0 }?.history }
+
     override var type: String { NSInMemoryStoreType }
 
     override func loadMetadata() throws {
@@ -18,7 +20,9 @@ final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     override func prepareForRequests() throws {
         guard let modelLayout else { return }
-        let rows = MemoryRows(layouts: modelLayout, store: self)
+        let rows = MemoryRows(
+            layouts: modelLayout, store: self,
+            history: Self.wantsHistory(options) && !isReadOnly ? MemoryHistory(of: self) : nil)
         storedRows.withLock { $0 = rows }
     }
 

@@ -8,7 +8,7 @@ extension MemoryRows: BatchRows {
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
         // Outside the save: the program's closure that supplies the values may read the store.
         let rows = try insertion.allRows()
-        return try saving { tables in
+        return try saving(insertion.author) { tables in
             var planner = try MemoryInsertion(insertion, tables)
             for row in rows { try planner.add(row) }
             let first = try reserveKeys(planner.newCount, for: insertion.layout)
@@ -17,11 +17,11 @@ extension MemoryRows: BatchRows {
     }
 
     func update(_ update: RowUpdate) throws -> BatchOutcome {
-        try saving { tables in try MemoryUpdate(update, tables, store).run() }
+        try saving(update.author) { tables in try MemoryUpdate(update, tables, store).run() }
     }
 
     func delete(_ deletion: RowDeletion) throws -> BatchOutcome {
-        try saving { tables in
+        try saving(deletion.author) { tables in
             var planner = MemoryDeletion(deletion, tables)
             try planner.run(store)
             return (planner.batch, planner.outcome)
@@ -29,9 +29,12 @@ extension MemoryRows: BatchRows {
     }
 
     /// Runs a function on the current tables and saves the batch that it returns.
-    private func saving(_ body: (MemoryTables) throws -> (SaveBatch, BatchOutcome)) throws -> BatchOutcome {
+    private func saving(
+        _ author: ChangeAuthor, _ body: (MemoryTables) throws -> (SaveBatch, BatchOutcome)
+    ) throws -> BatchOutcome {
         try withSaving {
-            let (batch, outcome) = try body(current)
+            var (batch, outcome) = try body(current)
+            batch.author = author
             do { _ = try save(batch) } catch let conflicts as SaveConflicts {
                 guard let violation = conflicts.violations.first else { throw conflicts }
                 throw UniquenessFailure(

@@ -27,10 +27,16 @@ final class MemoryRows: SnapshotStore, Sendable {
     private weak let writer: (any MemoryRowsWriter)?
     private let hasWriter: Bool
     private let derivation: MemoryDerivation
+    /// The record of saves; nil where there is none.
+    let history: MemoryHistory?
 
-    init(layouts: ModelLayout, store: NSPersistentStore, writer: (any MemoryRowsWriter)? = nil) {
+    init(
+        layouts: ModelLayout, store: NSPersistentStore, writer: (any MemoryRowsWriter)? = nil,
+        history: MemoryHistory? = nil
+    ) {
         self.layouts = layouts
         self.store = store
+        self.history = history
         self.writer = writer
         hasWriter = writer != nil
         rowCaches = layouts.layouts.map { _ in RowCache() }
@@ -119,10 +125,11 @@ final class MemoryRows: SnapshotStore, Sendable {
         try requireWritable()
         return try withSaving {
             // In place: nothing can fail once the tables have changed.
-            let save = try tables.withLock { tables in
+            var save = try tables.withLock { tables in
                 try MemorySave(batch, to: &tables, derivation: derivation, store: store)
             }
             publish(save)
+            save.outcome.transaction = try history?.record(batch)
             return save.outcome
         }
     }
@@ -131,7 +138,7 @@ final class MemoryRows: SnapshotStore, Sendable {
         try requireWritable()
         return try withSaving {
             var next = current
-            let save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
+            var save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
             try others()
             try writer?.write(batch)
             tables.withLock { tables in
@@ -140,6 +147,7 @@ final class MemoryRows: SnapshotStore, Sendable {
                 tables = next
             }
             publish(save)
+            save.outcome.transaction = try history?.record(batch)
             return save.outcome
         }
     }

@@ -35,16 +35,21 @@ final class RemoteChanges: Sendable {
     }
 
     /// Called after a store has written its file.
-    func storeDidWrite(_ store: SQLiteStore) {
+    ///
+    /// - Parameter transaction: the number of the transaction in the history; nil where it was not
+    ///   recorded.
+    func storeDidWrite(_ store: SQLiteStore, _ transaction: Int64?) {
         guard isObserved.load(ordering: .relaxed), let path = Self.path(store) else { return }
         let observers = entries.withLock { entries in entries.filter { $0.path == path }.compactMap(\.store) }
         for observer in observers {
             guard let coordinator = observer.persistentStoreCoordinator, let url = observer.url else { continue }
             let uuid = observer.identifier ?? ""
+            let token = transaction.map { NSPersistentHistoryToken($0, of: observer) }
             queue.async {
+                var userInfo: [String: Any] = [NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url]
+                userInfo[NSPersistentHistoryTokenKey] = token
                 NotificationCenter.default.post(
-                    name: .NSPersistentStoreRemoteChange, object: coordinator,
-                    userInfo: [NSStoreUUIDKey: uuid, NSPersistentStoreURLKey: url])
+                    name: .NSPersistentStoreRemoteChange, object: coordinator, userInfo: userInfo)
             }
         }
     }

@@ -20,6 +20,9 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     override var type: String { NSSQLiteStoreType }
     override var snapshotStore: (any SnapshotStore)? { self }
+    override var history: (any StoreHistory)? {
+        opening.withLock { $0.backend.map { Self.hasHistoryTables($0.columns) } } == false ? nil : self
+    }
     var readsRowsInBatches: Bool { true }
 
     /// Returns the object ID of a row for dictionary results; set by the coordinator.
@@ -365,36 +368,4 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
 
     /// Called when a transaction was committed, by the holder of the writing connection.
     func metadataWasWritten() { metadataChanges.wereCommitted() }
-
-    // MARK: - Options
-
-    static let nullDevice = "/dev/null"
-
-    /// Whether a store at the URL is in memory.
-    ///
-    /// A store at the null device has its own database; one with a name below it shares the
-    /// database of that name.
-    static func isInMemory(_ url: URL) -> Bool { url.path == nullDevice || isSharedMemory(url) }
-
-    static func isSharedMemory(_ url: URL) -> Bool { url.path.hasPrefix(nullDevice + "/") }
-
-    static func configuration(
-        _ url: URL, _ options: [AnyHashable: Any]?, isReadOnly: Bool
-    ) throws -> SQLiteConnectionPool.Configuration {
-        var configuration = SQLiteConnectionPool.Configuration(path: url.path)
-        configuration.isReadOnly = isReadOnly
-        configuration.isImmutable = isReadOnly && flag(options, StoreInspection.immutableFileOption)
-        configuration.isInMemory = isInMemory(url)
-        if let seconds = timeout(options) { configuration.timeout = seconds }
-        if let size = try mostConnections(options) { configuration.maximumConnections = size }
-        if let pragmas = options?[NSSQLitePragmasOption] {
-            guard let pragmas = pragmas as? [String: String] else {
-                throw CoreDataErrors.make(
-                    .persistentStoreOpen,
-                    "NSSQLitePragmasOption must be a dictionary of strings, not \(pragmas).")
-            }
-            configuration.pragmas = pragmas.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
-        }
-        return configuration
-    }
 }

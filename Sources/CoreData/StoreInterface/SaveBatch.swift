@@ -113,6 +113,8 @@ package struct SaveOutcome {
     var inserted = FetchedRows()
     /// Snapshots of `SaveBatch.updates`, in the same order.
     var updated = FetchedRows()
+    /// The number of the transaction in the store's history; nil where it was not recorded.
+    package var transaction: Int64?
 
     init(inserted: FetchedRows = FetchedRows(), updated: FetchedRows = FetchedRows()) {
         self.inserted = inserted

@@ -12,6 +12,12 @@ extension NSPersistentStore {
         }
     }
 
+    /// Whether a program requests history, which then begins if there is none.
+    package static func wantsHistory(_ options: [AnyHashable: Any]?) -> Bool {
+        guard let option = options?[NSPersistentHistoryTrackingKey] else { return false }
+        return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
+    }
+
     /// The number of seconds to wait for other processes, at least 0; nil unless the options set
     /// it.
     package static func timeout(_ options: [AnyHashable: Any]?) -> Double? {

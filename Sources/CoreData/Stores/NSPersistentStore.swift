@@ -282,6 +282,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// The interface through which contexts reach the rows; set before the store is used.
     var snapshotStore: (any SnapshotStore)? { serverStore }
 
+    /// The record of the store's transactions; nil where it has none.
+    var history: (any StoreHistory)? { nil }
+
     /// A snapshot of all rows that later saves do not change; nil where the store cannot keep one.
     func pinRows() -> (any RowSource)? { nil }
 

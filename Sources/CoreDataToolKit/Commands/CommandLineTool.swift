@@ -46,6 +46,7 @@ public struct CommandLineTool {
         Subcommand(ExportCommand.self),
         Subcommand(ImportCommand.self),
         Subcommand(DiffCommand.self),
+        Subcommand(HistoryCommand.self),
         Subcommand(CheckCommand.self),
         Subcommand(RepairCommand.self),
         Subcommand(RecoverCommand.self),

@@ -7,9 +7,6 @@ extension PortingRules {
         "NSManagedObjectModelReference", "NSMigrationManager", "NSMigrationStage", "NSPersistentCloudKitContainer",
         "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult",
         "NSPersistentCloudKitContainerOptions",
-        "NSPersistentHistoryChange", "NSPersistentHistoryChangeRequest", "NSPersistentHistoryChangeType",
-        "NSPersistentHistoryResult",
-        "NSPersistentHistoryResultType", "NSPersistentHistoryToken", "NSPersistentHistoryTransaction",
         "NSStagedMigrationManager",
     ]
 

@@ -16,10 +16,15 @@ public final class RunningProgram {
             error: .standardError)
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()
+        if nextLine().isEmpty { throw CocoaError(.executableLoad) }
+    }
+
+    /// The next line that the program prints, without its end; empty when it prints no more.
+    public func nextLine() -> String {
         var line = Data()
-        while line.last != UInt8(ascii: "\n") {
+        while true {
             let byte = output.fileHandleForReading.readData(ofLength: 1)
-            if byte.isEmpty { throw CocoaError(.executableLoad) }
+            if byte.isEmpty || byte.first == UInt8(ascii: "\n") { return String(decoding: line, as: UTF8.self) }
             line += byte
         }
     }

@@ -5,14 +5,15 @@ import Foundation
 extension NSManagedObjectContext {
     func mergeSave(_ notification: Notification) {
         let info = notification.userInfo ?? [:]
-        merge(
-            SavedObjectIDs(
-                inserted: Self.objectIDs(info[NSInsertedObjectsKey]) + Self.objectIDs(info[NSInsertedObjectIDsKey]),
-                updated: Self.objectIDs(info[NSUpdatedObjectsKey]) + Self.objectIDs(info[NSUpdatedObjectIDsKey])
-                    + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
-                deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])
-            ).translated(for: self),
-            keepingDeletions: true)
+        let changes = SavedObjectIDs(
+            inserted: Self.objectIDs(info[NSInsertedObjectsKey]) + Self.objectIDs(info[NSInsertedObjectIDsKey]),
+            updated: Self.objectIDs(info[NSUpdatedObjectsKey]) + Self.objectIDs(info[NSUpdatedObjectIDsKey])
+                + Self.objectIDs(info[NSRefreshedObjectsKey]) + Self.objectIDs(info[NSRefreshedObjectIDsKey]),
+            deleted: Self.objectIDs(info[NSDeletedObjectsKey]) + Self.objectIDs(info[NSDeletedObjectIDsKey])
+        ).translated(for: self)
+        // What no context saved, such as a transaction of the history, may be newer than the caches.
+        if !(notification.object is NSManagedObjectContext) { forgetCachedRows(changes) }
+        merge(changes, keepingDeletions: true)
     }
 
     static func mergeRemoteSave(_ changeNotificationData: [AnyHashable: Any], into contexts: [NSManagedObjectContext]) {

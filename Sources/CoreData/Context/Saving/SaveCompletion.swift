@@ -60,7 +60,7 @@ struct SaveCompletion {
         context.conflictChecks.removeAll()
         context.tellChildrenOfKeys()
         callDidSave(written.objects)
-        tell(savedSets, insertedObjects, updatedObjects, deletedObjects)
+        tell(written.historyToken, savedSets, insertedObjects, updatedObjects, deletedObjects)
     }
 
     private func callDidSave(_ objects: SavedObjects) {
@@ -152,18 +152,23 @@ struct SaveCompletion {
         return set
     }
 
-    /// The common entries of both notifications of a save.
-    private var commonUserInfo: [AnyHashable: Any] {
-        var userInfo = [AnyHashable: Any](minimumCapacity: 5)
+    /// Returns the common entries of both notifications of a save.
+    private func commonUserInfo(_ token: NSPersistentHistoryToken?) -> [AnyHashable: Any] {
+        var userInfo = [AnyHashable: Any](minimumCapacity: 6)
         userInfo[NSManagedObjectContext.NotificationKey.sourceContext.rawValue] = context
         if let generation = context.queryGenerationToken {
             userInfo[NSManagedObjectContextQueryGenerationKey] = generation
         }
+        userInfo[Self.historyTokenKey] = token
         return userInfo
     }
 
+    /// The key of the history token in both notifications, for which Core Data has no constant.
+    private static let historyTokenKey = "newChangeToken"
+
     /// Makes other contexts merge the saved changes, and notifies observers and listeners.
     private func tell(
+        _ token: @autoclosure () -> NSPersistentHistoryToken?,
         _ savedSets: (inserted: Set<NSManagedObject>?, updated: Set<NSManagedObject>?),
         _ insertedObjects: ContiguousArray<NSManagedObject>, _ updatedObjects: ContiguousArray<NSManagedObject>,
         _ deletedObjects: ContiguousArray<NSManagedObject>
@@ -176,7 +181,7 @@ struct SaveCompletion {
         }
         let count = insertedObjects.count + updatedObjects.count + deletedObjects.count
         if ContextNotification.didSave.isWanted(forObjects: count) {
-            var userInfo = commonUserInfo
+            var userInfo = commonUserInfo(token())
             userInfo[NSInsertedObjectsKey] =
                 savedSets.inserted.flatMap { $0.count == insertedObjects.count ? $0 : nil }
                 ?? NSManagedObjectContext.set(of: insertedObjects)
@@ -187,7 +192,7 @@ struct SaveCompletion {
             NotificationCenter.default.post(name: ContextNotification.didSave.name, object: context, userInfo: userInfo)
         }
         if ContextNotification.didSaveIDs.isWanted(forObjects: count) {
-            var userInfo = commonUserInfo
+            var userInfo = commonUserInfo(token())
             userInfo[NSInsertedObjectIDsKey] = Self.identifiers(of: insertedObjects)
             userInfo[NSUpdatedObjectIDsKey] = Self.identifiers(of: updatedObjects)
             userInfo[NSDeletedObjectIDsKey] = Self.identifiers(of: deletedObjects)

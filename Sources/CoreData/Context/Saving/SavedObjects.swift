@@ -31,6 +31,15 @@ struct SavedObjects {
 struct WrittenChanges {
     var objects: SavedObjects
     var stores: [(store: NSPersistentStore, batch: ObjectBatch, outcome: SaveOutcome)] = []
+
+    /// The place of the save in the histories of the stores; nil where none records it.
+    var historyToken: NSPersistentHistoryToken? {
+        var numbers: [String: Int64] = [:]
+        for (store, _, outcome) in stores {
+            if let number = outcome.transaction { numbers[store.identifier ?? ""] = number }
+        }
+        return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
+    }
 }
 
 /// A save batch and the objects that its changes came from, index by index.

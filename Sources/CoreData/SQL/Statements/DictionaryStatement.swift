@@ -184,47 +184,21 @@ package struct DictionaryStatement {
             }
         }
         if row.isNull(index) { return nil }
-        switch column.kind {
-        case .toOne?:
-            let layout: Int? =
-                switch column.rowEntity {
-                case .one(let index)?: index
-                case .number?: mapping.layoutIndex(forNumber: row.int64(index + 1))
-                case nil: nil
-                }
-            // A row whose entity is not in the model counts as no row.
-            guard let layout else { return nil }
-            return objectID(RowReference(key: row.int64(index), layoutIndex: layout))
-        case let kind? where kind.isInteger:
-            return PropertyConversion.object(from: .integer(row.int64(index)), kind: kind)
-        case let kind? where kind.isFloatingPoint:
-            return PropertyConversion.object(from: .double(row.double(index)), kind: kind)
-        case .decimal?:
-            let text: String?
-            if case .double(let number) = row.storedValue(index) {
-                text = DecimalText.text(of: number)
-            } else {
-                text = row.string(index)
+        guard column.kind == .toOne else {
+            let value = row.storedValue(index, as: column.kind)
+            if case .data(let data) = value, let attribute = column.transformable {
+                return Transformation.value(from: data, attribute: attribute)
             }
-            let decimal = text.flatMap { Decimal(string: $0, locale: .posix) }
-            return decimal.map { NSDecimalNumber(decimal: $0) }
-        case .string?: return row.string(index)
-        case .uri?: return row.string(index).flatMap { URL(string: $0) }
-        case .uuid?:
-            return row.data(index).flatMap { data in data.withUnsafeBytes { UUID(bytes: $0.bindMemory(to: UInt8.self)) }
-            }
-        case .transformable?:
-            let data = row.data(index)
-            guard let data, let attribute = column.transformable else { return data }
-            return Transformation.value(from: data, attribute: attribute)
-        case .data?, .json?: return row.data(index)
-        default:
-            switch row.storedValue(index) {
-            case .integer(let integer): return NSNumber(value: integer)
-            case .double(let double): return NSNumber(value: double)
-            case .string(let text): return text
-            default: return row.data(index)
-            }
+            return PropertyConversion.object(from: value, kind: column.kind ?? .undefined)
         }
+        let layout: Int? =
+            switch column.rowEntity {
+            case .one(let index)?: index
+            case .number?: mapping.layoutIndex(forNumber: row.int64(index + 1))
+            case nil: nil
+            }
+        // A row whose entity is not in the model counts as no row.
+        guard let layout else { return nil }
+        return objectID(RowReference(key: row.int64(index), layoutIndex: layout))
     }
 }

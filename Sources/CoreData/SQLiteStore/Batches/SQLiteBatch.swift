@@ -31,16 +31,15 @@ final class SQLiteBatch {
         _ store: SQLiteStore, _ author: ChangeAuthor, _ body: (SQLiteBatch) throws -> BatchOutcome
     ) throws -> BatchOutcome {
         let backend = try store.backend()
-        let outcome = try backend.pool.write { connection in
+        let (outcome, transaction) = try backend.pool.write { connection in
             try store.requireWritable(connection)
             let batch = SQLiteBatch(store, backend, connection)
             // A batch does not use the list of rows whose derived values triggers changed.
             defer { connection.affectedRows.removeAll() }
-            let outcome = try backend.pool.transaction(connection) {
+            let (outcome, transaction) = try backend.pool.transaction(connection) {
                 do {
                     let outcome = try body(batch)
-                    try batch.finish(author)
-                    return outcome
+                    return (outcome, try batch.finish(author))
                 } catch {
                     batch.files?.discard()
                     throw error
@@ -51,21 +50,23 @@ final class SQLiteBatch {
             // As after a save: if the commit fails, the written files stay until a store is opened.
             if let files = batch.files { backend.pool.supersededFiles?.add(files.superseded) }
             backend.pool.supersededFiles?.collect(connection)
-            return outcome
+            return (outcome, transaction)
         }
-        RemoteChanges.shared.storeDidWrite(store)
+        RemoteChanges.shared.storeDidWrite(store, transaction)
         return outcome
     }
 
-    private func finish(_ author: ChangeAuthor) throws {
-        if tracksHistory {
-            try SQLiteHistory.write(
+    /// - Returns: the number of the transaction in the history; nil where it was not recorded.
+    private func finish(_ author: ChangeAuthor) throws -> Int64? {
+        let transaction =
+            tracksHistory
+            ? try SQLiteHistory.write(
                 history, author: author.transactionAuthor, contextName: author.contextName, in: connection,
                 hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil,
-                tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
-        }
+                tombstoneColumns: SQLiteHistory.tombstoneCount(backend.columns)) : nil
         try store.writeChangedMetadata(connection)
         try files?.sync()
+        return transaction
     }
 
     func entity(_ index: Int) throws -> SQLEntity { try backend.entity(backend.mapping.layouts.layouts[index]) }

@@ -22,11 +22,14 @@ struct HistoryColumns {
     /// The number of bits.
     let count: Int
     let byteCount: Int
+    /// The slot of the property that each bit belongs to.
+    private let slotByBit: [Int]
 
     init(_ entity: SQLEntity) {
         let layout = entity.layout
         var bits = Array(repeating: 0..<0, count: layout.slots.count)
         var count = 0
+        var slotByBit: [Int] = []
         let ancestors = Array(sequence(first: layout.entity, next: \.superentity)).reversed()
         // A property that a subentity redeclares keeps the place of its first declaration.
         var levels: [String: Int] = [:]
@@ -39,6 +42,7 @@ struct HistoryColumns {
             bits[slot.index] = count..<count + width
             for element in slot.composite?.slots ?? [] { bits[element] = bits[slot.index] }
             count += width
+            slotByBit += Array(repeating: slot.index, count: width)
         }
         var keys: [ObjectIdentifier: Int] = [:]
         for slot in slots where slot.kind == .toOne {
@@ -50,6 +54,7 @@ struct HistoryColumns {
             guard let slot = keys[ObjectIdentifier(declaration.column)] else { continue }
             positionBits[slot] = count
             count += 1
+            slotByBit.append(slot)
         }
         for slot in slots where slot.attribute != nil && (slot.isStored || slot.composite != nil) { add(slot) }
         for slot in slots where slot.kind.isToMany { add(slot) }
@@ -57,6 +62,7 @@ struct HistoryColumns {
         self.positionBits = positionBits
         self.count = count
         byteCount = (count + 7) / 8
+        self.slotByBit = slotByBit
     }
 
     /// The bit set of some changed properties; NULL for none.
@@ -76,6 +82,16 @@ struct HistoryColumns {
             isEmpty = false
         }
         return isEmpty ? nil : bytes
+    }
+
+    /// Returns the slots of the properties whose bits are set. Bits that belong to no property are
+    /// left out.
+    func slots(in bytes: Data) -> [Int] {
+        var slots: [Int] = []
+        for bit in Self.bits(in: bytes) where bit < slotByBit.count && slots.last != slotByBit[bit] {
+            slots.append(slotByBit[bit])
+        }
+        return slots
     }
 
     /// The bits that are set, lowest first.

@@ -6,7 +6,7 @@ import Foundation
 /// values of deleted rows.
 enum SQLiteHistory {
     private static let changeEntity: Int64 = 16001
-    private static let transactionEntity: Int64 = 16002
+    static let transactionEntity: Int64 = 16002
     private static let stringEntity: Int64 = 16003
 
     private static func createChanges(tombstones: Int) -> String {
@@ -76,11 +76,13 @@ enum SQLiteHistory {
     }
 
     /// Writes one transaction with its changes.
+    ///
+    /// - Returns: the number of the transaction; nil without changes.
     static func write(
         _ changes: [Change], author: String?, contextName: String?, in connection: SQLiteConnection,
         hasStrings: Bool, tombstoneColumns: Int
-    ) throws {
-        guard !changes.isEmpty else { return }
+    ) throws -> Int64? {
+        guard !changes.isEmpty else { return nil }
         let transaction = try take(1, transactionEntity, "TRANSACTION", "ATRANSACTION", connection)
         let bundle = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         let process = ProcessInfo.processInfo.processName
@@ -137,6 +139,7 @@ enum SQLiteHistory {
             try insert.run()
             key += 1
         }
+        return transaction
     }
 
     /// Increases `Z_MAX` of a history entity and returns it.

@@ -11,12 +11,6 @@ package enum HistoryTracking {
 
 // Whether the saves of a store are recorded.
 extension SQLiteStore {
-    /// Whether a program requests history, which then begins if there is none.
-    static func wantsHistory(_ options: [AnyHashable: Any]?) -> Bool {
-        guard let option = options?[NSPersistentHistoryTrackingKey] else { return false }
-        return option is [AnyHashable: Any] || option is NSDictionary || flag(options, NSPersistentHistoryTrackingKey)
-    }
-
     static func hasHistoryTables(_ columns: [String: [String]]) -> Bool {
         columns["ATRANSACTION"] != nil && columns["ACHANGE"] != nil
     }

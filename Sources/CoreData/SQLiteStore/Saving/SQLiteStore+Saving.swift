@@ -25,21 +25,22 @@ extension SQLiteStore {
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }
-        RemoteChanges.shared.storeDidWrite(self)
+        RemoteChanges.shared.storeDidWrite(self, outcome.transaction)
         return outcome
     }
 
     func saveBlocks(_ body: (_ save: (SaveBatch) throws -> Void) throws -> Void) throws {
         let backend = try backend()
-        try backend.pool.write { connection in
+        let transaction = try backend.pool.write { connection in
             try requireWritable(connection)
+            var transaction: Int64?
             var files: [ExternalFileChanges] = []
             try backend.pool.transaction(connection) {
                 do {
                     try body { batch in
                         let session = SaveSession(batch: batch, store: self, backend: backend, connection: connection)
                         if let written = session.files { files.append(written) }
-                        try session.writeBlock()
+                        transaction = try session.writeBlock() ?? transaction
                     }
                     try writeChangedMetadata(connection)
                 } catch {
@@ -48,7 +49,8 @@ extension SQLiteStore {
                 }
             }
             metadataWasWritten()
+            return transaction
         }
-        RemoteChanges.shared.storeDidWrite(self)
+        RemoteChanges.shared.storeDidWrite(self, transaction)
     }
 }

@@ -30,7 +30,8 @@ extension SaveSession {
         return made
     }
 
-    func writeHistory() throws {
+    /// - Returns: the number of the transaction; nil where nothing changed.
+    func writeHistory() throws -> Int64? {
         var changes: [SQLiteHistory.Change] = []
         changes.reserveCapacity(batch.inserts.count + batch.updates.count + batch.deletes.count)
         func number(_ layout: EntityLayout) -> Int { backend.mapping.entity(layout)?.number ?? 0 }
@@ -49,10 +50,10 @@ extension SaveSession {
                     type: .delete, entityNumber: number(change.layout), key: change.key,
                     tombstones: tombstones[index] ?? []))
         }
-        try SQLiteHistory.write(
+        return try SQLiteHistory.write(
             changes, author: batch.author.transactionAuthor, contextName: batch.author.contextName, in: connection,
             hasStrings: backend.columns["ATRANSACTIONSTRING"] != nil,
-            tombstoneColumns: backend.columns["ACHANGE"]?.filter { $0.hasPrefix("ZTOMBSTONE") }.count ?? 0)
+            tombstoneColumns: SQLiteHistory.tombstoneCount(backend.columns))
     }
 
     /// Reads the rows again whose derived values the triggers of this save changed.

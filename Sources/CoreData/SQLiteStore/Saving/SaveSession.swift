@@ -37,7 +37,7 @@ final class SaveSession {
 
     func run(beforeCommit others: () throws -> Void) throws -> SaveOutcome {
         connection.affectedRows.removeAll()
-        let (pages, derived) = try backend.pool.transaction(connection) {
+        let (pages, derived, transaction) = try backend.pool.transaction(connection) {
             do {
                 let written = try write()
                 try others()
@@ -50,18 +50,20 @@ final class SaveSession {
         // Even if the commit fails, recovery of the log may restore it: the written files stay
         // until a store is opened.
         if let files { backend.pool.supersededFiles?.add(files.superseded) }
-        return batch.publish(rows, pages, derived: derived, in: backend.rowCaches)
+        var outcome = batch.publish(rows, pages, derived: derived, in: backend.rowCaches)
+        outcome.transaction = transaction
+        return outcome
     }
 
     /// Performs all writes between the beginning of the transaction and its commit.
-    private func write() throws -> (pages: [RowPage], derived: [RowPage]) {
+    private func write() throws -> (pages: [RowPage], derived: [RowPage], transaction: Int64?) {
         try checkVersions()
         try deleteRows()
         try updateRows()
         try insertRows()
         try writeRelationships()
         guard conflicts.rows.isEmpty, conflicts.violations.isEmpty else { throw conflicts }
-        if backend.tracksHistory { try writeHistory() }
+        let transaction = backend.tracksHistory ? try writeHistory() : nil
         try store.writeChangedMetadata(connection)
         let derived = try readDerivedRows()
         try files?.sync()
@@ -70,18 +72,21 @@ final class SaveSession {
             guard let writer = writers[index] else { continue }
             pages += try writer.finish()
         }
-        return (pages, derived)
+        return (pages, derived, transaction)
     }
 
     /// Writes new rows and relationships as part of the open transaction, and reads nothing back.
-    func writeBlock() throws {
+    ///
+    /// - Returns: the number of the transaction in the history; nil where it was not recorded.
+    func writeBlock() throws -> Int64? {
         try insertRows()
         try writeRelationships()
         guard conflicts.violations.isEmpty else { throw conflicts }
-        if backend.tracksHistory { try writeHistory() }
+        let transaction = backend.tracksHistory ? try writeHistory() : nil
         try files?.sync()
         // Blocks do not use the list of rows that triggers changed.
         connection.affectedRows.removeAll()
+        return transaction
     }
 
     @inline(__always)

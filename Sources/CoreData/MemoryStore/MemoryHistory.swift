@@ -1,0 +1,236 @@
+import Foundation
+import Synchronization
+
+/// The history of a store in memory: rows of `HistoryModel`, which exist as long as the store.
+final class MemoryHistory: StoreHistory, Sendable {
+    private struct Details: Sendable {
+        var slots: [Int] = []
+        var preserved: [StoredValue] = []
+    }
+
+    private struct State {
+        var lastTransaction: Int64 = 0
+        var lastChange: Int64 = 0
+        /// What the rows of changes do not hold, by the numbers of the changes.
+        var details: [Int64: Details] = [:]
+    }
+
+    private let rows: MemoryRows
+    private unowned let store: NSPersistentStore
+    /// Guards the numbers. Held while rows are written, so that they are in the order of the numbers.
+    private let state = Mutex(State())
+
+    init(of store: NSPersistentStore) {
+        self.store = store
+        rows = MemoryRows(layouts: HistoryModel.layouts, store: store)
+    }
+
+    // MARK: - Writing
+
+    /// Records a save as a transaction, unless it changes nothing.
+    ///
+    /// - Returns: the number of the transaction.
+    func record(_ batch: SaveBatch) throws -> Int64? {
+        if batch.inserts.isEmpty, batch.updates.isEmpty, batch.deletes.isEmpty { return nil }
+        return try state.withLock { state in
+            let number = state.lastTransaction + 1
+            var written = SaveBatch()
+            let process = ProcessInfo.processInfo.processName
+            written.inserts.append(
+                Self.row(
+                    of: HistoryModel.transaction, number,
+                    [
+                        HistoryModel.number: .integer(number), HistoryModel.token: .integer(number),
+                        HistoryModel.date: .double(Date().timeIntervalSinceReferenceDate),
+                        "author": Self.text(batch.author.transactionAuthor),
+                        "contextName": Self.text(batch.author.contextName),
+                        "bundleID": .string(Bundle.main.bundleIdentifier ?? process), "processID": .string(process),
+                    ]))
+            var details: [Int64: Details] = [:]
+            var last = state.lastChange
+            func add(_ changes: [RowChange], _ kind: HistoryChange.Kind, _ detail: (RowChange) -> Details?) {
+                for change in changes {
+                    last += 1
+                    details[last] = detail(change)
+                    written.inserts.append(
+                        Self.row(
+                            of: HistoryModel.change, last,
+                            [
+                                HistoryModel.changeNumber: .integer(last), HistoryModel.number: .integer(number),
+                                HistoryModel.token: .integer(number), "changeType": .integer(kind.rawValue),
+                                HistoryModel.changedEntity: .integer(Int64(change.layout.index)),
+                                HistoryModel.changedKey: .integer(change.key),
+                                HistoryModel.transactionOfChange: .reference(
+                                    RowReference(key: number, layoutIndex: HistoryModel.transaction.index)),
+                            ]))
+                }
+            }
+            add(batch.inserts, .insert) { _ in nil }
+            add(batch.updates, .update) { Details(slots: $0.changedProperties) }
+            add(batch.deletes, .delete) { change in
+                change.layout.preservedSlots.isEmpty ? nil : Details(preserved: change.preservedValues)
+            }
+            _ = try rows.save(written)
+            (state.lastTransaction, state.lastChange) = (number, last)
+            state.details.merge(details) { $1 }
+            return number
+        }
+    }
+
+    private static func text(_ text: String?) -> StoredValue { text.map(StoredValue.string) ?? .null }
+
+    private static func row(of entity: EntityLayout, _ key: Int64, _ values: [String: StoredValue]) -> RowChange {
+        let row = RowValues.make(slotCount: entity.slots.count)
+        for (name, value) in values { if let slot = entity.slotByPath[name] { row[slot] = value } }
+        return RowChange(layout: entity, key: key, base: nil, values: row)
+    }
+
+    func deleteHistory(_ range: HistoryRange) throws -> Int {
+        try state.withLock { state in
+            let transactions = try found(HistoryFetch(.transactions).rows)
+            let kept = transactions.firstIndex { transaction in
+                switch range {
+                case .all: false
+                case .before(let number): transaction.key >= number
+                case .until(let date): Self.transaction(transaction).date >= date
+                }
+            }
+            var batch = SaveBatch()
+            for transaction in transactions[..<(kept ?? transactions.endIndex)] {
+                batch.deletes.append(Self.deletion(of: transaction))
+            }
+            let gone = Set(batch.deletes.map(\.key))
+            for change in try found(HistoryFetch(.changes).rows) where gone.contains(Self.transaction(ofChange: change))
+            {
+                batch.deletes.append(Self.deletion(of: change))
+                state.details[change.key] = nil
+            }
+            _ = try rows.save(batch)
+            return gone.count
+        }
+    }
+
+    private static func deletion(of row: Snapshot) -> RowChange {
+        RowChange(layout: row.layout, key: row.key, base: row, values: nil)
+    }
+
+    // MARK: - Reading
+
+    func historySpan() throws -> HistorySpan {
+        try state.withLock { state in
+            var fetch = HistoryFetch(.transactions)
+            fetch.limit = 1
+            return HistorySpan(first: try found(fetch.rows).first?.key, last: state.lastTransaction)
+        }
+    }
+
+    func history(_ fetch: HistoryFetch) throws -> HistoryRecords {
+        let fetch = try resolved(fetch)
+        return try state.withLock { state in
+            let transactions: [Snapshot]
+            var changes: [Snapshot] = []
+            switch fetch.subject {
+            case .transactions:
+                transactions = try found(fetch.rows)
+                if fetch.wantsChanges { changes = try self.changes(of: transactions.map(\.key)) }
+            case .changes:
+                changes = try found(fetch.rows)
+                let numbers = Set(changes.map(Self.transaction(ofChange:))).sorted()
+                transactions = Self.snapshots(try rows.readRows(numbers, of: HistoryModel.transaction))
+            }
+            var records = HistoryRecords()
+            records.transactions = transactions.map(Self.transaction)
+            records.changes = changes.compactMap { row in Self.change(row, state.details[row.key]) }
+            return records
+        }
+    }
+
+    func historyCount(_ fetch: HistoryFetch) throws -> Int {
+        let fetch = try resolved(fetch)
+        return try found(fetch.rows).count
+    }
+
+    private func resolved(_ fetch: HistoryFetch) throws -> HistoryFetch {
+        let predicate = HistoryPredicate(store: store) { Int64($0.index) }
+        var fetch = fetch
+        fetch.predicate = try fetch.predicate.map(predicate.resolved)
+        return fetch
+    }
+
+    /// The changes of some transactions, in the order in which they were recorded.
+    private func changes(of transactions: [Int64]) throws -> [Snapshot] {
+        let entity = HistoryModel.transaction
+        guard let slot = entity.slotByName[HistoryModel.changes] else { return [] }
+        let related = try rows.relatedRows(toAll: transactions, through: entity.slots[slot], of: entity)
+        return Self.snapshots(related.rows).sorted { $0.key < $1.key }
+    }
+
+    private func found(_ fetch: StoreFetch) throws -> [Snapshot] {
+        guard case .rows(let rows) = try rows.fetch(fetch) else { return [] }
+        return Self.snapshots(rows)
+    }
+
+    private static func snapshots(_ rows: FetchedRows) -> [Snapshot] {
+        defer { withExtendedLifetime(rows) {} }
+        return rows.rows.map { Snapshot(retaining: $0) }
+    }
+
+    private static func transaction(ofChange row: Snapshot) -> Int64 { integer(row, HistoryModel.number) }
+
+    private static func integer(_ row: Snapshot, _ name: String) -> Int64 {
+        guard let slot = row.layout.slotByPath[name], case .integer(let integer) = row.value(slot) else { return 0 }
+        return integer
+    }
+
+    private static func text(_ row: Snapshot, _ name: String) -> String? {
+        guard let slot = row.layout.slotByPath[name], case .string(let text) = row.value(slot) else { return nil }
+        return text
+    }
+
+    private static func transaction(_ row: Snapshot) -> HistoryTransaction {
+        var seconds = 0.0
+        if let slot = row.layout.slotByPath[HistoryModel.date], case .double(let double) = row.value(slot) {
+            seconds = double
+        }
+        var transaction = HistoryTransaction(
+            number: row.key, date: Date(timeIntervalSinceReferenceDate: seconds))
+        transaction.author = text(row, "author")
+        transaction.contextName = text(row, "contextName")
+        transaction.bundleID = text(row, "bundleID") ?? ""
+        transaction.processID = text(row, "processID") ?? ""
+        return transaction
+    }
+
+    private static func change(_ row: Snapshot, _ details: Details?) -> HistoryChange? {
+        guard let kind = HistoryChange.Kind(rawValue: integer(row, "changeType")) else { return nil }
+        var change = HistoryChange(
+            number: row.key, transaction: transaction(ofChange: row), kind: kind,
+            row: RowReference(
+                key: integer(row, HistoryModel.changedKey), layoutIndex: Int(integer(row, HistoryModel.changedEntity))))
+        change.slots = details?.slots ?? []
+        change.preserved = details?.preserved ?? []
+        return change
+    }
+}
+
+extension RowChange {
+    /// The slots of the properties that an update changes. An element of a composite attribute
+    /// counts as the attribute.
+    var changedProperties: [Int] {
+        var slots: [Int] = []
+        for slot in 0..<layout.storedCount where values?.has(slot) ?? false {
+            let property = layout.slots[slot].isElement ? layout.slots[slot].compositeSlot : slot
+            if !slots.contains(property) { slots.append(property) }
+        }
+        return slots + changedToMany
+    }
+
+    /// The values of a deleted row that the history preserves: those that the save changed,
+    /// otherwise the row's values.
+    fileprivate var preservedValues: [StoredValue] {
+        layout.preservedSlots.map { slot in
+            if let values, values.has(slot) { return values[slot] }
+            return base?.value(slot) ?? .null
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Foundation
+
+// Reading and deleting the history that the tables of `SQLiteHistory` hold.
+extension SQLiteStore: StoreHistory {
+    func historySpan() throws -> HistorySpan {
+        try backend().pool.read { connection in
+            var span = HistorySpan(first: nil, last: 0)
+            try connection.query(
+                "SELECT (SELECT min(Z_PK) FROM ATRANSACTION), max(IFNULL((SELECT max(Z_PK) FROM ATRANSACTION), 0), "
+                    + "IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(SQLiteHistory.transactionEntity)), 0))"
+            ) { row in
+                span = HistorySpan(first: row.isNull(0) ? nil : row.int64(0), last: row.int64(1))
+            }
+            return span
+        }
+    }
+
+    func history(_ fetch: HistoryFetch) throws -> HistoryRecords {
+        let backend = try backend()
+        let tombstones = SQLiteHistory.tombstoneCount(backend.columns)
+        let statement = try HistoryStatement(
+            try resolved(fetch, backend), try historyGenerator(), tombstones: tombstones)
+        let tables = SQLiteHistory.tables(backend.columns)
+        var columns: [Int: HistoryColumns] = [:]
+        return try backend.pool.read { connection in
+            try connection.transaction(.deferred) {
+                var records = HistoryRecords()
+                func run(_ text: SQLText?, _ body: (SQLiteStatement) throws -> Void) throws {
+                    guard let query = text.map({ (tables + $0).statement(backend.mapping.dialect) }) else { return }
+                    try connection.query(query.sql, query.values, body)
+                }
+                try run(statement.transactions) { records.transactions.append(HistoryStatement.transaction($0)) }
+                try run(statement.changes) { row in
+                    let change = try HistoryStatement.change(row, backend.mapping, tombstones: tombstones) {
+                        column, layout in
+                        guard let bytes = row.data(column) else { return [] }
+                        if let known = columns[layout.index] { return known.slots(in: bytes) }
+                        let made = HistoryColumns(try backend.entity(layout))
+                        columns[layout.index] = made
+                        return made.slots(in: bytes)
+                    }
+                    if let change { records.changes.append(change) }
+                }
+                return records
+            }
+        }
+    }
+
+    func historyCount(_ fetch: HistoryFetch) throws -> Int {
+        let backend = try backend()
+        let text = try HistoryStatement.count(try resolved(fetch, backend), try historyGenerator())
+        let query = (SQLiteHistory.tables(backend.columns) + text).statement(backend.mapping.dialect)
+        return Int(try backend.pool.read { try $0.integer(query.sql, query.values) } ?? 0)
+    }
+
+    func deleteHistory(_ range: HistoryRange) throws -> Int {
+        let backend = try backend()
+        return try backend.pool.write { connection in
+            try requireWritable(connection)
+            return try backend.pool.transaction(connection) {
+                let end: Int64?
+                switch range {
+                case .all: end = nil
+                case .before(let number): end = number
+                case .until(let date):
+                    end = try connection.integer(
+                        "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?",
+                        [.double(date.timeIntervalSinceReferenceDate)])
+                }
+                let arguments = end.map { [StoredValue.integer($0)] } ?? []
+                func condition(_ column: String) -> String { end == nil ? "" : " WHERE \(column) < ?" }
+                try connection.run("DELETE FROM ACHANGE" + condition("ZTRANSACTIONID"), arguments)
+                try connection.run("DELETE FROM ATRANSACTION" + condition("Z_PK"), arguments)
+                return Int(connection.changes)
+            }
+        }
+    }
+
+    /// Returns the fetch with the numbers of this store in its predicate.
+    private func resolved(_ fetch: HistoryFetch, _ backend: SQLiteBackend) throws -> HistoryFetch {
+        let predicate = HistoryPredicate(store: self) { layout in
+            backend.mapping.entity(layout).map { Int64($0.number) }
+        }
+        var fetch = fetch
+        fetch.predicate = try fetch.predicate.map(predicate.resolved)
+        return fetch
+    }
+
+    private func historyGenerator() throws -> SQLGenerator {
+        SQLGenerator(mapping: try SQLiteHistory.mapping.get(), store: self)
+    }
+}
+
+extension SQLiteHistory {
+    /// The mapping of the history's model to the tables within a statement.
+    static let mapping = Result {
+        try SQLMapping(layouts: HistoryModel.layouts, SQLiteDialect(), HistoryNaming()) { _ in true }
+    }
+
+    static func tombstoneCount(_ columns: [String: [String]]) -> Int {
+        columns["ACHANGE"]?.count { $0.hasPrefix("ZTOMBSTONE") } ?? 0
+    }
+
+    /// Returns the common table expressions through which statements read the history.
+    ///
+    /// - Parameter columns: the columns of the store's tables. Older frameworks kept the texts of a
+    ///   transaction in its row.
+    static func tables(_ columns: [String: [String]]) -> SQLText {
+        let present = Set(columns["ATRANSACTION"] ?? [])
+        func text(_ name: String) -> String {
+            let column = "Z" + name.uppercased()
+            var sources: [String] = []
+            if present.contains(column + "TS"), columns["ATRANSACTIONSTRING"] != nil {
+                sources.append("(SELECT ZNAME FROM ATRANSACTIONSTRING WHERE Z_PK = a.\(column)TS)")
+            }
+            if present.contains(column) { sources.append("a." + column) }
+            return sources.count > 1 ? "IFNULL(\(sources.joined(separator: ", ")))" : sources.first ?? "NULL"
+        }
+        func table(_ name: String, _ source: String, _ columns: [(name: String, value: String)]) -> String {
+            let list = columns.map { "\($0.value) AS \(SQLiteDialect.identifier($0.name))" }.joined(separator: ", ")
+            return "\(name) AS (SELECT \(list) FROM \(source) a)"
+        }
+        let transactions = table(
+            HistoryNaming.transactions, "ATRANSACTION",
+            [
+                (HistoryNaming().key, "a.Z_PK"), (HistoryModel.number, "a.Z_PK"), (HistoryModel.token, "a.Z_PK"),
+                (HistoryModel.date, "a.ZTIMESTAMP"), ("author", text("author")), ("contextName", text("contextName")),
+                ("bundleID", text("bundleID")), ("processID", text("processID")),
+            ])
+        let owner = "a.ZTRANSACTIONID"
+        let changes = table(
+            HistoryNaming.changes, "ACHANGE",
+            [
+                (HistoryNaming().key, "a.Z_PK"), (HistoryModel.changeNumber, "a.Z_PK"),
+                (HistoryNaming.transactionKey, owner), (HistoryModel.number, owner), (HistoryModel.token, owner),
+                ("changeType", "a.ZCHANGETYPE"), (HistoryModel.changedEntity, "a.ZENTITY"),
+                (HistoryModel.changedKey, "a.ZENTITYPK"), (HistoryNaming.changedProperties, "a.ZCOLUMNS"),
+            ]
+                + (0..<tombstoneCount(columns)).map { (HistoryNaming.tombstone($0), "a." + tombstoneColumn($0)) })
+        return SQLText("WITH \(transactions), \(changes) ")
+    }
+}

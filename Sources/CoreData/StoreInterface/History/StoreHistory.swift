@@ -1,0 +1,158 @@
+import Foundation
+
+/// The persistent history of a store: the transactions that changed its rows, numbered in the order
+/// of their commits.
+protocol StoreHistory: AnyObject, Sendable {
+    /// Returns the numbers of the transactions that the store keeps and has kept.
+    func historySpan() throws -> HistorySpan
+
+    /// Returns transactions with their changes. All of them are read from one state of the store.
+    func history(_ fetch: HistoryFetch) throws -> HistoryRecords
+
+    /// Returns the number of transactions or changes that a fetch is about.
+    func historyCount(_ fetch: HistoryFetch) throws -> Int
+
+    /// Deletes the first transactions with their changes, in one transaction that is not recorded.
+    ///
+    /// - Returns: the number of deleted transactions.
+    func deleteHistory(_ range: HistoryRange) throws -> Int
+}
+
+/// The numbers of a store's transactions.
+struct HistorySpan: Sendable {
+    /// The first transaction that is kept; nil where none is.
+    let first: Int64?
+    /// The last transaction that was ever recorded; 0 where none was.
+    let last: Int64
+
+    /// Whether every transaction after one is kept, so that a reader that continues there misses
+    /// nothing.
+    func holdsAll(after number: Int64) -> Bool { number <= last && number >= (first ?? last + 1) - 1 }
+}
+
+/// Transactions up to a limit.
+enum HistoryRange: Sendable {
+    case all
+    /// The transactions with lower numbers.
+    case before(Int64)
+    /// The transactions before the first one of this time or a later one.
+    case until(Date)
+}
+
+/// A request for transactions or changes of a store's history.
+struct HistoryFetch {
+    /// What the predicate, the order and the limits are about.
+    enum Subject {
+        case transactions, changes
+
+        /// The entity of `HistoryModel` whose properties predicates and orders name.
+        var entity: EntityLayout {
+            switch self {
+            case .transactions: HistoryModel.transaction
+            case .changes: HistoryModel.change
+            }
+        }
+
+        /// The property by whose values the results are ordered unless the fetch says otherwise.
+        var orderedProperty: String {
+            switch self {
+            case .transactions: HistoryModel.number
+            case .changes: HistoryModel.changeNumber
+            }
+        }
+    }
+
+    var subject = Subject.transactions
+    var predicate: NSPredicate?
+    var sortDescriptors: [NSSortDescriptor] = []
+    var limit = 0
+    var offset = 0
+    /// Whether the changes are returned too, for a fetch of transactions.
+    var wantsChanges = true
+
+    init(_ subject: Subject) { self.subject = subject }
+
+    /// The fetch of the subject's rows.
+    var rows: StoreFetch {
+        var fetch = StoreFetch(entity: subject.entity)
+        fetch.predicate = predicate
+        fetch.sortDescriptors =
+            sortDescriptors.isEmpty
+            ? [NSSortDescriptor(key: subject.orderedProperty, ascending: true)] : sortDescriptors
+        fetch.limit = limit
+        fetch.offset = offset
+        return fetch
+    }
+}
+
+/// Transactions and changes, each in the order of the fetch.
+///
+/// A fetch of transactions returns all changes of each, in the order in which they were recorded. A
+/// fetch of changes returns also their transactions, by number.
+struct HistoryRecords {
+    var transactions: [HistoryTransaction] = []
+    var changes: [HistoryChange] = []
+
+    init() {}
+}
+
+/// One transaction of a store.
+struct HistoryTransaction: Sendable {
+    let number: Int64
+    let date: Date
+    var author: String?
+    var contextName: String?
+    var bundleID = ""
+    var processID = ""
+
+    init(number: Int64, date: Date) {
+        self.number = number
+        self.date = date
+    }
+}
+
+/// One change of a row by a transaction.
+struct HistoryChange: Sendable {
+    enum Kind: Int64, Sendable {
+        case insert = 0
+        case update = 1
+        case delete = 2
+    }
+
+    /// The number of the change in the store.
+    let number: Int64
+    let transaction: Int64
+    let kind: Kind
+    let row: RowReference
+    /// The slots of the properties that an update changed.
+    var slots: [Int] = []
+    /// The preserved values of a deleted row, in the order of `EntityLayout.preservedSlots`.
+    var preserved: [StoredValue] = []
+
+    init(number: Int64, transaction: Int64, kind: Kind, row: RowReference) {
+        self.number = number
+        self.transaction = transaction
+        self.kind = kind
+        self.row = row
+    }
+
+    /// Returns the preserved values of a deleted row as a program sees them, by the names of the
+    /// properties; nil where the entity preserves none, and for other changes.
+    func tombstone(_ layout: EntityLayout) -> [String: Any]? {
+        if kind != .delete || layout.preservedSlots.isEmpty { return nil }
+        var values: [Int: Any] = [:]
+        for (slot, value) in zip(layout.preservedSlots, preserved) {
+            let property = layout.slots[slot]
+            if case .data(let data) = value, property.kind == .transformable, let attribute = property.attribute {
+                values[slot] = Transformation.value(from: data, attribute: attribute)
+            } else {
+                values[slot] = PropertyConversion.object(from: value, kind: property.kind)
+            }
+        }
+        var tombstone: [String: Any] = [:]
+        for property in layout.propertySlots {
+            tombstone[property.name] = property.composite.map { $0.dictionary { values[$0] } } ?? values[property.index]
+        }
+        return tombstone
+    }
+}
