@@ -17,17 +17,18 @@ extension NSPersistentStoreCoordinator {
     public func currentPersistentHistoryToken(fromStores stores: [Any]?) -> NSPersistentHistoryToken? {
         let wanted = (stores ?? []).compactMap { $0 as? NSPersistentStore }
         var numbers: [String: Int64] = [:]
-        for store in historyStores(among: stores?.isEmpty == false ? wanted : nil) {
-            guard let span = try? store.history?.historySpan(), let identifier = store.identifier else { continue }
+        for (store, history) in histories(among: stores?.isEmpty == false ? wanted : nil) {
+            guard let span = try? history.historySpan(), let identifier = store.identifier else { continue }
             numbers[identifier] = span.last
         }
         return numbers.isEmpty ? nil : NSPersistentHistoryToken(numbers)
     }
 
     /// The stores that have a history, among the affected ones where these are given.
-    func historyStores(among affected: [NSPersistentStore]?) -> [NSPersistentStore] {
-        addedStores.map(\.store).filter { store in
-            store.history != nil && affected?.contains { $0.isTwin(of: store) } ?? true
-        }
+    func histories(
+        among affected: [NSPersistentStore]?
+    ) -> [(store: NSPersistentStore, history: any StoreHistory)] {
+        addedStores.map(\.store).filter { store in affected?.contains { $0.isTwin(of: store) } ?? true }
+            .compactMap { store in store.history.map { (store, $0) } }
     }
 }

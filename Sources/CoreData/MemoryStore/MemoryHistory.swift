@@ -10,6 +10,8 @@ final class MemoryHistory: StoreHistory, Sendable {
 
     private struct State {
         var lastTransaction: Int64 = 0
+        /// The last transaction that was deleted.
+        var lastDeleted: Int64 = 0
         var lastChange: Int64 = 0
         /// What the rows of changes do not hold, by the numbers of the changes.
         var details: [Int64: Details] = [:]
@@ -17,7 +19,8 @@ final class MemoryHistory: StoreHistory, Sendable {
 
     private let rows: MemoryRows
     private unowned let store: NSPersistentStore
-    /// Guards the numbers. Held while rows are written, so that they are in the order of the numbers.
+    /// Guards the numbers. Held while rows are written, so that they are in the order of the numbers,
+    /// and never while code of the program runs.
     private let state = Mutex(State())
 
     init(of store: NSPersistentStore) {
@@ -35,7 +38,6 @@ final class MemoryHistory: StoreHistory, Sendable {
         return try state.withLock { state in
             let number = state.lastTransaction + 1
             var written = SaveBatch()
-            let process = ProcessInfo.processInfo.processName
             written.inserts.append(
                 Self.row(
                     of: HistoryModel.transaction, number,
@@ -44,11 +46,12 @@ final class MemoryHistory: StoreHistory, Sendable {
                         HistoryModel.date: .double(Date().timeIntervalSinceReferenceDate),
                         "author": Self.text(batch.author.transactionAuthor),
                         "contextName": Self.text(batch.author.contextName),
-                        "bundleID": .string(Bundle.main.bundleIdentifier ?? process), "processID": .string(process),
+                        "bundleID": .string(HistoryTransaction.ownBundleID),
+                        "processID": .string(HistoryTransaction.ownProcessID),
                     ]))
             var details: [Int64: Details] = [:]
             var last = state.lastChange
-            func add(_ changes: [RowChange], _ kind: HistoryChange.Kind, _ detail: (RowChange) -> Details?) {
+            func add(_ changes: [RowChange], _ kind: NSPersistentHistoryChangeType, _ detail: (RowChange) -> Details?) {
                 for change in changes {
                     last += 1
                     details[last] = detail(change)
@@ -57,7 +60,7 @@ final class MemoryHistory: StoreHistory, Sendable {
                             of: HistoryModel.change, last,
                             [
                                 HistoryModel.changeNumber: .integer(last), HistoryModel.number: .integer(number),
-                                HistoryModel.token: .integer(number), "changeType": .integer(kind.rawValue),
+                                HistoryModel.token: .integer(number), "changeType": .integer(Int64(kind.rawValue)),
                                 HistoryModel.changedEntity: .integer(Int64(change.layout.index)),
                                 HistoryModel.changedKey: .integer(change.key),
                                 HistoryModel.transactionOfChange: .reference(
@@ -87,7 +90,8 @@ final class MemoryHistory: StoreHistory, Sendable {
 
     func deleteHistory(_ range: HistoryRange) throws -> Int {
         try state.withLock { state in
-            let transactions = try found(HistoryFetch(.transactions).rows)
+            let reading = Reading(tables: rows.current, store: store)
+            let transactions = try reading.found(HistoryFetch(.transactions).rows)
             let kept = transactions.firstIndex { transaction in
                 switch range {
                 case .all: false
@@ -95,59 +99,72 @@ final class MemoryHistory: StoreHistory, Sendable {
                 case .until(let date): Self.transaction(transaction).date >= date
                 }
             }
+            let gone = transactions[..<(kept ?? transactions.endIndex)]
+            let changes = reading.changes(of: gone.map(\.key))
             var batch = SaveBatch()
-            for transaction in transactions[..<(kept ?? transactions.endIndex)] {
-                batch.deletes.append(Self.deletion(of: transaction))
-            }
-            let gone = Set(batch.deletes.map(\.key))
-            for change in try found(HistoryFetch(.changes).rows) where gone.contains(Self.transaction(ofChange: change))
-            {
-                batch.deletes.append(Self.deletion(of: change))
-                state.details[change.key] = nil
-            }
+            batch.deletes = (gone + changes).map { RowChange(layout: $0.layout, key: $0.key, base: $0, values: nil) }
             _ = try rows.save(batch)
+            for change in changes { state.details[change.key] = nil }
+            state.lastDeleted = gone.last?.key ?? state.lastDeleted
             return gone.count
         }
     }
 
-    private static func deletion(of row: Snapshot) -> RowChange {
-        RowChange(layout: row.layout, key: row.key, base: row, values: nil)
-    }
-
     // MARK: - Reading
 
-    func historySpan() throws -> HistorySpan {
-        try state.withLock { state in
-            var fetch = HistoryFetch(.transactions)
-            fetch.limit = 1
-            return HistorySpan(first: try found(fetch.rows).first?.key, last: state.lastTransaction)
+    /// The rows at one moment.
+    private struct Reading {
+        let tables: MemoryTables
+        let store: NSPersistentStore
+
+        /// The changes of some transactions, in the order in which they were recorded.
+        func changes(of transactions: [Int64]) -> [Snapshot] {
+            let entity = HistoryModel.transaction
+            guard let slot = entity.slotByName[HistoryModel.changes] else { return [] }
+            return transactions.flatMap { tables.related(to: $0, through: entity.slots[slot], of: entity) }
+                .sorted { $0.key < $1.key }
+        }
+
+        func found(_ fetch: StoreFetch) throws -> [Snapshot] {
+            try MemoryKeys(layouts: HistoryModel.layouts).check(fetch)
+            guard case .rows(let rows) = try MemoryFetch(plan: fetch, tables: tables, store: store).run() else {
+                return []
+            }
+            defer { withExtendedLifetime(rows) {} }
+            return rows.rows.map { Snapshot(retaining: $0) }
+        }
+    }
+
+    func historySpan() -> HistorySpan {
+        state.withLock { state in
+            let first = state.lastDeleted + 1
+            return HistorySpan(first: first <= state.lastTransaction ? first : nil, last: state.lastTransaction)
         }
     }
 
     func history(_ fetch: HistoryFetch) throws -> HistoryRecords {
         let fetch = try resolved(fetch)
-        return try state.withLock { state in
-            let transactions: [Snapshot]
-            var changes: [Snapshot] = []
-            switch fetch.subject {
-            case .transactions:
-                transactions = try found(fetch.rows)
-                if fetch.wantsChanges { changes = try self.changes(of: transactions.map(\.key)) }
-            case .changes:
-                changes = try found(fetch.rows)
-                let numbers = Set(changes.map(Self.transaction(ofChange:))).sorted()
-                transactions = Self.snapshots(try rows.readRows(numbers, of: HistoryModel.transaction))
+        let (reading, details) = state.withLock { (Reading(tables: rows.current, store: store), $0.details) }
+        let transactions: [Snapshot]
+        var changes: [Snapshot] = []
+        switch fetch.subject {
+        case .transactions:
+            transactions = try reading.found(fetch.rows)
+            if fetch.wantsChanges { changes = reading.changes(of: transactions.map(\.key)) }
+        case .changes:
+            changes = try reading.found(fetch.rows)
+            transactions = Set(changes.map(Self.transaction(ofChange:))).sorted().compactMap {
+                reading.tables.row($0, of: HistoryModel.transaction)
             }
-            var records = HistoryRecords()
-            records.transactions = transactions.map(Self.transaction)
-            records.changes = changes.compactMap { row in Self.change(row, state.details[row.key]) }
-            return records
         }
+        var records = HistoryRecords()
+        records.transactions = transactions.map(Self.transaction)
+        records.changes = changes.compactMap { row in Self.change(row, details[row.key]) }
+        return records
     }
 
     func historyCount(_ fetch: HistoryFetch) throws -> Int {
-        let fetch = try resolved(fetch)
-        return try found(fetch.rows).count
+        try Reading(tables: rows.current, store: store).found(resolved(fetch).rows).count
     }
 
     private func resolved(_ fetch: HistoryFetch) throws -> HistoryFetch {
@@ -155,24 +172,6 @@ final class MemoryHistory: StoreHistory, Sendable {
         var fetch = fetch
         fetch.predicate = try fetch.predicate.map(predicate.resolved)
         return fetch
-    }
-
-    /// The changes of some transactions, in the order in which they were recorded.
-    private func changes(of transactions: [Int64]) throws -> [Snapshot] {
-        let entity = HistoryModel.transaction
-        guard let slot = entity.slotByName[HistoryModel.changes] else { return [] }
-        let related = try rows.relatedRows(toAll: transactions, through: entity.slots[slot], of: entity)
-        return Self.snapshots(related.rows).sorted { $0.key < $1.key }
-    }
-
-    private func found(_ fetch: StoreFetch) throws -> [Snapshot] {
-        guard case .rows(let rows) = try rows.fetch(fetch) else { return [] }
-        return Self.snapshots(rows)
-    }
-
-    private static func snapshots(_ rows: FetchedRows) -> [Snapshot] {
-        defer { withExtendedLifetime(rows) {} }
-        return rows.rows.map { Snapshot(retaining: $0) }
     }
 
     private static func transaction(ofChange row: Snapshot) -> Int64 { integer(row, HistoryModel.number) }
@@ -202,7 +201,7 @@ final class MemoryHistory: StoreHistory, Sendable {
     }
 
     private static func change(_ row: Snapshot, _ details: Details?) -> HistoryChange? {
-        guard let kind = HistoryChange.Kind(rawValue: integer(row, "changeType")) else { return nil }
+        guard let kind = NSPersistentHistoryChangeType(rawValue: Int(integer(row, "changeType"))) else { return nil }
         var change = HistoryChange(
             number: row.key, transaction: transaction(ofChange: row), kind: kind,
             row: RowReference(
@@ -214,17 +213,6 @@ final class MemoryHistory: StoreHistory, Sendable {
 }
 
 extension RowChange {
-    /// The slots of the properties that an update changes. An element of a composite attribute
-    /// counts as the attribute.
-    var changedProperties: [Int] {
-        var slots: [Int] = []
-        for slot in 0..<layout.storedCount where values?.has(slot) ?? false {
-            let property = layout.slots[slot].isElement ? layout.slots[slot].compositeSlot : slot
-            if !slots.contains(property) { slots.append(property) }
-        }
-        return slots + changedToMany
-    }
-
     /// The values of a deleted row that the history preserves: those that the save changed,
     /// otherwise the row's values.
     fileprivate var preservedValues: [StoredValue] {

@@ -125,12 +125,11 @@ final class MemoryRows: SnapshotStore, Sendable {
         try requireWritable()
         return try withSaving {
             // In place: nothing can fail once the tables have changed.
-            var save = try tables.withLock { tables in
+            let save = try tables.withLock { tables in
                 try MemorySave(batch, to: &tables, derivation: derivation, store: store)
             }
             publish(save)
-            save.outcome.transaction = try history?.record(batch)
-            return save.outcome
+            return try recorded(save, batch)
         }
     }
 
@@ -138,7 +137,7 @@ final class MemoryRows: SnapshotStore, Sendable {
         try requireWritable()
         return try withSaving {
             var next = current
-            var save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
+            let save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
             try others()
             try writer?.write(batch)
             tables.withLock { tables in
@@ -147,9 +146,15 @@ final class MemoryRows: SnapshotStore, Sendable {
                 tables = next
             }
             publish(save)
-            save.outcome.transaction = try history?.record(batch)
-            return save.outcome
+            return try recorded(save, batch)
         }
+    }
+
+    /// Records a save that was made, and returns its outcome.
+    private func recorded(_ save: MemorySave, _ batch: SaveBatch) throws -> SaveOutcome {
+        var outcome = save.outcome
+        outcome.transaction = try history?.record(batch)
+        return outcome
     }
 
     private func requireWritable() throws {

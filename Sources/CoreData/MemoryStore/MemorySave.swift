@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It checks conflicts first, then changes rows, then relationships, then derived attributes.
 struct MemorySave {
-    var outcome = SaveOutcome()
+    private(set) var outcome = SaveOutcome()
     /// New pages to publish, with the layout of their rows.
     private(set) var pages: [(layout: EntityLayout, pages: [RowPage])] = []
     /// Rows that the save deleted.

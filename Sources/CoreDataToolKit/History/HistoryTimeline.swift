@@ -35,7 +35,7 @@ struct HistoryTimeline {
     /// fewer.
     private func number(before count: Int, _ context: NSManagedObjectContext) throws -> Int64? {
         if count == 0 { return Int64.max }
-        let request = try Self.request(NSPersistentHistoryTransaction.fetchRequest)
+        let request = NSPersistentHistoryTransaction.fetchRequest ?? NSFetchRequest()
         request.predicate = predicate(after: 0)
         request.sortDescriptors = [NSSortDescriptor(key: "transactionNumber", ascending: false)]
         request.fetchOffset = count
@@ -48,13 +48,13 @@ struct HistoryTimeline {
     private func transactions(
         after number: Int64, limit: Int, _ context: NSManagedObjectContext
     ) throws -> [NSPersistentHistoryTransaction] {
-        let request = try Self.request(NSPersistentHistoryTransaction.fetchRequest)
+        let request = NSPersistentHistoryTransaction.fetchRequest ?? NSFetchRequest()
         request.predicate = predicate(after: number)
         request.fetchLimit = limit
         let found = try Self.result(of: .fetchHistory(withFetch: request), context)
         guard let change = changePredicate("") else { return found }
         // The same transactions with the changes that are asked for alone.
-        let changes = try Self.request(NSPersistentHistoryChange.fetchRequest)
+        let changes = NSPersistentHistoryChange.fetchRequest ?? NSFetchRequest()
         changes.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [
             change, NSPredicate(format: "transactionNumber IN %@", found.map(\.transactionNumber)),
         ])
@@ -83,13 +83,6 @@ struct HistoryTimeline {
         if let object { conditions.append(NSPredicate(format: "\(prefix)changedObjectID == %@", object)) }
         if let entities { conditions.append(NSPredicate(format: "\(prefix)changedEntity IN %@", entities)) }
         return conditions.isEmpty ? nil : NSCompoundPredicate(andPredicateWithSubpredicates: conditions)
-    }
-
-    private static func request(
-        _ request: NSFetchRequest<any NSFetchRequestResult>?
-    ) throws(ToolError) -> NSFetchRequest<any NSFetchRequestResult> {
-        guard let request else { throw ToolError("History cannot be fetched.") }
-        return request
     }
 
     private static func result(

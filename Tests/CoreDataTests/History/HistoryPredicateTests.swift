@@ -154,6 +154,20 @@ import Testing
         #expect(throws: CocoaError.self) { try stack.texts(format, person.objectID) }
     }
 
+    /// Only a store in memory calls a comparator, which is anyone's code.
+    @Test func aComparatorMayAskForHistoryItself() throws {
+        if StoreKind.current != .inMemory { return }
+        let request = try #require(NSPersistentHistoryTransaction.fetchRequest)
+        request.sortDescriptors = [
+            NSSortDescriptor(key: "transactionNumber", ascending: false) { [stack] first, second in
+                #expect((try? stack.transactions().count) == 4)
+                return (first as? NSNumber ?? 0).compare(second as? NSNumber ?? 0)
+            }
+        ]
+        let found: [NSPersistentHistoryTransaction] = try stack.result(.fetchHistory(withFetch: request))
+        #expect(found.map(\.transactionNumber) == [4, 3, 2, 1])
+    }
+
     @Test func aContextReadsItsOwnIDs() throws {
         let ids: [NSManagedObjectID] = try stack.result(.fetchHistory(after: .distantPast), .objectIDs)
         #expect(Set(ids) == [person.objectID, member.objectID, thing.objectID])

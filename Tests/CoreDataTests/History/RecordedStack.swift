@@ -19,10 +19,12 @@ final class RecordedStack {
 
     static var tracking: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
-    init(_ kind: StoreKind = .current, options: [AnyHashable: Any] = tracking) throws {
+    init(
+        _ kind: StoreKind = .current, model: NSManagedObjectModel = model(), options: [AnyHashable: Any] = tracking
+    ) throws {
         folder = try TemporaryFolder()
         url = folder.file("recorded.sqlite")
-        coordinator = NSPersistentStoreCoordinator(managedObjectModel: Self.model())
+        coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
             ofType: kind.type, configurationName: nil, at: kind.url(url), options: options)
         context = coordinator.newContext()

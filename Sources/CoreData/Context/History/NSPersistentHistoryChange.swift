@@ -1,18 +1,5 @@
 import Foundation
 
-/// The kinds of changes.
-///
-/// Source: <https://developer.apple.com/documentation/coredata/nspersistenthistorychangetype>
-///
-/// ```swift
-/// let deleted = transaction.changes?.filter { $0.changeType == .delete } ?? []
-/// ```
-public enum NSPersistentHistoryChangeType: Int, Sendable {
-    case insert = 0
-    case update = 1
-    case delete = 2
-}
-
 /// The insertion, update or deletion of an object by a transaction of a store's history.
 ///
 /// Source: <https://developer.apple.com/documentation/coredata/nspersistenthistorychange>
@@ -40,13 +27,7 @@ public final class NSPersistentHistoryChange: NSObject, NSCopying, Sendable {
     /// The ID of the object. A deleted object's ID leads to no object any more.
     public var changedObjectID: NSManagedObjectID { entry.objectID(of: change) }
     /// The kind of the change.
-    public var changeType: NSPersistentHistoryChangeType {
-        switch change.kind {
-        case .insert: .insert
-        case .update: .update
-        case .delete: .delete
-        }
-    }
+    public var changeType: NSPersistentHistoryChangeType { change.kind }
 
     /// The values that a deleted object had in the attributes with
     /// `preservesValueInHistoryOnDeletion`, by name; attributes without a value are missing.

@@ -119,14 +119,13 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
 
     override func execute(in context: NSManagedObjectContext) throws -> NSPersistentStoreResult {
         let coordinator = try context.requireCoordinator("execute a request for history")
-        let stores = coordinator.historyStores(among: affectedStores)
-        if isDeletion { return NSPersistentHistoryResult(resultType, try delete(in: stores)) }
+        let histories = coordinator.histories(among: affectedStores)
+        if isDeletion { return NSPersistentHistoryResult(resultType, try delete(histories)) }
         let form = resultType
         let subject = try self.subject()
         var entries: [(store: NSPersistentStore, records: HistoryRecords)] = []
         var count = 0
-        for store in stores {
-            guard let history = store.history else { continue }
+        for (store, history) in histories {
             let fetch = try self.fetch(subject, history, store)
             switch form {
             case .statusOnly: break
@@ -194,17 +193,17 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         return fetch
     }
 
-    private func delete(in stores: [NSPersistentStore]) throws -> Any {
+    private func delete(_ histories: [(store: NSPersistentStore, history: any StoreHistory)]) throws -> Any {
         guard fetchRequest == nil else { throw CoreDataErrors.deletionOfSomeHistory() }
         var count = 0
-        for store in stores {
+        for (store, history) in histories {
             let range: HistoryRange?
             switch place {
             case .start: range = .all
             case .token(let token): range = token.number(in: store).map(HistoryRange.before)
             case .date(let date): range = .until(date)
             }
-            if let range { count += try store.history?.deleteHistory(range) ?? 0 }
+            if let range { count += try history.deleteHistory(range) }
         }
         return resultType == .count ? count : true
     }

@@ -69,7 +69,7 @@ public final class NSPersistentHistoryTransaction: NSObject, NSCopying, Sendable
     ///
     /// Nothing posts it. Its object is nil.
     public func objectIDNotification() -> Notification {
-        func ids(_ kind: HistoryChange.Kind) -> Set<NSManagedObjectID> {
+        func ids(_ kind: NSPersistentHistoryChangeType) -> Set<NSManagedObjectID> {
             Set(entry.changes.lazy.filter { $0.kind == kind }.map(entry.objectID))
         }
         return Notification(
@@ -109,6 +109,6 @@ public final class NSPersistentHistoryTransaction: NSObject, NSCopying, Sendable
 
     public override var description: String {
         "NSPersistentHistoryTransaction \(transactionNumber) of \(storeID) at \(timestamp), "
-            + "author \(author ?? "none"), \(entry.changes.count) changes"
+            + "author \(author ?? "none")" + (hasChanges ? ", \(entry.changes.count) changes" : "")
     }
 }

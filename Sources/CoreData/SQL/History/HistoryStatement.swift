@@ -25,10 +25,12 @@ struct HistoryStatement {
         case .transactions:
             transactions = try Self.select(Self.transactionColumns, fetch.rows, generator)
             changes =
-                fetch.wantsChanges ? try Self.select(changeColumns, .changes, with: fetch, generator) : nil
+                fetch.wantsChanges
+                ? try Self.select(changeColumns, HistoryFetch(.changes).rows, of: fetch, generator) : nil
         case .changes:
             changes = try Self.select(changeColumns, fetch.rows, generator)
-            transactions = try Self.select(Self.transactionColumns, .transactions, with: fetch, generator)
+            transactions = try Self.select(
+                Self.transactionColumns, HistoryFetch(.transactions).rows, of: fetch, generator)
         }
     }
 
@@ -39,30 +41,23 @@ struct HistoryStatement {
         return "SELECT COUNT(*) FROM " + generator.dialect.table(of: try select([HistoryModel.number], rows, generator))
     }
 
-    private static func select(_ columns: [String], _ fetch: StoreFetch, _ generator: SQLGenerator) throws -> SQLText {
+    /// - Parameter other: selects only rows that belong to those of the other kind that this fetch is
+    ///   about.
+    private static func select(
+        _ columns: [String], _ fetch: StoreFetch, of other: HistoryFetch? = nil, _ generator: SQLGenerator
+    ) throws -> SQLText {
         let scope = generator.newScope(try generator.entity(fetch.entity))
-        let condition = try fetch.predicate.map { try generator.condition($0, in: SQLEnvironment(scope: scope)) }
+        var conditions = [try fetch.predicate.map { try generator.condition($0, in: SQLEnvironment(scope: scope)) }]
+        if var others = other?.rows {
+            // Without a limit the order makes no difference.
+            if others.limit == 0, others.offset == 0 { others.sortDescriptors = [] }
+            let numbers = try select([HistoryModel.number], others, generator)
+            conditions.append(generator.column(scope.alias, HistoryModel.number) + " IN (" + numbers + ")")
+        }
         let order = try generator.order(fetch.sortDescriptors, in: scope)
         return "SELECT " + columns.map { generator.column(scope.alias, $0) }.joined(separator: ", ")
-            + generator.source(scope, where: [condition], includesSubentities: true) + order
+            + generator.source(scope, where: conditions, includesSubentities: true) + order
             + generator.dialect.limits(fetch.limit, offset: fetch.offset)
-    }
-
-    /// Returns the statement for the rows of one kind that belong to the rows of the other kind that
-    /// a fetch is about.
-    private static func select(
-        _ columns: [String], _ subject: HistoryFetch.Subject, with fetch: HistoryFetch, _ generator: SQLGenerator
-    ) throws -> SQLText {
-        let scope = generator.newScope(try generator.entity(subject.entity))
-        var others = fetch.rows
-        // Without a limit the order makes no difference.
-        if others.limit == 0, others.offset == 0 { others.sortDescriptors = [] }
-        let belongs =
-            generator.column(scope.alias, HistoryModel.number) + " IN ("
-            + (try select([HistoryModel.number], others, generator)) + ")"
-        let order = try generator.order(HistoryFetch(subject).rows.sortDescriptors, in: scope)
-        return "SELECT " + columns.map { generator.column(scope.alias, $0) }.joined(separator: ", ")
-            + generator.source(scope, where: [belongs], includesSubentities: true) + order
     }
 
     // MARK: Rows
@@ -86,7 +81,7 @@ struct HistoryStatement {
         _ row: some SQLRow, _ mapping: SQLMapping, tombstones: Int,
         changedSlots: (_ column: Int32, EntityLayout) throws -> [Int]
     ) rethrows -> HistoryChange? {
-        guard let kind = HistoryChange.Kind(rawValue: row.int64(2)),
+        guard let kind = NSPersistentHistoryChangeType(rawValue: Int(row.int64(2))),
             let index = mapping.layoutIndex(forNumber: row.int64(3))
         else { return nil }
         let layout = mapping.layouts.layouts[index]

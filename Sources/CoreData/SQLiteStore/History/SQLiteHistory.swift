@@ -59,14 +59,8 @@ enum SQLiteHistory {
         }
     }
 
-    enum ChangeType: Int64 {
-        case insert = 0
-        case update = 1
-        case delete = 2
-    }
-
     struct Change {
-        let type: ChangeType
+        let type: NSPersistentHistoryChangeType
         let entityNumber: Int
         let key: Int64
         /// The properties that an update changed, as a bit set of `HistoryColumns`.
@@ -84,8 +78,7 @@ enum SQLiteHistory {
     ) throws -> Int64? {
         guard !changes.isEmpty else { return nil }
         let transaction = try take(1, transactionEntity, "TRANSACTION", "ATRANSACTION", connection)
-        let bundle = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
-        let process = ProcessInfo.processInfo.processName
+        let (bundle, process) = (HistoryTransaction.ownBundleID, HistoryTransaction.ownProcessID)
         func string(_ text: String?) throws -> StoredValue {
             guard hasStrings, let text else { return .null }
             if let known = try connection.integer(
@@ -128,7 +121,7 @@ enum SQLiteHistory {
         for change in changes {
             insert.bind(key, at: 1)
             insert.bind(changeEntity, at: 2)
-            insert.bind(change.type.rawValue, at: 3)
+            insert.bind(Int64(change.type.rawValue), at: 3)
             insert.bind(Int64(change.entityNumber), at: 4)
             insert.bind(change.key, at: 5)
             insert.bind(transaction, at: 6)

@@ -39,9 +39,7 @@ extension SaveSession {
             changes.append(.init(type: .insert, entityNumber: number(change.layout), key: change.key))
         }
         for change in batch.updates {
-            let slots =
-                (0..<change.layout.storedCount).filter { change.values?.has($0) ?? false } + change.changedToMany
-            let columns = try historyColumns(of: change.layout).changes(slots)
+            let columns = try historyColumns(of: change.layout).changes(change.changedProperties)
             changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, columns: columns))
         }
         for (index, change) in batch.deletes.enumerated() {

@@ -113,23 +113,17 @@ struct HistoryTransaction: Sendable {
 
 /// One change of a row by a transaction.
 struct HistoryChange: Sendable {
-    enum Kind: Int64, Sendable {
-        case insert = 0
-        case update = 1
-        case delete = 2
-    }
-
     /// The number of the change in the store.
     let number: Int64
     let transaction: Int64
-    let kind: Kind
+    let kind: NSPersistentHistoryChangeType
     let row: RowReference
     /// The slots of the properties that an update changed.
     var slots: [Int] = []
     /// The preserved values of a deleted row, in the order of `EntityLayout.preservedSlots`.
     var preserved: [StoredValue] = []
 
-    init(number: Int64, transaction: Int64, kind: Kind, row: RowReference) {
+    init(number: Int64, transaction: Int64, kind: NSPersistentHistoryChangeType, row: RowReference) {
         self.number = number
         self.transaction = transaction
         self.kind = kind
@@ -155,4 +149,24 @@ struct HistoryChange: Sendable {
         }
         return tombstone
     }
+}
+
+extension RowChange {
+    /// The slots of the properties that an update changes. An element of a composite attribute
+    /// counts as the attribute.
+    var changedProperties: [Int] {
+        var slots: [Int] = []
+        for slot in 0..<layout.storedCount where values?.has(slot) ?? false {
+            let property = layout.slots[slot].isElement ? layout.slots[slot].compositeSlot : slot
+            // The elements of a composite attribute have adjacent slots.
+            if slots.last != property { slots.append(property) }
+        }
+        return slots + changedToMany
+    }
+}
+
+extension HistoryTransaction {
+    /// The names of this program, as each of its transactions has them.
+    static var ownBundleID: String { Bundle.main.bundleIdentifier ?? ownProcessID }
+    static var ownProcessID: String { ProcessInfo.processInfo.processName }
 }
