@@ -16,6 +16,13 @@ enum SafeCoreDataErrors {
             recovery: "Ask for it as \(found).", userInfo: [NSAffectedObjectsErrorKey: [objectID]])
     }
 
+    static var noHistory: any Error {
+        make(
+            "The store of the stack has no history.",
+            recovery: "Make the stack with options whose tracksHistory is true; the history begins with the next write."
+        )
+    }
+
     static var unsavedChanges: any Error {
         make(
             "The write context has unsaved changes, which a change of many rows by the store would not see.",

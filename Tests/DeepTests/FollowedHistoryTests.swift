@@ -25,4 +25,49 @@ import Testing
         for output in outputs { #expect(output == expected + "\n") }
         try coordinator.remove(store)
     }
+
+    /// While this process saves and purges, a reader is killed again and again. It goes on with the
+    /// transaction at which it was killed, or with the next one.
+    @Test func aKilledReaderMissesNothing() throws {
+        let folder = try TemporaryFolder()
+        let description = NSPersistentStoreDescription(url: folder.file("read.sqlite"))
+        description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
+        description.historyRetention = HistoryRetention(maximumAge: 0, deletesReadTransactions: true)
+        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        var failure: (any Error)?
+        coordinator.addPersistentStore(with: description) { failure = $1 }
+        if let failure { throw failure }
+        let context = coordinator.newContext()
+        _ = try coordinator.historyToken(beginning: "reader")
+        var generator = SeededGenerator(seed: 1)
+        var (saved, read) = (0, 0)
+        for _ in 1...(LongTests.areEnabled ? 200 : 10) {
+            for _ in 1...40 {
+                context.author("author \(saved)")
+                try context.save()
+                saved += 1
+            }
+            let program = try RunningProgram(OtherProgram.url, ["read", folder.file("read.sqlite").path, "reader"])
+            let last = min(saved, read + Int.random(in: 1...50, using: &generator))
+            var next = try #require(Int(program.nextLine()))
+            #expect(next == read + 1)
+            while next < last {
+                let number = try #require(Int(program.nextLine()))
+                #expect(number == next + 1)
+                next = number
+            }
+            program.stop()
+            // It read on until it was killed, perhaps before it had kept the last place.
+            let token = try #require(try coordinator.historyToken(forReader: "reader"))
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
+            request.resultType = .count
+            let left = try #require((try context.execute(request) as? NSPersistentHistoryResult)?.result as? Int)
+            read = saved - left
+            #expect(read >= next - 1)
+        }
+        let request = NSPersistentHistoryChangeRequest.fetchHistory(after: .distantPast)
+        request.resultType = .count
+        let kept = try #require((try context.execute(request) as? NSPersistentHistoryResult)?.result as? Int)
+        #expect(kept < saved)
+    }
 }

@@ -137,6 +137,7 @@ enum LayerTable {
             ("queries", ["Queries"]),
             ("stack", ["DataStack"]),
             ("batches", ["Batches"]),
+            ("history", ["History"]),
         ],
         foreignMembers: ["fetch"],
         // A class names its snapshot, and a snapshot its class.

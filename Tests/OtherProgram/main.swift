@@ -24,6 +24,10 @@ import TestSupport
 //                                          others by its history; when its standard input has
 //                                          ended, prints the authors that it knows
 //
+//     OtherProgram read STORE READER       prints the numbers of the transactions that a named
+//                                          reader of a library's history has not read, until its
+//                                          standard input ends, when it kills itself
+//
 //     OtherProgram full FOLDER SEED ROUNDS saves in a folder whose file system it fills and empties
 //
 //     OtherProgram count STORE SEED COUNT  saves so many times to a PostgreSQL store, raising the
@@ -75,6 +79,8 @@ case "change" where arguments.count == 7:
     try Changing.run(
         URL(fileURLWithPath: arguments[1]), entity: arguments[2], name: arguments[3], attribute: arguments[4],
         to: Int(arguments[5]) ?? 0, deleting: arguments[6])
+case "read" where arguments.count == 3:
+    try HistoryReading.run(URL(fileURLWithPath: arguments[1]), reader: arguments[2])
 case "follow" where arguments.count == 4:
     try Following.run(
         URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 0)

@@ -68,10 +68,11 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
 /// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when a save of this process
-/// has changed the store.
+/// or of another one has changed the store, and contexts with `automaticallyMergesChangesFromParent`
+/// merge what others have saved. The default is false.
 ///
-/// For a PostgreSQL store it is also posted when another process has changed the store, which needs
-/// a connection of its own. The default is false.
+/// Cost: for a SQLite store the system watches its files, and each commit of others makes cached rows
+/// be read again; for a PostgreSQL store it needs a connection of its own.
 ///
 /// ```swift
 /// description.setOption(

@@ -12,6 +12,14 @@ extension CoreDataErrors {
             userInfo: [NSDetailedErrorsKey: problems.map { misuse($0, recovery: recovery) }])
     }
 
+    static func noHistoryForReader(_ name: String) -> NSError {
+        make(
+            .persistentStoreOperation,
+            "The place of the history reader '\(name)' cannot be kept: the token names no store of the coordinator "
+                + "that has a history.",
+            recovery: "Add the store with NSPersistentHistoryTrackingKey, and use a token of its own history.")
+    }
+
     static func assignedStoreIsNotAdded(
         _ store: NSPersistentStore, to entity: String, named name: String, others: String
     ) -> NSError {

@@ -83,6 +83,9 @@ extension NSPersistentStoreCoordinator {
         }
         list(store, holding: held)
         follow(store)
+        if NSPersistentStore.flag(store.options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) {
+            store.beginFollowing()
+        }
         store.didAdd(to: self)
         return store
     }
@@ -197,6 +200,7 @@ extension NSPersistentStoreCoordinator {
             name: .NSPersistentStoreCoordinatorWillRemoveStore, object: store, userInfo: nil)
         try changingStores.withLock {
             try requireAdded(store, toBe: "removed")
+            store.endFollowing()
             store.willRemove(from: self)
             unlist(store)
             store.detach()

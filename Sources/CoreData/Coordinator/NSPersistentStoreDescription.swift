@@ -146,6 +146,19 @@ open class NSPersistentStoreDescription: NSObject, NSCopying {
         set { setFlag(NSInferMappingModelAutomaticallyOption, newValue) }
     }
 
+    /// How much of the store's persistent history is kept; nil to keep everything. Core Data has no
+    /// such property.
+    ///
+    /// It counts for a store that is added with `NSPersistentHistoryTrackingKey`.
+    ///
+    /// ```swift
+    /// description.historyRetention = HistoryRetention(maximumAge: 30 * 24 * 3600)
+    /// ```
+    public final var historyRetention: HistoryRetention? {
+        get { (options[HistoryRetention.option] as? HistoryRetentionOption)?.retention }
+        set { setOption(newValue.map(HistoryRetentionOption.init), forKey: HistoryRetention.option) }
+    }
+
     /// The pragmas for the connections of a SQLite store: `NSSQLitePragmasOption`.
     open var sqlitePragmas: [String: NSObject] {
         guard let pragmas = options[NSSQLitePragmasOption] as? NSDictionary else { return [:] }

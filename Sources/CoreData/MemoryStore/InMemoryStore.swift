@@ -14,6 +14,8 @@ final class InMemoryStore: NSPersistentStore, @unchecked Sendable {
 
     override var type: String { NSInMemoryStoreType }
 
+    override var sharedPlace: String? { identifier }
+
     override func loadMetadata() throws {
         metadata = [NSStoreTypeKey: type, NSStoreUUIDKey: UUID().uuidString]
     }

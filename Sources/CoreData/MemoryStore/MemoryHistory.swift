@@ -15,6 +15,8 @@ final class MemoryHistory: StoreHistory, Sendable {
         var lastChange: Int64 = 0
         /// What the rows of changes do not hold, by the numbers of the changes.
         var details: [Int64: Details] = [:]
+        /// The last transactions that named readers have read.
+        var readers: [String: Int64] = [:]
     }
 
     private let rows: MemoryRows
@@ -91,15 +93,24 @@ final class MemoryHistory: StoreHistory, Sendable {
     func deleteHistory(_ range: HistoryRange) throws -> Int {
         try state.withLock { state in
             let reading = Reading(tables: rows.current, store: store)
-            let transactions = try reading.found(HistoryFetch(.transactions).rows)
-            let kept = transactions.firstIndex { transaction in
-                switch range {
-                case .all: false
-                case .before(let number): transaction.key >= number
-                case .until(let date): Self.transaction(transaction).date >= date
-                }
+            // The numbers of the transactions have no gap.
+            let kept = (state.lastDeleted..<state.lastTransaction).lazy.compactMap {
+                reading.tables.row($0 + 1, of: HistoryModel.transaction)
             }
-            let gone = transactions[..<(kept ?? transactions.endIndex)]
+            let gone: [Snapshot]
+            switch range {
+            case .all: gone = Array(kept)
+            case .before(let number): gone = Array(kept.prefix { $0.key < number })
+            case .until(let date): gone = Array(kept.prefix { Self.transaction($0).date < date })
+            case .exceeding(let retention):
+                let oldest = Array(kept.prefix(HistoryRetention.transactionsInStep)).map {
+                    OldTransaction(number: $0.key, date: Self.transaction($0).date)
+                }
+                let end = retention.end(of: oldest, last: state.lastTransaction, readers: state.readers.values) {
+                    reading.changes(of: [$0]).count
+                }
+                gone = Array(kept.prefix { $0.key < end ?? 0 })
+            }
             let changes = reading.changes(of: gone.map(\.key))
             var batch = SaveBatch()
             batch.deletes = (gone + changes).map { RowChange(layout: $0.layout, key: $0.key, base: $0, values: nil) }
@@ -108,6 +119,14 @@ final class MemoryHistory: StoreHistory, Sendable {
             state.lastDeleted = gone.last?.key ?? state.lastDeleted
             return gone.count
         }
+    }
+
+    // MARK: - Readers
+
+    func historyReaders() -> [String: Int64] { state.withLock { $0.readers } }
+
+    func setHistoryPlace(_ number: Int64?, ofReader name: String) {
+        state.withLock { $0.readers[name] = number }
     }
 
     // MARK: - Reading

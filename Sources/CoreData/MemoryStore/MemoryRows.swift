@@ -154,6 +154,7 @@ final class MemoryRows: SnapshotStore, Sendable {
     private func recorded(_ save: MemorySave, _ batch: SaveBatch) throws -> SaveOutcome {
         var outcome = save.outcome
         outcome.transaction = try history?.record(batch)
+        store.didWrite(outcome.transaction)
         return outcome
     }
 

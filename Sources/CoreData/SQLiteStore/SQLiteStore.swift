@@ -63,6 +63,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
     /// Guards the open database.
     private let opening = Mutex(Opening())
     private let metadataChanges = MetadataChanges()
+    /// Notices commits of others while the store follows them.
+    let follower = Mutex<SQLiteFollower?>(nil)
 
     required init(
         persistentStoreCoordinator root: NSPersistentStoreCoordinator?, configurationName name: String?, at url: URL,
@@ -298,20 +300,35 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if readOnlyReason == .untrackedHistory { isReadOnly = false }
         let unwritten = metadataChanges.unwritten
         defer { metadata = unwritten.added(to: metadata ?? [:]) }
+        let isFollowing = follower.withLock { $0 } != nil
+        endFollowing()
         close()
         try requireOwnFile()
         try loadMetadata()
         try prepareForRequests()
+        if isFollowing { beginFollowing() }
     }
 
-    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) {
-        close()
-        RemoteChanges.shared.remove(self)
+    override var sharedPlace: String? {
+        url.flatMap { url in
+            if Self.isSharedMemory(url) { return url.path }
+            return Self.isInMemory(url) ? nil : url.resolvingSymlinksInPath().standardizedFileURL.path
+        }
     }
 
-    override func didAdd(to coordinator: NSPersistentStoreCoordinator) {
-        if Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) { RemoteChanges.shared.add(self) }
+    override func beginFollowing() {
+        super.beginFollowing()
+        followFile()
     }
+
+    override func endFollowing() {
+        super.endFollowing()
+        unfollowFile()
+    }
+
+    override func othersMayHaveChanged() { follower.withLock { $0 }?.look() }
+
+    override func willRemove(from coordinator: NSPersistentStoreCoordinator?) { close() }
 
     // MARK: - Metadata
 

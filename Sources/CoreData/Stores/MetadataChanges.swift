@@ -43,7 +43,7 @@ package final class MetadataChanges: Sendable {
     /// Entries that a program has set or removed and no transaction has written.
     var unwritten: Unwritten {
         state.withLock { state in
-            let keys = Set(state.held.keys).union(state.stored.keys).subtracting(NSPersistentStore.ownMetadataKeys)
+            let keys = Set(state.held.keys).union(state.stored.keys).filter { !NSPersistentStore.isOwnMetadata($0) }
             let changed = keys.filter { !SameValues.areSame(state.held[$0], state.stored[$0]) }
             return Unwritten(
                 values: Unchecked(state.held.filter { changed.contains($0.key) }),
@@ -84,8 +84,7 @@ package final class MetadataChanges: Sendable {
             where !SameValues.areSame(state.held[key], state.stored[key]) {
                 // Another process changed the store meanwhile; its own entries describe the new
                 // state.
-                if NSPersistentStore.ownMetadataKeys.contains(key), !SameValues.areSame(present[key], state.stored[key])
-                {
+                if NSPersistentStore.isOwnMetadata(key), !SameValues.areSame(present[key], state.stored[key]) {
                     continue
                 }
                 merged[key] = state.held[key]

@@ -18,7 +18,9 @@ extension NSManagedObjectModel {
 
 extension NSPersistentStore {
     /// The metadata entries of the store itself, which stay when a program replaces the metadata.
-    static let ownMetadataKeys: Set<String> = [
+    static func isOwnMetadata(_ key: String) -> Bool { ownMetadataKeys.contains(key) || HistoryReaders.isKey(key) }
+
+    private static let ownMetadataKeys: Set<String> = [
         NSStoreTypeKey, NSStoreUUIDKey, NSStoreModelVersionHashesKey, NSStoreModelVersionIdentifiersKey,
         NSPersistentStoreModelVersionChecksumKey, "NSStoreModelVersionHashesVersion", "NSStoreModelVersionHashesDigest",
         "NSPersistenceFrameworkVersion", "_NSAutoVacuumLevel",
@@ -28,6 +30,6 @@ extension NSPersistentStore {
     ///
     /// They have the given entries, and the store's own entries of `former` that are not given.
     package static func metadata(_ given: [String: Any]?, replacing former: [String: Any]) -> [String: Any] {
-        former.filter { ownMetadataKeys.contains($0.key) }.merging(given ?? [:]) { _, given in given }
+        former.filter { isOwnMetadata($0.key) }.merging(given ?? [:]) { _, given in given }
     }
 }

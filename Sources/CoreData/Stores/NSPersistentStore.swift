@@ -34,6 +34,9 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     private let state: Mutex<State>
 
+    /// The number of the last transaction after which old history was looked for.
+    final let lastHistoryStep = Atomic<Int64>(0)
+
     /// This store, if its class is in another module. Found once: a cast to a protocol takes longer
     /// than the reading of a cached row.
     ///
@@ -284,6 +287,19 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// The record of the store's transactions; nil where it has none.
     var history: (any StoreHistory)? { nil }
+
+    /// What all stores of this process that hold the same data have in common; nil where the data is
+    /// private.
+    var sharedPlace: String? { nil }
+
+    /// Begins to tell of changes of the store. The coordinator calls it if the options ask for that.
+    func beginFollowing() { RemoteChanges.shared.add(self) }
+
+    func endFollowing() { RemoteChanges.shared.remove(self) }
+
+    /// Called when another store of this process has written to the same place, while this one is
+    /// followed.
+    func othersMayHaveChanged() {}
 
     /// A snapshot of all rows that later saves do not change; nil where the store cannot keep one.
     func pinRows() -> (any RowSource)? { nil }

@@ -89,7 +89,10 @@ public final class DataStack: Sendable {
             return (guarded.observers, guarded.current)
         }
         for observer in observers.values { observer.finish() }
-        if case .open(let store) = current { store.endResults() }
+        if case .open(let store) = current {
+            store.endResults()
+            store.historyFeed.end()
+        }
     }
 
     // MARK: Opening
@@ -160,9 +163,13 @@ final class OpenStore: Sendable {
     /// The queue of queries, each of which has its own context.
     let queries: QueryTurns
 
+    /// Tells loops over the history of commits.
+    let historyFeed: HistoryFeed
+
     init(coordinator: NSPersistentStoreCoordinator) {
         self.coordinator = coordinator
         queries = QueryTurns(limit: coordinator.concurrentReads)
+        historyFeed = HistoryFeed(coordinator)
     }
 
     /// The main context; nil before the first read.
@@ -176,6 +183,7 @@ final class OpenStore: Sendable {
 
     /// Prevents further contexts, and waits for the queries that were called before.
     func end() {
+        historyFeed.end()
         queries.end()
         following.withLock { $0.isEnded = true }
         main.withLock { $0.isEnded = true }

@@ -10,6 +10,9 @@ public enum StoreLocation: Hashable, Sendable {
     /// In memory: the objects are lost when the stack is closed.
     case inMemory
     /// In a SQLite file. The file and its directory are created if they do not exist.
+    ///
+    /// The stack merges changes that other programs save there: views, sequences of results and
+    /// their observers follow them.
     case file(URL)
     /// In a schema of a PostgreSQL database, which is created if it does not exist. The program
     /// needs the product `CoreDataPostgreSQL`.
@@ -51,6 +54,15 @@ public struct DataStackOptions: Sendable {
     /// Whether every save is recorded in the store's persistent history. A store that already has a
     /// history is always recorded, so that the history has no gap.
     public var tracksHistory = false
+    /// How much of the history is kept, where there is one; nil for everything.
+    ///
+    /// By default a month, and at most 100,000 transactions; what a named reader has not read stays.
+    ///
+    /// ```swift
+    /// options.historyRetention = HistoryRetention(maximumAge: 7 * 24 * 3600)
+    /// ```
+    public var historyRetention: HistoryRetention? = HistoryRetention(
+        maximumAge: 30 * 24 * 3600, maximumCount: 100_000)
     /// The merge policy for conflicts of a write with changes that were saved to the same file
     /// meanwhile. By default the error policy: the write throws.
     ///
@@ -76,7 +88,7 @@ public struct DataStackOptions: Sendable {
     /// ```
     public var maximumConnections: Int?
 
-    /// Creates options that migrate, record no history and throw on conflicts.
+    /// Creates options that migrate, begin no history and throw on conflicts.
     public init() {}
 
     func description(of location: StoreLocation) -> NSPersistentStoreDescription {
@@ -87,9 +99,9 @@ public struct DataStackOptions: Sendable {
         case .file: description.type = NSSQLiteStoreType
         case .postgreSQL:
             description.type = "PostgreSQL"
-            description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
             if let password { description.setOption(PasswordClosure(password), forKey: PasswordClosure.option) }
         }
+        description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
         if let maximumConnections, location != .inMemory {
             description.setOption(
                 NSNumber(value: maximumConnections), forKey: NSPersistentStoreConnectionPoolMaxSizeKey)
@@ -99,6 +111,7 @@ public struct DataStackOptions: Sendable {
         description.shouldInferMappingModelAutomatically = migratesAutomatically
         let history = tracksHistory ? NSPersistentHistoryTrackingKey : HistoryTracking.continuingOption
         description.setOption(NSNumber(value: true), forKey: history)
+        description.historyRetention = historyRetention
         return description
     }
 }

@@ -52,7 +52,7 @@ final class SQLiteBatch {
             backend.pool.supersededFiles?.collect(connection)
             return (outcome, transaction)
         }
-        RemoteChanges.shared.storeDidWrite(store, transaction)
+        store.didWrite(transaction)
         return outcome
     }
 

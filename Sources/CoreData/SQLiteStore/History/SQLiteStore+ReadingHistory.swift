@@ -2,18 +2,7 @@ import Foundation
 
 // Reading and deleting the history that the tables of `SQLiteHistory` hold.
 extension SQLiteStore: StoreHistory {
-    func historySpan() throws -> HistorySpan {
-        try backend().pool.read { connection in
-            var span = HistorySpan(first: nil, last: 0)
-            try connection.query(
-                "SELECT (SELECT min(Z_PK) FROM ATRANSACTION), max(IFNULL((SELECT max(Z_PK) FROM ATRANSACTION), 0), "
-                    + "IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(SQLiteHistory.transactionEntity)), 0))"
-            ) { row in
-                span = HistorySpan(first: row.isNull(0) ? nil : row.int64(0), last: row.int64(1))
-            }
-            return span
-        }
-    }
+    func historySpan() throws -> HistorySpan { try backend().pool.read(SQLiteHistory.span) }
 
     func history(_ fetch: HistoryFetch) throws -> HistoryRecords {
         let backend = try backend()
@@ -66,6 +55,9 @@ extension SQLiteStore: StoreHistory {
                     end = try connection.integer(
                         "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?",
                         [.double(date.timeIntervalSinceReferenceDate)])
+                case .exceeding(let retention):
+                    end = try self.end(of: retention, connection)
+                    if end == nil { return 0 }
                 }
                 let arguments = end.map { [StoredValue.integer($0)] } ?? []
                 func condition(_ column: String) -> String { end == nil ? "" : " WHERE \(column) < ?" }
@@ -73,6 +65,46 @@ extension SQLiteStore: StoreHistory {
                 try connection.run("DELETE FROM ATRANSACTION" + condition("Z_PK"), arguments)
                 return Int(connection.changes)
             }
+        }
+    }
+
+    /// Returns the number of the first transaction that one step of a retention keeps; nil if it
+    /// deletes none.
+    private func end(of retention: HistoryRetention, _ connection: SQLiteConnection) throws -> Int64? {
+        var oldest: [OldTransaction] = []
+        try connection.query(
+            "SELECT Z_PK, ZTIMESTAMP FROM ATRANSACTION ORDER BY Z_PK LIMIT ?",
+            [.integer(Int64(HistoryRetention.transactionsInStep))]
+        ) { row in
+            oldest.append(
+                OldTransaction(number: row.int64(0), date: Date(timeIntervalSinceReferenceDate: row.double(1))))
+        }
+        let readers = HistoryReaders.places(in: try StoreMetadata.read(connection) ?? [:])
+        return try retention.end(of: oldest, last: try SQLiteHistory.span(connection).last, readers: readers.values) {
+            Int(try connection.integer("SELECT count(*) FROM ACHANGE WHERE ZTRANSACTIONID = ?", [.integer($0)]) ?? 0)
+        }
+    }
+
+    // MARK: - Readers
+
+    func historyReaders() throws -> [String: Int64] {
+        try backend().pool.read { HistoryReaders.places(in: try StoreMetadata.read($0) ?? [:]) }
+    }
+
+    func setHistoryPlace(_ number: Int64?, ofReader name: String) throws {
+        let backend = try backend()
+        try backend.pool.write { connection in
+            try requireWritable(connection)
+            try backend.pool.transaction(connection) {
+                try writeChangedMetadata(connection)
+                // What other processes have written in the meantime stays.
+                var stored = try StoreMetadata.read(connection) ?? [:]
+                // Metadata without a UUID have lost their other entries too.
+                if stored[NSStoreUUIDKey] == nil { stored = metadata ?? [:] }
+                stored[HistoryReaders.key(name)] = number.map { NSNumber(value: $0) }
+                try StoreMetadata.write(stored, to: connection)
+            }
+            metadataWasWritten()
         }
     }
 
@@ -95,6 +127,17 @@ extension SQLiteHistory {
     /// The mapping of the history's model to the tables within a statement.
     static let mapping = Result {
         try SQLMapping(layouts: HistoryModel.layouts, SQLiteDialect(), HistoryNaming()) { _ in true }
+    }
+
+    static func span(_ connection: SQLiteConnection) throws -> HistorySpan {
+        var span = HistorySpan(first: nil, last: 0)
+        try connection.query(
+            "SELECT (SELECT min(Z_PK) FROM ATRANSACTION), max(IFNULL((SELECT max(Z_PK) FROM ATRANSACTION), 0), "
+                + "IFNULL((SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_ENT = \(transactionEntity)), 0))"
+        ) { row in
+            span = HistorySpan(first: row.isNull(0) ? nil : row.int64(0), last: row.int64(1))
+        }
+        return span
     }
 
     static func tombstoneCount(_ columns: [String: [String]]) -> Int {

@@ -25,7 +25,7 @@ extension SQLiteStore {
             backend.pool.supersededFiles?.collect(connection)
             return outcome
         }
-        RemoteChanges.shared.storeDidWrite(self, outcome.transaction)
+        didWrite(outcome.transaction)
         return outcome
     }
 
@@ -51,6 +51,6 @@ extension SQLiteStore {
             metadataWasWritten()
             return transaction
         }
-        RemoteChanges.shared.storeDidWrite(self, transaction)
+        didWrite(transaction)
     }
 }

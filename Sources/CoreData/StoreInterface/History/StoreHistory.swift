@@ -16,6 +16,12 @@ protocol StoreHistory: AnyObject, Sendable {
     ///
     /// - Returns: the number of deleted transactions.
     func deleteHistory(_ range: HistoryRange) throws -> Int
+
+    /// Returns the numbers of the last transactions that named readers have read, by their names.
+    func historyReaders() throws -> [String: Int64]
+
+    /// Sets the last transaction that a named reader has read; nil removes the reader.
+    func setHistoryPlace(_ number: Int64?, ofReader name: String) throws
 }
 
 /// The numbers of a store's transactions.
@@ -37,6 +43,8 @@ enum HistoryRange: Sendable {
     case before(Int64)
     /// The transactions before the first one of this time or a later one.
     case until(Date)
+    /// The transactions that one step of a retention deletes.
+    case exceeding(HistoryRetention)
 }
 
 /// A request for transactions or changes of a store's history.
