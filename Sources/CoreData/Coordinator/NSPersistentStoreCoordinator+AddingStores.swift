@@ -83,9 +83,7 @@ extension NSPersistentStoreCoordinator {
         }
         list(store, holding: held)
         follow(store)
-        if NSPersistentStore.flag(store.options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) {
-            store.beginFollowing()
-        }
+        if store.isFollowed { store.beginFollowing() }
         store.didAdd(to: self)
         return store
     }

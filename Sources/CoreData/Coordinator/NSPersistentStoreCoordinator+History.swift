@@ -45,11 +45,22 @@ extension NSPersistentStoreCoordinator {
     ///
     /// - Returns: nil where no store has a history.
     package func historyToken(beginning reader: String) throws -> NSPersistentHistoryToken? {
-        for (_, history) in histories(among: nil) where try history.historyReaders()[reader] == nil {
-            let span = try history.historySpan()
-            try history.setHistoryPlace(span.first.map { $0 - 1 } ?? span.last, ofReader: reader)
+        for (_, history) in histories(among: nil) {
+            try history.setHistoryPlace(ofReader: reader) { $0 ?? ($1.first.map { $0 - 1 } ?? $1.last) }
         }
         return try historyToken(forReader: reader)
+    }
+
+    /// Moves a named reader on to a token. It stays where it is if it is there or further already, if
+    /// it was removed, and where the store has not come to the token, because it was replaced.
+    package func advanceHistoryReader(_ reader: String, to token: NSPersistentHistoryToken) throws {
+        for (store, history) in histories(among: nil) {
+            guard let number = token.number(in: store) else { continue }
+            try history.setHistoryPlace(ofReader: reader) { present, span in
+                guard let present, number <= span.last else { return present }
+                return max(present, number)
+            }
+        }
     }
 
     /// Keeps the place of a named reader in the stores themselves. What a reader has not read is not
@@ -78,7 +89,7 @@ extension NSPersistentStoreCoordinator {
         for (store, history) in histories(among: nil) {
             let number = token?.number(in: store)
             if token != nil, number == nil { continue }
-            try history.setHistoryPlace(number, ofReader: name)
+            try history.setHistoryPlace(ofReader: name) { _, _ in number }
             isKept = true
         }
         guard isKept else { throw CoreDataErrors.noHistoryForReader(name) }

@@ -17,6 +17,11 @@ final class MemoryHistory: StoreHistory, Sendable {
         var details: [Int64: Details] = [:]
         /// The last transactions that named readers have read.
         var readers: [String: Int64] = [:]
+
+        var span: HistorySpan {
+            let first = lastDeleted + 1
+            return HistorySpan(first: first <= lastTransaction ? first : nil, last: lastTransaction)
+        }
     }
 
     private let rows: MemoryRows
@@ -111,6 +116,7 @@ final class MemoryHistory: StoreHistory, Sendable {
                 }
                 gone = Array(kept.prefix { $0.key < end ?? 0 })
             }
+            if gone.isEmpty { return 0 }
             let changes = reading.changes(of: gone.map(\.key))
             var batch = SaveBatch()
             batch.deletes = (gone + changes).map { RowChange(layout: $0.layout, key: $0.key, base: $0, values: nil) }
@@ -125,8 +131,8 @@ final class MemoryHistory: StoreHistory, Sendable {
 
     func historyReaders() -> [String: Int64] { state.withLock { $0.readers } }
 
-    func setHistoryPlace(_ number: Int64?, ofReader name: String) {
-        state.withLock { $0.readers[name] = number }
+    func setHistoryPlace(ofReader name: String, _ place: (_ present: Int64?, HistorySpan) -> Int64?) {
+        state.withLock { $0.readers[name] = place($0.readers[name], $0.span) }
     }
 
     // MARK: - Reading
@@ -154,12 +160,7 @@ final class MemoryHistory: StoreHistory, Sendable {
         }
     }
 
-    func historySpan() -> HistorySpan {
-        state.withLock { state in
-            let first = state.lastDeleted + 1
-            return HistorySpan(first: first <= state.lastTransaction ? first : nil, last: state.lastTransaction)
-        }
-    }
+    func historySpan() -> HistorySpan { state.withLock { $0.span } }
 
     func history(_ fetch: HistoryFetch) throws -> HistoryRecords {
         let fetch = try resolved(fetch)

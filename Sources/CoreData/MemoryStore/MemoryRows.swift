@@ -154,7 +154,8 @@ final class MemoryRows: SnapshotStore, Sendable {
     private func recorded(_ save: MemorySave, _ batch: SaveBatch) throws -> SaveOutcome {
         var outcome = save.outcome
         outcome.transaction = try history?.record(batch)
-        store.didWrite(outcome.transaction)
+        // The rows of a history are not those of the store.
+        if store.snapshotStore === self { store.didWrite(outcome.transaction) }
         return outcome
     }
 

@@ -300,13 +300,13 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         if readOnlyReason == .untrackedHistory { isReadOnly = false }
         let unwritten = metadataChanges.unwritten
         defer { metadata = unwritten.added(to: metadata ?? [:]) }
-        let isFollowing = follower.withLock { $0 } != nil
         endFollowing()
+        lastHistoryStep.store(0, ordering: .relaxed)
         close()
         try requireOwnFile()
         try loadMetadata()
         try prepareForRequests()
-        if isFollowing { beginFollowing() }
+        if isFollowed { beginFollowing() }
     }
 
     override var sharedPlace: String? {

@@ -292,7 +292,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     /// private.
     var sharedPlace: String? { nil }
 
-    /// Begins to tell of changes of the store. The coordinator calls it if the options ask for that.
+    /// Whether the options ask to tell of changes of the store.
+    final var isFollowed: Bool { Self.flag(options, NSPersistentStoreRemoteChangeNotificationPostOptionKey) }
+
+    /// Begins to tell of changes of the store. The coordinator calls it for one that is followed.
     func beginFollowing() { RemoteChanges.shared.add(self) }
 
     func endFollowing() { RemoteChanges.shared.remove(self) }

@@ -56,8 +56,9 @@ extension DataStack {
     ///
     /// A transaction counts as read when the next one is asked for: if the program ends before that,
     /// it comes again. No transaction is left out. A new reader begins with the oldest transaction
-    /// that is kept. The retention of the stack deletes nothing that a reader has not read, so a
-    /// reader that is not used any more must be removed.
+    /// that is kept. A reader that is removed while a loop reads is not made again. The retention of
+    /// the stack deletes nothing that a reader has not read, so a reader that is not used any more
+    /// must be removed.
     ///
     /// The sequence ends when the stack is closed or released, and when the iterating task is
     /// cancelled.

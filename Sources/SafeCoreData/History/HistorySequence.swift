@@ -33,18 +33,20 @@ public struct HistorySequence: AsyncSequence, Sendable {
         ///
         /// - Throws: the errors that the function that returned the sequence documents.
         public mutating func next() async throws -> NSPersistentHistoryTransaction? {
-            if signals == nil { try await begin() }
             do {
-                if let token = returned?.token, let stack {
-                    try await stack.keepPlace(token, of: reader)
+                if signals == nil { try await begin() }
+                if let token = returned?.token {
+                    try await stack?.keepPlace(token, of: reader)
                     returned = nil
                 }
                 while fetched.isEmpty {
-                    guard let stack else { return nil }
-                    fetched = try await stack.history(after: place, limit: Self.fetchLimit)[...]
+                    guard let next = try await fetch() else { return nil }
+                    fetched = next
+                    // Here nothing holds the stack.
                     if fetched.isEmpty, await wait() == false { return nil }
                 }
-            } catch DataStackError.closed { return nil }
+                if Task.isCancelled { return nil }
+            } catch DataStackError.closed where signals != nil { return nil } catch is CancellationError { return nil }
             returned = fetched.removeFirst()
             place = returned?.token
             return returned
@@ -53,8 +55,15 @@ public struct HistorySequence: AsyncSequence, Sendable {
         private mutating func begin() async throws {
             guard let stack else { return }
             // Before the first request: a transaction that it does not see gives a signal.
-            signals = try await stack.historySignals().makeAsyncIterator()
+            let signals = try await stack.historySignals().makeAsyncIterator()
             place = try await stack.beginReading(reader)
+            self.signals = signals
+        }
+
+        /// Returns the next transactions; nil where the stack was released.
+        private func fetch() async throws -> ArraySlice<NSPersistentHistoryTransaction>? {
+            guard let stack else { return nil }
+            return try await stack.history(after: place, limit: Self.fetchLimit)[...]
         }
 
         /// Waits until something was committed.
@@ -83,6 +92,6 @@ extension DataStack {
     nonisolated(nonsending) fileprivate func keepPlace(
         _ token: NSPersistentHistoryToken, of reader: String
     ) async throws {
-        try await onWorkQueue { try self.openedStore().coordinator.setHistoryToken(token, forReader: reader) }
+        try await onWorkQueue { try self.openedStore().coordinator.advanceHistoryReader(reader, to: token) }
     }
 }

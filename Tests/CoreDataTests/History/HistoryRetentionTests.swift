@@ -50,8 +50,9 @@ import Testing
 
     @Test func oldTransactionsAreDeleted() throws {
         let stack = try stack(HistoryRetention(maximumAge: 0))
-        try save(100, stack)
-        try expectKept(stack, 0...16, of: 100)
+        try save(96, stack)
+        // The last one stays: it shows that the store has a history.
+        try expectKept(stack, 1...1, of: 96)
     }
 
     @Test func batchRequestsAreStepsToo() throws {

@@ -122,6 +122,34 @@ import Testing
         try library.coordinator.remove(copy)
     }
 
+    @Test func aStoreBehindALinkIsFollowed() throws {
+        let library = try Library()
+        library.context.author("Ada")
+        try library.context.save()
+        let link = library.folder.file("link.sqlite")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: library.url)
+        let reader = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+        _ = try reader.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: link, options: Self.following)
+        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: reader)
+        try write("UPDATE ZAUTHOR SET ZNAME = 'Eve', Z_OPT = Z_OPT + 1", to: library)
+        #expect(wait(upTo: 60) { log.count > 0 })
+    }
+
+    @Test func aStoreThatCouldNotMoveIsFollowedStill() throws {
+        let library = try Library(options: Self.following)
+        library.context.author("Ada")
+        try library.context.save()
+        let nowhere = library.folder.file("no/such/folder/library.sqlite")
+        #expect(!library.coordinator.setURL(nowhere, for: library.store))
+        let context = library.coordinator.newContext()
+        context.automaticallyMergesChangesFromParent = true
+        let author = try #require(try context.authors().first)
+        #expect(author.name == "Ada")
+        try write("UPDATE ZAUTHOR SET ZNAME = 'Eve', Z_OPT = Z_OPT + 1", to: library)
+        #expect(wait(upTo: 60) { context.performAndWait { author.name == "Eve" } })
+    }
+
     @Test func aReadOnlyStoreFollowsAWriterThatComesLater() throws {
         let library = try Library()
         library.context.author("Ada")

@@ -100,6 +100,48 @@ import Testing
         #expect(try await transactions.next() == nil)
     }
 
+    @Test(arguments: RecordedPlace.allCases) func releasingAStackEndsALoopThatWaits(place: RecordedPlace) async throws {
+        var shop: RecordedShop? = try RecordedShop(place)
+        try await shop?.stack.insertAsset("a")
+        let read = AsyncStream.makeStream(of: Void.self)
+        let waiting = Task { [weak stack = shop?.stack] in
+            guard var iterator = stack?.history(reader: "loop").makeAsyncIterator() else { return }
+            while try await iterator.next() != nil { read.continuation.yield() }
+        }
+        var reads = read.stream.makeAsyncIterator()
+        await reads.next()
+        // Until the loop has asked for the next one, and waits.
+        try await Task.sleep(for: .milliseconds(50))
+        shop = nil
+        try await waiting.value
+    }
+
+    @Test(arguments: RecordedPlace.allCases) func aRemovedReaderIsNotMadeAgainByItsLoop(place: RecordedPlace)
+        async throws
+    {
+        let shop = try RecordedShop(place)
+        for title in ["a", "b", "c"] { try await shop.stack.insertAsset(title) }
+        var loop = shop.stack.history(reader: "loop").makeAsyncIterator()
+        #expect(try await loop.next()?.transactionNumber == 1)
+        #expect(try await loop.next()?.transactionNumber == 2)
+        try await shop.stack.removeHistoryReader("loop")
+        #expect(try await loop.next()?.transactionNumber == 3)
+        var again = shop.stack.history(reader: "loop").makeAsyncIterator()
+        #expect(try await again.next()?.transactionNumber == 1)
+    }
+
+    @Test func aSlowLoopDoesNotMoveAReaderBack() async throws {
+        let shop = try RecordedShop()
+        for title in ["a", "b", "c"] { try await shop.stack.insertAsset(title) }
+        var slow = shop.stack.history(reader: "loop").makeAsyncIterator()
+        var fast = shop.stack.history(reader: "loop").makeAsyncIterator()
+        #expect(try await slow.next()?.transactionNumber == 1)
+        for number in 1...3 { #expect(try await fast.next()?.transactionNumber == Int64(number)) }
+        #expect(try await slow.next()?.transactionNumber == 2)
+        var next = shop.stack.history(reader: "loop").makeAsyncIterator()
+        #expect(try await next.next()?.transactionNumber == 3)
+    }
+
     @Test func aReaderHoldsTheHistory() async throws {
         let shop = try RecordedShop { $0.historyRetention = HistoryRetention(maximumCount: 1) }
         var transactions = shop.stack.history(reader: "slow").makeAsyncIterator()

@@ -126,12 +126,13 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         var entries: [(store: NSPersistentStore, records: HistoryRecords)] = []
         var count = 0
         for (store, history) in histories {
-            let fetch = try self.fetch(subject, history, store)
+            let fetch = self.fetch(subject, store)
             switch form {
             case .statusOnly: break
             case .count: count += try history.historyCount(fetch)
             default: entries.append((store, try history.history(fetch)))
             }
+            try requireAll(history, store)
         }
         switch form {
         case .statusOnly: return NSPersistentHistoryResult(form, true)
@@ -161,18 +162,14 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
     }
 
     private func fetch(
-        _ subject: HistoryFetch.Subject, _ history: any StoreHistory, _ store: NSPersistentStore
-    ) throws -> HistoryFetch {
+        _ subject: HistoryFetch.Subject, _ store: NSPersistentStore
+    ) -> HistoryFetch {
         var fetch = HistoryFetch(subject)
         var conditions: [NSPredicate] = []
         switch place {
         case .start: break
         case .token(let token):
             guard let number = token.number(in: store) else { break }
-            let span = try history.historySpan()
-            guard span.holdsAll(after: number) else {
-                throw CoreDataErrors.expiredHistoryToken(number, span, of: store)
-            }
             conditions.append(NSExpression(forKeyPath: HistoryModel.number).compared(.greaterThan, number))
         case .date(let date):
             let path = (subject == .changes ? HistoryModel.transactionOfChange + "." : "") + HistoryModel.date
@@ -191,6 +188,14 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
         fetch.wantsChanges = resultType != .transactionsOnly
         return fetch
+    }
+
+    /// Checks that no transaction after the token was deleted. After the fetch: transactions are
+    /// deleted in their order, so that what is kept now was kept then.
+    private func requireAll(_ history: any StoreHistory, _ store: NSPersistentStore) throws {
+        guard case .token(let token) = place, let number = token.number(in: store) else { return }
+        let span = try history.historySpan()
+        guard span.holdsAll(after: number) else { throw CoreDataErrors.expiredHistoryToken(number, span, of: store) }
     }
 
     private func delete(_ histories: [(store: NSPersistentStore, history: any StoreHistory)]) throws -> Any {

@@ -66,7 +66,11 @@ final class FileChanges: Sendable {
 
     private func readEvents(_ descriptor: Int32) {
         let changed = Self.numbersOfChangedFiles(descriptor)
-        let watches = state.withLock { state in changed.flatMap { state.watches[$0] ?? [] } }
+        let watches = state.withLock { state in
+            // -1: the system had more events than it keeps.
+            changed.contains(-1)
+                ? state.watches.values.flatMap { $0 } : changed.flatMap { state.watches[$0] ?? [] }
+        }
         for watch in watches { watch.onChange() }
     }
 

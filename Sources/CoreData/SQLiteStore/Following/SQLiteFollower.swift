@@ -35,10 +35,12 @@ final class SQLiteFollower: Sendable {
         self.othersCommitted = othersCommitted
     }
 
+    deinit { end() }
+
     /// Begins to watch the files of a database.
     ///
-    /// - Parameter path: that of the database file; nil for a database in memory, whose other
-    ///   connections call `look()`.
+    /// - Parameter path: that of the database file, without symbolic links; nil for a database in
+    ///   memory, whose other connections call `look()`.
     func begin(_ path: String?) throws {
         _ = try haveOthersCommitted()
         guard let path else { return }
@@ -46,6 +48,8 @@ final class SQLiteFollower: Sendable {
             let watch = try FileChanges.shared.watch(file) { [weak self] in self?.look() }
             watches.withLock { $0.append(watch) }
         }
+        // For what was committed before the watches.
+        look()
     }
 
     func end() {
@@ -109,7 +113,7 @@ extension SQLiteStore {
             othersChanged?()
             RemoteChanges.shared.post(self, try? history?.historySpan().last)
         }
-        do { try follower.begin(Self.isInMemory(url) ? nil : pool.configuration.path) } catch {
+        do { try follower.begin(Self.isInMemory(url) ? nil : ExternalFiles(storeURL: url).storeURL.path) } catch {
             Warnings.sayOnce(about: "following of \(url.path)") {
                 "The system does not tell when other programs write the store at \(url.path) "
                     + "(\(error.localizedDescription)): their changes are seen by requests only. Raise "

@@ -1,3 +1,4 @@
+import CSQLite
 import Foundation
 
 // Reading and deleting the history that the tables of `SQLiteHistory` hold.
@@ -46,25 +47,39 @@ extension SQLiteStore: StoreHistory {
         let backend = try backend()
         return try backend.pool.write { connection in
             try requireWritable(connection)
-            return try backend.pool.transaction(connection) {
-                let end: Int64?
-                switch range {
-                case .all: end = nil
-                case .before(let number): end = number
-                case .until(let date):
-                    end = try connection.integer(
-                        "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?",
-                        [.double(date.timeIntervalSinceReferenceDate)])
-                case .exceeding(let retention):
-                    end = try self.end(of: retention, connection)
-                    if end == nil { return 0 }
-                }
-                let arguments = end.map { [StoredValue.integer($0)] } ?? []
-                func condition(_ column: String) -> String { end == nil ? "" : " WHERE \(column) < ?" }
-                try connection.run("DELETE FROM ACHANGE" + condition("ZTRANSACTIONID"), arguments)
-                try connection.run("DELETE FROM ATRANSACTION" + condition("Z_PK"), arguments)
-                return Int(connection.changes)
+            guard case .exceeding = range else { return try deleteHistory(range, backend, connection) }
+            // A save that is done does not wait for other writers: a later one takes the step.
+            connection.setTimeout(0)
+            defer { connection.setTimeout(backend.pool.configuration.timeout) }
+            do { return try deleteHistory(range, backend, connection) } catch let error as SQLiteError
+                where error.code == SQLITE_BUSY
+            {
+                return 0
             }
+        }
+    }
+
+    private func deleteHistory(
+        _ range: HistoryRange, _ backend: SQLiteBackend, _ connection: SQLiteConnection
+    ) throws -> Int {
+        try backend.pool.transaction(connection) {
+            let end: Int64?
+            switch range {
+            case .all: end = nil
+            case .before(let number): end = number
+            case .until(let date):
+                end = try connection.integer(
+                    "SELECT min(Z_PK) FROM ATRANSACTION WHERE ZTIMESTAMP >= ?",
+                    [.double(date.timeIntervalSinceReferenceDate)])
+            case .exceeding(let retention):
+                end = try self.end(of: retention, connection)
+                if end == nil { return 0 }
+            }
+            let arguments = end.map { [StoredValue.integer($0)] } ?? []
+            func condition(_ column: String) -> String { end == nil ? "" : " WHERE \(column) < ?" }
+            try connection.run("DELETE FROM ACHANGE" + condition("ZTRANSACTIONID"), arguments)
+            try connection.run("DELETE FROM ATRANSACTION" + condition("Z_PK"), arguments)
+            return Int(connection.changes)
         }
     }
 
@@ -91,7 +106,9 @@ extension SQLiteStore: StoreHistory {
         try backend().pool.read { HistoryReaders.places(in: try StoreMetadata.read($0) ?? [:]) }
     }
 
-    func setHistoryPlace(_ number: Int64?, ofReader name: String) throws {
+    func setHistoryPlace(
+        ofReader name: String, _ place: (_ present: Int64?, HistorySpan) -> Int64?
+    ) throws {
         let backend = try backend()
         try backend.pool.write { connection in
             try requireWritable(connection)
@@ -101,7 +118,10 @@ extension SQLiteStore: StoreHistory {
                 var stored = try StoreMetadata.read(connection) ?? [:]
                 // Metadata without a UUID have lost their other entries too.
                 if stored[NSStoreUUIDKey] == nil { stored = metadata ?? [:] }
-                stored[HistoryReaders.key(name)] = number.map { NSNumber(value: $0) }
+                let present = HistoryReaders.places(in: stored)[name]
+                let new = place(present, try SQLiteHistory.span(connection))
+                if new == present { return }
+                stored[HistoryReaders.key(name)] = new.map { NSNumber(value: $0) }
                 try StoreMetadata.write(stored, to: connection)
             }
             metadataWasWritten()

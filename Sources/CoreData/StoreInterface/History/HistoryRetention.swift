@@ -72,6 +72,8 @@ extension HistoryRetention {
         var count = 0
         var end: Int64?
         for transaction in oldest {
+            // The last one stays: it shows that the store has a history.
+            if transaction.number >= last { break }
             if let read, transaction.number > read { break }
             let isTooOld = maximumAge.map { now.timeIntervalSince(transaction.date) > $0 } ?? false
             let isTooMany = maximumCount.map { transaction.number <= last - Int64($0) } ?? false

@@ -20,8 +20,11 @@ protocol StoreHistory: AnyObject, Sendable {
     /// Returns the numbers of the last transactions that named readers have read, by their names.
     func historyReaders() throws -> [String: Int64]
 
-    /// Sets the last transaction that a named reader has read; nil removes the reader.
-    func setHistoryPlace(_ number: Int64?, ofReader name: String) throws
+    /// Changes the last transaction that a named reader has read, in one transaction.
+    ///
+    /// - Parameter place: returns the new place, or nil to remove the reader, for the present place of
+    ///   the reader and the transactions of the store.
+    func setHistoryPlace(ofReader name: String, _ place: (_ present: Int64?, HistorySpan) -> Int64?) throws
 }
 
 /// The numbers of a store's transactions.
