@@ -164,7 +164,7 @@ final class MemoryHistory: StoreHistory, Sendable {
 
     func history(_ fetch: HistoryFetch) throws -> HistoryRecords {
         let fetch = try resolved(fetch)
-        let (reading, details) = state.withLock { (Reading(tables: rows.current, store: store), $0.details) }
+        let reading = Reading(tables: rows.current, store: store)
         let transactions: [Snapshot]
         var changes: [Snapshot] = []
         switch fetch.subject {
@@ -177,10 +177,15 @@ final class MemoryHistory: StoreHistory, Sendable {
                 reading.tables.row($0, of: HistoryModel.transaction)
             }
         }
-        var records = HistoryRecords()
-        records.transactions = transactions.map(Self.transaction)
-        records.changes = changes.compactMap { row in Self.change(row, details[row.key]) }
-        return records
+        // A copy of all details would make the next save copy them again.
+        return state.withLock { state in
+            // Other threads may have deleted transactions since the rows were read.
+            var records = HistoryRecords()
+            records.transactions = transactions.map(Self.transaction).filter { $0.number > state.lastDeleted }
+            records.changes = changes.compactMap { row in Self.change(row, state.details[row.key]) }
+                .filter { $0.transaction > state.lastDeleted }
+            return records
+        }
     }
 
     func historyCount(_ fetch: HistoryFetch) throws -> Int {

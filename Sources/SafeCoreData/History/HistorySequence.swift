@@ -42,11 +42,15 @@ public struct HistorySequence: AsyncSequence, Sendable {
                 while fetched.isEmpty {
                     guard let next = try await fetch() else { return nil }
                     fetched = next
-                    // Here nothing holds the stack.
+                    // The stack may be released while this waits: only `fetch()` held it.
                     if fetched.isEmpty, await wait() == false { return nil }
                 }
                 if Task.isCancelled { return nil }
-            } catch DataStackError.closed where signals != nil { return nil } catch is CancellationError { return nil }
+            } catch DataStackError.closed where signals != nil {
+                return nil
+            } catch is CancellationError {
+                return nil
+            }
             returned = fetched.removeFirst()
             place = returned?.token
             return returned

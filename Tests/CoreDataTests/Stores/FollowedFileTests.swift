@@ -122,6 +122,36 @@ import Testing
         try library.coordinator.remove(copy)
     }
 
+    @Test func aSharedStoreInMemoryIsFollowed() throws {
+        let url = URL(fileURLWithPath: "/dev/null/\(UUID().uuidString)")
+        func context() throws -> NSManagedObjectContext {
+            let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
+            _ = try coordinator.addPersistentStore(
+                ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: Self.following)
+            return coordinator.newContext()
+        }
+        let (reader, writer) = (try context(), try context())
+        reader.automaticallyMergesChangesFromParent = true
+        let author = writer.author("Ada")
+        try writer.save()
+        let held = try #require(try reader.authors().first)
+        #expect(held.name == "Ada")
+        author.name = "Eve"
+        try writer.save()
+        #expect(wait(upTo: 60) { reader.performAndWait { held.name == "Eve" } })
+    }
+
+    @Test func storesOfOneCoordinatorAreToldApart() throws {
+        let library = try Library(options: Self.following)
+        let second = library.folder.file("second.sqlite")
+        let other = try library.coordinator.addPersistentStore(
+            ofType: NSSQLiteStoreType, configurationName: nil, at: second, options: Self.following)
+        let log = NotificationLog(.NSPersistentStoreRemoteChange, from: library.coordinator)
+        try SQLiteFile(second).run("INSERT INTO ZAUTHOR (Z_PK, Z_ENT, Z_OPT, ZNAME) VALUES (900, 1, 1, 'Zoe')")
+        #expect(wait(upTo: 60) { log.count > 0 })
+        #expect(log.all.allSatisfy { $0.userInfo?[NSStoreUUIDKey] as? String == other.identifier })
+    }
+
     @Test func aStoreBehindALinkIsFollowed() throws {
         let library = try Library()
         library.context.author("Ada")

@@ -161,9 +161,7 @@ public final class NSPersistentHistoryChangeRequest: NSPersistentStoreRequest {
         }
     }
 
-    private func fetch(
-        _ subject: HistoryFetch.Subject, _ store: NSPersistentStore
-    ) -> HistoryFetch {
+    private func fetch(_ subject: HistoryFetch.Subject, _ store: NSPersistentStore) -> HistoryFetch {
         var fetch = HistoryFetch(subject)
         var conditions: [NSPredicate] = []
         switch place {
