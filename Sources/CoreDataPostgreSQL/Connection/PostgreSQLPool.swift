@@ -215,6 +215,8 @@ final class PostgreSQLPool: @unchecked Sendable {
         target.password = configuration.password
         target.standard = standardParameters
         target.isEncryptedOffMachine = true
-        return try LibPQDriver.connect(target)
+        let wire = try LibPQDriver.connect(target)
+        return Instruments.wantsStatements
+            ? TracingWire(wire, store: StoreName.path(configuration.address.publicURL)) : wire
     }
 }

@@ -57,6 +57,8 @@ extension NSManagedObjectContext {
         } else {
             let read = try rows.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
+            Instruments.record(
+                .fault(context: name, entity: object.layout.name, relationship: nil, count: read.rows.count))
             // The read may have given a newer row to the object.
             if !object.flags.contains(.fault) { return true }
             guard let row = read.rows.first else { return false }
@@ -108,6 +110,10 @@ extension NSManagedObjectContext {
         do {
             let rows = try source.relatedRows(to: object.key, through: object.layout.slots[slot], of: object.layout)
             defer { loadSiblings(of: object, toMany: slot, count: rows.rows.count) }
+            Instruments.record(
+                .fault(
+                    context: name, entity: object.layout.name, relationship: object.layout.slots[slot].name,
+                    count: rows.rows.count))
             // An initializer for no elements would write to the shared storage of empty arrays.
             if rows.rows.isEmpty { return [] }
             return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in

@@ -32,9 +32,30 @@ struct FetchExecutor<Result> {
             case .count(let count): [NSNumber(value: count)]
             }
         }
+
+        var elementCount: Int {
+            switch self {
+            case .objects(let objects): objects.count
+            case .objectIDs(let objectIDs): objectIDs.count
+            case .dictionaries(let dictionaries): dictionaries.count
+            case .count: 1
+            }
+        }
     }
 
     func run() throws -> Fetched {
+        let start = Instruments.now
+        let fetched = try fetched()
+        Instruments.record(
+            .fetch(
+                ExecutedFetch(
+                    context: context.name, entity: resolved.fetch.entity.name, count: fetched.elementCount,
+                    limit: request.fetchLimit, batchSize: request.fetchBatchSize,
+                    nanoseconds: Instruments.duration(since: start))))
+        return fetched
+    }
+
+    private func fetched() throws -> Fetched {
         switch request.resultType {
         case .managedObjectIDResultType: .objectIDs(try objectIDs())
         case .countResultType: .count(try count())

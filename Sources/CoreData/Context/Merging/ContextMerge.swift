@@ -46,6 +46,7 @@ final class ContextMerge {
         let others = context.otherChanges(than: changes)
         defer { withExtendedLifetime(others) {} }
         let count = changes.count + others.updated.count + others.deleted.count
+        Instruments.record(.merge(context: context.name, count: count))
         let merge = ContextMerge(
             changes, in: context, tellsMerge: ContextNotification.didMerge.isWanted(forObjects: count))
         merge.takeInsertions()

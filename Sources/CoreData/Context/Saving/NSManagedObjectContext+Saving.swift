@@ -26,10 +26,14 @@ extension NSManagedObjectContext {
             activity.endSaving()
             releaseDeparted()
         }
+        let start = Instruments.now
         let coordinator = try requireCoordinator("save")
         try throwReadFailure()
         processPendingChanges()
-        SaveCompletion(self).finish(try write(coordinator))
+        let written = try write(coordinator)
+        SaveCompletion(self).finish(written)
+        Instruments.record(
+            .save(ExecutedSave(written.objects, of: self, nanoseconds: Instruments.duration(since: start))))
     }
 
     /// Throws the error that an accessor could not throw: later changes may depend on it.
@@ -168,6 +172,9 @@ extension NSManagedObjectContext {
                 return written
             } catch let conflicts as StoreConflicts {
                 rounds += 1
+                Instruments.record(
+                    .conflicts(
+                        context: name, count: conflicts.conflicts.rows.count + conflicts.conflicts.violations.count))
                 if rounds > Self.maximumConflictRounds {
                     markUnsaved(objects)
                     throw CoreDataErrors.make(
@@ -201,5 +208,13 @@ extension NSManagedObjectContext {
                 throw error
             }
         }
+    }
+}
+
+extension ExecutedSave {
+    fileprivate init(_ objects: SavedObjects, of context: NSManagedObjectContext, nanoseconds: Int64) {
+        self.init(
+            context: context.name, inserted: objects.inserted.count, updated: objects.updated.count,
+            deleted: objects.deleted.count, held: context.registry.objectCount, nanoseconds: nanoseconds)
     }
 }

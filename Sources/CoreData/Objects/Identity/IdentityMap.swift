@@ -264,6 +264,11 @@ class IdentityMap {
         return try body(&state.box(store: store, root: root).table)
     }
 
+    /// The number of registered objects that have a row.
+    final var objectCount: Int {
+        lock.withLock { state.tables.joined().reduce(0) { $0 + ($1?.table.count ?? 0) } }
+    }
+
     /// All registered objects that have a row.
     final func allObjects() -> [NSManagedObject] {
         lock.lock()

@@ -86,6 +86,7 @@ final class SQLiteConnection: @unchecked Sendable {
         sqlite3_limit(opened, SQLITE_LIMIT_ATTACHED, 2)
         SQLiteFunctions.register(on: self)
         try execute("PRAGMA cell_size_check = ON")
+        traceStatements()
     }
 
     deinit {

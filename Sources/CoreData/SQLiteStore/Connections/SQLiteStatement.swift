@@ -26,6 +26,7 @@ final class SQLiteStatement: SQLRow {
         self.handle = handle
         self.sql = sql
         self.connection = connection
+        connection.printPlan(of: sql)
     }
 
     deinit { sqlite3_finalize(handle) }

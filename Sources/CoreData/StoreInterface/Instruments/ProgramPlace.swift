@@ -1,0 +1,25 @@
+#if canImport(Runtime)
+    import Runtime
+#endif
+
+/// The line of the program that has called the framework.
+enum ProgramPlace {
+    /// The folder of the framework's own modules.
+    private static let ownFolder: String = {
+        let path = #filePath
+        return path.range(of: "/CoreData/StoreInterface/").map { String(path[...$0.lowerBound]) } ?? path
+    }()
+
+    /// `path:line`; nil where the program has no debug information. It takes milliseconds.
+    static var current: String? {
+        #if canImport(Runtime)
+            for frame in (try? Backtrace.capture())?.symbolicated()?.frames ?? [] {
+                guard let place = frame.symbol?.sourceLocation, place.line > 0, place.path.hasPrefix("/"),
+                    !place.path.hasPrefix(ownFolder), !place.path.contains("@__swiftmacro")
+                else { continue }
+                return "\(place.path):\(place.line)"
+            }
+        #endif
+        return nil
+    }
+}
