@@ -2,6 +2,7 @@ import CSQLite
 import CoreData
 import Foundation
 import SafeCoreData
+import Synchronization
 
 // Persistent history: what it costs a save, reading it against the same statement by hand, and how
 // soon others hear of a commit.
@@ -13,6 +14,7 @@ extension Harness {
         try readHistory()
         try await hearOfOthers()
         try takeOverFromOthers()
+        try readBesideWriter()
     }
 
     private func recordedCoordinator(_ url: URL, isRecorded: Bool = true) throws -> NSPersistentStoreCoordinator {
@@ -167,4 +169,46 @@ extension Harness {
         }
         withExtendedLifetime(held) {}
     }
+
+    /// Fetches, while another coordinator saves without a pause. The bound is a throughput of 0.8.
+    private func readBesideWriter() throws {
+        guard wants("H6") else { return }
+        let url = newURL()
+        defer { remove(url) }
+        let coordinator = try recordedCoordinator(url)
+        try insertWide(10_000, context(coordinator))
+        func read() throws -> Double {
+            try Self.time {
+                for _ in 0..<40 {
+                    let reader = context(coordinator)
+                    for object in try reader.fetch(NSFetchRequest<Wide>(entityName: "Wide")) { Self.sink &+= object.a }
+                }
+            }
+        }
+        try compare("H6 read 40 x 10,000 rows beside a writer", bound: 1.25) {
+            let writer = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            writer.persistentStoreCoordinator = try recordedCoordinator(url)
+            let end = End()
+            writer.perform {
+                let request = NSFetchRequest<Wide>(entityName: "Wide")
+                request.fetchLimit = 100
+                while !end.isReached.load(ordering: .relaxed) {
+                    for object in (try? writer.fetch(request)) ?? [] { object.b &+= 1 }
+                    try? writer.save()
+                }
+            }
+            defer {
+                end.isReached.store(true, ordering: .relaxed)
+                writer.performAndWait {}
+            }
+            return try read()
+        } raw: {
+            try read()
+        }
+    }
+}
+
+/// Tells a loop on another thread to end.
+private final class End: Sendable {
+    let isReached = Atomic<Bool>(false)
 }

@@ -10,7 +10,7 @@ import Testing
     /// Collects the warnings about events of contexts with a name, and about statements of a store.
     private final class Recorder: CoreDataInstrument {
         private let name: String
-        private let diagnostics = Diagnostics()
+        private let diagnostics = Diagnostics { "Loop.swift:1" }
         private let found = Mutex<[String]>([])
         var warnings: [String] { found.withLock { $0 } }
 
@@ -55,12 +55,12 @@ import Testing
         #expect(sum == 1770)
         let warning = try #require(recorder.warnings.first)
         #expect(warning.contains("50 statements within a second read objects of Author one after the other"))
-        #expect(warning.contains("DiagnosticsTests.swift:"))
+        #expect(warning.contains("At Loop.swift:1."))
         #expect(recorder.warnings.count == 1)
     }
 
     @Test func aScanIsFoundWithTheColumnsThatAnIndexMayServe() throws {
-        let diagnostics = Diagnostics()
+        let diagnostics = Diagnostics { "Loop.swift:1" }
         let sql = "SELECT t0.Z_PK FROM ZSCAN t0 WHERE t0.ZNAME = ? AND (t0.Z_ENT = 2 AND t0.ZAGE > ?)"
         #expect(diagnostics.warning(after: statement(sql, rows: 3, scanned: 9_999)) == nil)
         #expect(diagnostics.warning(after: statement(sql, rows: 5_000, scanned: 10_000)) == nil)
@@ -71,12 +71,13 @@ import Testing
 
     @Test func aScanThatNoIndexServesIsFound() throws {
         let sql = "SELECT t0.Z_PK FROM ZSCAN t0 WHERE instr(t0.ZNAME, ?)"
-        let warning = try #require(Diagnostics().warning(after: statement(sql, rows: 0, scanned: 10_000)))
+        let warning = try #require(
+            Diagnostics { "Loop.swift:1" }.warning(after: statement(sql, rows: 0, scanned: 10_000)))
         #expect(warning.contains("no index serves its condition"))
     }
 
     @Test func aContextThatGrowsIsFound() throws {
-        let diagnostics = Diagnostics()
+        let diagnostics = Diagnostics { "Loop.swift:1" }
         let name = "importer \(UUID().uuidString)"
         #expect(diagnostics.warning(after: save(context: name, held: 99_999)) == nil)
         let warning = try #require(diagnostics.warning(after: save(context: name, held: 100_000)))

@@ -67,6 +67,11 @@ enum SQLiteHistory {
         var columns = StoredValue.null
         /// The values that a deletion preserves, in the order of the columns.
         var tombstones: [StoredValue] = []
+
+        func differsInKeyAlone(from other: Change) -> Bool {
+            type == other.type && entityNumber == other.entityNumber && columns == other.columns
+                && tombstones.isEmpty && other.tombstones.isEmpty
+        }
     }
 
     /// Writes one transaction with its changes.
@@ -112,27 +117,42 @@ enum SQLiteHistory {
                 ])
         }
         let last = try take(changes.count, changeEntity, "CHANGE", "ACHANGE", connection)
-        var key = last - Int64(changes.count) + 1
-        let tombstones = (0..<tombstoneColumns).map(tombstoneColumn)
-        let insert = try connection.statement(
-            "INSERT INTO ACHANGE (Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS"
-                + tombstones.map { ", " + $0 }.joined() + ") VALUES (?, ?, ?, ?, ?, ?, ?"
-                + String(repeating: ", ?", count: tombstones.count) + ")")
-        for change in changes {
-            insert.bind(key, at: 1)
-            insert.bind(changeEntity, at: 2)
-            insert.bind(Int64(change.type.rawValue), at: 3)
-            insert.bind(Int64(change.entityNumber), at: 4)
-            insert.bind(change.key, at: 5)
-            insert.bind(transaction, at: 6)
-            insert.bind(change.columns, at: 7)
-            for index in tombstones.indices {
-                insert.bind(index < change.tombstones.count ? change.tombstones[index] : .null, at: Int32(8 + index))
-            }
-            try insert.run()
-            key += 1
-        }
+        try insert(changes, first: last - Int64(changes.count) + 1, transaction, tombstoneColumns, connection)
         return transaction
+    }
+
+    private static func insert(
+        _ changes: [Change], first: Int64, _ transaction: Int64, _ tombstoneColumns: Int, _ connection: SQLiteConnection
+    ) throws {
+        let columns = "Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS"
+        let tombstones = (0..<tombstoneColumns).map { ", " + tombstoneColumn($0) }.joined()
+        var start = changes.startIndex
+        while start < changes.endIndex {
+            let change = changes[start]
+            let end = changes[start...].firstIndex { !$0.differsInKeyAlone(from: change) } ?? changes.endIndex
+            let key = StoredValue.integer(first + Int64(start))
+            let common: [StoredValue] = [
+                .integer(changeEntity), .integer(Int64(change.type.rawValue)), .integer(Int64(change.entityNumber)),
+            ]
+            if change.tombstones.isEmpty {
+                try connection.run(
+                    "INSERT INTO ACHANGE (\(columns)) SELECT ? + key, ?, ?, ?, value, ?, ? FROM json_each(?)",
+                    [key] + common + [
+                        .integer(transaction), change.columns,
+                        .string(JSONList.text(of: changes[start..<end].lazy.map(\.key))),
+                    ])
+                start = end
+            } else {
+                let values = (0..<tombstoneColumns).map {
+                    $0 < change.tombstones.count ? change.tombstones[$0] : .null
+                }
+                try connection.run(
+                    "INSERT INTO ACHANGE (\(columns)\(tombstones)) VALUES (?, ?, ?, ?, ?, ?, ?"
+                        + String(repeating: ", ?", count: tombstoneColumns) + ")",
+                    [key] + common + [.integer(change.key), .integer(transaction), change.columns] + values)
+                start += 1
+            }
+        }
     }
 
     /// Increases `Z_MAX` of a history entity and returns it.

@@ -5,7 +5,8 @@ import Synchronization
 /// `OPENCOREDATA_DIAGNOSTICS=1`. Each is printed once to standard error.
 final class Diagnostics: Sendable {
     static let ofProgram: Diagnostics? =
-        ProcessInfo.processInfo.environment["OPENCOREDATA_DIAGNOSTICS"] == "1" ? Diagnostics() : nil
+        ProcessInfo.processInfo.environment["OPENCOREDATA_DIAGNOSTICS"] == "1"
+        ? Diagnostics { ProgramPlace.current } : nil
 
     /// The number of reads for faults of one kind within one second.
     static let readsInLoop = 50
@@ -19,8 +20,12 @@ final class Diagnostics: Sendable {
         let thread: ObjectIdentifier
     }
 
+    private let place: @Sendable () -> String?
     /// The reads of each kind of fault since a time.
     private let reads = Mutex<[FaultKind: (count: Int, since: Int64)]>([:])
+
+    /// - Parameter place: Returns the line of the program that has led to an event.
+    init(place: @escaping @Sendable () -> String?) { self.place = place }
 
     /// Returns a warning that an event is the reason for, and that was not given before.
     func warning(after event: CoreDataEvent) -> String? {
@@ -36,7 +41,7 @@ final class Diagnostics: Sendable {
     private func warn(about subject: String, _ sentence: @autoclosure () -> String) -> String? {
         var warning: String?
         Warnings.sayOnce(about: "diagnostics \(subject)") {
-            let place = ProgramPlace.current.map { " At \($0)." } ?? ""
+            let place = place().map { " At \($0)." } ?? ""
             let text = sentence() + place
             warning = text
             return "warning: \(text)"

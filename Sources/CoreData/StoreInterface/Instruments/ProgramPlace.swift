@@ -10,7 +10,8 @@ enum ProgramPlace {
         return path.range(of: "/CoreData/StoreInterface/").map { String(path[...$0.lowerBound]) } ?? path
     }()
 
-    /// `path:line`; nil where the program has no debug information. It takes milliseconds.
+    /// `path:line`; nil where the program has no debug information. It takes seconds in a large
+    /// program.
     static var current: String? {
         #if canImport(Runtime)
             for frame in (try? Backtrace.capture())?.symbolicated()?.frames ?? [] {
