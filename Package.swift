@@ -23,7 +23,7 @@ enum SwiftSyntaxSource {
             }
         if usesPackage { return .package }
         // Without a folder the build says that SwiftSyntax is missing, and
-        // Sources/MacroPluginSupport/MacroPlugin.swift why.
+        // Sources/MacroImplementations/MacroPlugin.swift why.
         return .toolchain(folder: toolchainFolder(searchPath: environment["PATH"] ?? "") ?? "")
     }()
 
@@ -114,14 +114,14 @@ let package = Package(
         .target(name: "CSwiftRuntime", publicHeadersPath: "."),
         .target(name: "Predicates"),
         .target(
-            name: "MacroPluginSupport", dependencies: swiftSyntax.macroProducts,
+            name: "MacroImplementations", dependencies: swiftSyntax.macroProducts,
             swiftSettings: swiftSyntax.swiftSettings,
             linkerSettings: swiftSyntax.linkerSettings),
         .macro(
-            name: "CoreDataMacros", dependencies: ["MacroPluginSupport"] + swiftSyntax.macroProducts,
+            name: "CoreDataMacros", dependencies: ["MacroImplementations"] + swiftSyntax.macroProducts,
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .macro(
-            name: "SafeCoreDataMacros", dependencies: ["MacroPluginSupport"] + swiftSyntax.macroProducts,
+            name: "SafeCoreDataMacros", dependencies: ["MacroImplementations"] + swiftSyntax.macroProducts,
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .target(name: "OpenCoreDataModel", dependencies: ["Predicates", "CSwiftRuntime", "CZlib"]),
         .target(
@@ -176,13 +176,13 @@ let package = Package(
             path: "Tests/MacroTestSupport", swiftSettings: swiftSyntax.swiftSettings,
             linkerSettings: swiftSyntax.linkerSettings),
         .testTarget(
-            name: "CoreDataMacrosTests", dependencies: ["CoreData", "CoreDataMacros", "MacroTestSupport"],
+            name: "CoreDataMacrosTests", dependencies: ["CoreData", "MacroImplementations", "MacroTestSupport"],
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .testTarget(
             name: "LayerTests", dependencies: swiftSyntax.products(["SwiftParser", "SwiftSyntax"]),
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
         .testTarget(
-            name: "SafeCoreDataMacrosTests", dependencies: ["SafeCoreDataMacros", "MacroTestSupport"],
+            name: "SafeCoreDataMacrosTests", dependencies: ["MacroImplementations", "MacroTestSupport"],
             swiftSettings: swiftSyntax.swiftSettings, linkerSettings: swiftSyntax.linkerSettings),
     ]
 )

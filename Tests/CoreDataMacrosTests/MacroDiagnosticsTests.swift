@@ -2,7 +2,7 @@ import MacroTestSupport
 import SwiftSyntaxMacros
 import Testing
 
-@testable import CoreDataMacros
+@testable import MacroImplementations
 
 private func expansion(_ source: String) -> MacroExpansion {
     MacroExpansion(source, macros: ["Managed": ManagedMacro.self, "ManagedAccessor": ManagedAccessorMacro.self])

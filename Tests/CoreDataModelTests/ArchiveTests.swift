@@ -104,7 +104,8 @@ struct ArchiveTests {
         #expect(again?.versionChecksum == model.versionChecksum)
     }
 
-    @Test func aDeepHierarchyCanBeWritten() throws {
+    // Long, as fewer entities would have room on the stack.
+    @Test(.long) func aDeepHierarchyCanBeWritten() throws {
         let entities = (0..<3000).map { SampleModels.entity("E\($0)") }
         for (index, entity) in entities.enumerated().dropLast() {
             let next = SampleModels.relationship("next", to: entities[index + 1])
@@ -124,7 +125,7 @@ struct ArchiveTests {
         let archive = [UInt8](try SampleModels.inventory().archivedModel())
         var generator = SeededGenerator(seed: 20_240_613)
         var refused = 0
-        for round in 0..<4000 {
+        for round in 0..<(LongTests.areEnabled ? 4000 : 800) {
             var bytes = archive
             switch round % 4 {
             case 0: bytes.removeLast(Int.random(in: 1..<bytes.count, using: &generator))
@@ -150,7 +151,7 @@ struct ArchiveTests {
                 refused += 1
             }
         }
-        #expect(refused > 1500)
+        #expect(refused > (LongTests.areEnabled ? 1500 : 200))
     }
 
     @Test func damagedCachesAreRefused() throws {
@@ -161,7 +162,7 @@ struct ArchiveTests {
             }
         }
         var generator = SeededGenerator(seed: 7)
-        for _ in 0..<500 {
+        for _ in 0..<(LongTests.areEnabled ? 500 : 100) {
             var bytes = cache
             bytes[Int.random(in: 0..<bytes.count, using: &generator)] ^= 1 << UInt8.random(in: 0..<8, using: &generator)
             _ = try? NSManagedObjectModel.decode(modelCache: Data(bytes))

@@ -6,7 +6,7 @@ import Testing
 @testable import OpenCoreDataModel
 
 /// Models in the forms in which Apple's framework archives them, made by hand.
-@Suite struct CachedModelFormTests {
+struct CachedModelFormTests {
     /// A store with rows whose own model is of an archive; the last rows read of it.
     private func titles(inStoreWith archive: Data) throws -> [String] {
         let folder = try TemporaryFolder()

@@ -8,7 +8,7 @@ import Testing
 final class StoreyedDepot: NSManagedObject {}
 
 /// Which of several classes of one name the entities of a model file mean.
-@Suite struct ClassModuleTests {
+struct ClassModuleTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import Testing
 @testable import OpenCoreDataModel
 
 /// Composite attributes in models: version hashes and archives.
-@Suite struct CompositeModelTests {
+struct CompositeModelTests {
     private static func size() -> NSCompositeAttributeDescription {
         let size = NSCompositeAttributeDescription()
         size.name = "size"

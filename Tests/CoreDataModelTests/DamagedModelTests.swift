@@ -7,8 +7,8 @@ import Testing
 
 /// Models in every form with random damage: an error or another model, never the end of the
 /// program.
-@Suite struct DamagedModelTests {
-    private static let rounds = LongTests.areEnabled ? 2000 : 150
+struct DamagedModelTests {
+    private static let rounds = LongTests.areEnabled ? 2000 : 40
 
     /// Does what a program does with a model.
     private func use(_ model: NSManagedObjectModel) throws {
@@ -119,7 +119,7 @@ import Testing
 }
 
 /// Models of sizes that no person makes: read in time in proportion to their size, or refused.
-@Suite struct HugeModelTests {
+struct HugeModelTests {
     private func model(_ text: String) throws -> NSManagedObjectModel {
         let root = try ModelElementParser.parse(Data("<model>\(text)</model>".utf8), file: "contents")
         return try ModelElementReader.model(from: root, file: "contents")

@@ -5,7 +5,7 @@ import Testing
 
 /// Limits of dates, in the form of the models that Xcode compiles and in that of a comparison of
 /// the date itself.
-@Suite struct DateLimitTests {
+struct DateLimitTests {
     private static let early = Date(timeIntervalSinceReferenceDate: -31_622_400.25)
     private static let late = Date(timeIntervalSinceReferenceDate: 1e10)
 

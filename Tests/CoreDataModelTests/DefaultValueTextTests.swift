@@ -5,7 +5,7 @@ import Testing
 @testable import OpenCoreDataModel
 
 /// The texts of default values and limits that real model files have.
-@Suite struct DefaultValueTextTests {
+struct DefaultValueTextTests {
     private func attribute(_ type: String, _ text: String) throws -> NSAttributeDescription {
         let document =
             "<model><entity name=\"A\"><attribute name=\"x\" attributeType=\"\(type)\" \(text)/></entity></model>"

@@ -6,13 +6,13 @@ import Testing
 @testable import OpenCoreDataModel
 
 /// Models as the text of `.xcdatamodel` files: reading it gives the model again.
-@Suite struct ModelWritingTests {
+struct ModelWritingTests {
     private func read(_ contents: XcdatamodelContents) throws -> NSManagedObjectModel {
         let root = try ModelElementParser.parse(Data(contents.text.utf8), file: "contents")
         return try ModelElementReader.model(from: root, file: "contents")
     }
 
-    @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 50) as Range<UInt64>)
+    @Test(arguments: 0..<(LongTests.areEnabled ? 200 : 10) as Range<UInt64>)
     func randomModelsAreReadAgainAsTheyWere(seed: UInt64) throws {
         var random = RandomModel(seed: seed)
         let model = random.model()

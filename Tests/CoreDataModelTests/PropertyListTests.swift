@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import OpenCoreDataModel
 
-@Suite struct PropertyListTests {
+struct PropertyListTests {
     // MARK: Lists that unfold without end
 
     @Test(arguments: [(30, 2), (100, 3), (20, 14)]) func aListThatUnfoldsWithoutEndIsRefused(_ depth: Int, _ width: Int)
@@ -93,7 +93,8 @@ import Testing
         return result
     }
 
-    @Test(arguments: [true, false], 1...20) func listsReadAsFoundationReadsThem(_ isBinary: Bool, _ seed: Int) throws {
+    @Test(arguments: [true, false], 1...(LongTests.areEnabled ? 20 : 5))
+    func listsReadAsFoundationReadsThem(_ isBinary: Bool, _ seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let list = dictionary(&generator, depth: 0)
         let data = try PropertyListSerialization.data(
@@ -135,14 +136,16 @@ import Testing
 
     // MARK: Damage
 
-    @Test(arguments: 1...(LongTests.areEnabled ? 20 : 2)) func damagedListsAreRefusedOrReadButNeverCrash(_ seed: Int)
+    @Test(arguments: 1...(LongTests.areEnabled ? 20 : 1)) func damagedListsAreRefusedOrReadButNeverCrash(_ seed: Int)
         throws
     {
         var generator = SeededGenerator(seed: UInt64(seed))
         for format in [PropertyListSerialization.PropertyListFormat.binary, .xml] {
             let sound = try PropertyListSerialization.data(
                 fromPropertyList: dictionary(&generator, depth: 0), format: format, options: 0)
-            for _ in 0..<1000 { _ = try? PropertyListReader.dictionary(from: Damage.some(to: sound, &generator)) }
+            for _ in 0..<(LongTests.areEnabled ? 1000 : 400) {
+                _ = try? PropertyListReader.dictionary(from: Damage.some(to: sound, &generator))
+            }
         }
     }
 }

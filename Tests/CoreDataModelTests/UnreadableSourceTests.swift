@@ -7,7 +7,7 @@ import Testing
 
 /// Source files of models that are no XML, or not the XML of a model: an error with the line, never
 /// the end of the program.
-@Suite struct UnreadableSourceTests {
+struct UnreadableSourceTests {
     private func error(_ content: Data) throws -> ModelReadingError? {
         let folder = try TemporaryFolder()
         let model = folder.file("Shop.xcdatamodel")

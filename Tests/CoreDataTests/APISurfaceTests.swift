@@ -25,7 +25,7 @@ final class SurfacePart: NSManagedObject {
     @Managed var thing: SurfaceThing?
 }
 
-@Suite struct APISurfaceTests {
+struct APISurfaceTests {
     let folder: TemporaryFolder
     let stack: TestStack
 

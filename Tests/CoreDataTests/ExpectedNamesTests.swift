@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Names of Core Data and Foundation that code of other platforms takes for granted.
-@Suite struct ExpectedNamesTests {
+struct ExpectedNamesTests {
     private final class Stranger: NSManagedObject {}
 
     @Test func anIndexPathHasItemRowAndSection() {

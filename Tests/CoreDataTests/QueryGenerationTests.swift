@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Contexts that are pinned to a state of the stores.
-@Suite struct QueryGenerationTests {
+struct QueryGenerationTests {
     private let library: Library
     private let reader: NSManagedObjectContext
     private let writer: NSManagedObjectContext

@@ -13,7 +13,7 @@ final class SmokePet: NSManagedObject {
     @Managed var owner: SmokePerson?
 }
 
-@Suite struct SmokeTests {
+struct SmokeTests {
     let folder: TemporaryFolder
     let stack: TestStack
 

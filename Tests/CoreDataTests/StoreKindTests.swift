@@ -4,7 +4,7 @@ import Testing
 
 /// No kind of store is omitted from a run without a word: for each omitted one a test is skipped,
 /// and says why.
-@Suite struct StoreKindTests {
+struct StoreKindTests {
     @Test(.presence(of: .sqlite)) func testsRunOnStoresOfSQLite() throws { try expectStores(of: .sqlite) }
 
     @Test(.presence(of: .inMemory)) func testsRunOnStoresInMemory() throws { try expectStores(of: .inMemory) }

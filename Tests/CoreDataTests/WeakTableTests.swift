@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Collections of objects that need not be kept, which Foundation on Linux lacks.
-@Suite struct WeakTableTests {
+struct WeakTableTests {
     private final class Listener: NSObject {
         let name: String
         init(_ name: String) { self.name = name }

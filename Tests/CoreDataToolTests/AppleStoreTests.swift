@@ -28,7 +28,7 @@ struct AppleStoreTests {
         #expect(told.map(\.rows).sorted() == counted.map { total($0.number) }.sorted())
     }
 
-    @Test(arguments: FixtureStores.all) func queryGivesTheRowsOfEveryEntity(_ fixture: String) throws {
+    @Test(arguments: FixtureStores.some) func queryGivesTheRowsOfEveryEntity(_ fixture: String) throws {
         let workplace = try Workplace()
         let path = try workplace.copy(fixture)
         for entity in try entities(of: path) {
@@ -51,7 +51,7 @@ struct AppleStoreTests {
 
     /// Without the model, the list of entities, or both, the tables still show every row.
     @Test(
-        arguments: FixtureStores.all + FixtureStores.swiftData,
+        arguments: LongTests.some(7, of: FixtureStores.some + FixtureStores.swiftData),
         [
             [], ["DROP TABLE IF EXISTS Z_MODELCACHE"], ["DROP TABLE Z_PRIMARYKEY"],
             ["DROP TABLE IF EXISTS Z_MODELCACHE", "DROP TABLE Z_PRIMARYKEY"],
@@ -80,7 +80,7 @@ struct AppleStoreTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)) == before)
     }
 
-    @Test(arguments: FixtureStores.all) func nothingBesideTheStoreChanges(_ fixture: String) throws {
+    @Test(arguments: FixtureStores.some) func nothingBesideTheStoreChanges(_ fixture: String) throws {
         let workplace = try Workplace()
         let path = try workplace.copy(fixture)
         let before = try workplace.contents()
@@ -198,7 +198,7 @@ struct AppleStoreTests {
             contentsOf: FixtureStores.folder.appendingPathComponent(
                 "CoreDataPlus/SampleModel/Fixtures/SampleModel_V1.sqlite"))
         var generator = SeededGenerator(seed: 7)
-        for round in 0..<40 {
+        for round in 0..<(LongTests.areEnabled ? 40 : 12) {
             var damaged = content
             if round % 4 == 0 {
                 damaged = damaged.prefix(Int.random(in: 100..<content.count, using: &generator))

@@ -6,7 +6,7 @@ import Testing
 
 /// Transformable values in keyed archives: shown as what they are, or as their bytes, never as a
 /// part of themselves.
-@Suite struct ArchivedValueTests {
+struct ArchivedValueTests {
     let workplace: Workplace
     let store: String
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// What comes from the one list of subcommands: help, completion, the manual.
-@Suite struct CommandTableTests {
+struct CommandTableTests {
     static let names = CommandLineTool.commands.map(\.syntax.name)
 
     @Test func namesAreThereOnce() {

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Stores of one configuration of a model, which they carry as a whole.
-@Suite struct ConfigurationStoreTests {
+struct ConfigurationStoreTests {
     let workplace: Workplace
     let path: String
 

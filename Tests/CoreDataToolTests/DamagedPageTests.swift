@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata info` of stores with damaged pages: it tells what can be read.
-@Suite struct DamagedPageTests {
+struct DamagedPageTests {
     let workplace: Workplace
     let path: String
 
@@ -84,7 +84,7 @@ import Testing
 }
 
 /// `coredata info` of stores whose files of large values are gone.
-@Suite struct MissingFileTests {
+struct MissingFileTests {
     @Test func theMissingFilesAreNamed() throws {
         let workplace = try Workplace()
         let url = workplace.folder.appendingPathComponent("store.sqlite")

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata edit`: objects are inserted, changed and deleted by the engine.
-@Suite struct EditTests {
+struct EditTests {
     let warehouse: Warehouse
 
     init() throws { warehouse = try Warehouse() }
@@ -91,7 +91,7 @@ import Testing
         #expect(value("SELECT ZSORTNAME FROM ZBOX WHERE Z_PK = 1") == "uno")
     }
 
-    @Test(arguments: [
+    private static let unfitValues: [(String, String)] = [
         ("weight=40000", "is not a whole number of 16 bits"), ("weight=1.5", "is not a whole number"),
         ("packed=soon", "is not a date"), ("isOpen=maybe", "is not true or false"), ("serial=12", "is not a UUID"),
         ("photo=!", "is not bytes"), ("photo=@/nowhere", "cannot be read"), ("tags=[1]", "transformable"),
@@ -100,7 +100,9 @@ import Testing
         ("shelf.code=x", "only the object's own properties"), ("name+=x", "+= is for relationships to many objects"),
         ("labels=Box/p1", "'labels' leads to 'Label'"), ("objectID=Box/p2", "only the object's own properties"),
         ("name=much too long", "Box/p1.name: "),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(6, of: unfitValues))
     func unfitValuesAreRefused(_ assignment: String, _ message: String) throws {
         let before = try warehouse.workplace.contents()
         let run = edit("set", "Box/p1", assignment)
@@ -227,7 +229,7 @@ import Testing
 
     /// After each of many edits both ends of relationships agree, orders are whole, and no pair
     /// leads to a row that is gone.
-    @Test(arguments: 1...3) func randomEditsLeaveASoundStore(_ seed: Int) throws {
+    @Test(arguments: 1...(LongTests.areEnabled ? 3 : 1)) func randomEditsLeaveASoundStore(_ seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         for step in 1...15 {
             let rows = try ToolRun(["export", warehouse.path, "--format", "json"]).rows()

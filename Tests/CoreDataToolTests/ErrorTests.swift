@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Errors of the command: one line, the right status, a mark where there is a place to mark.
-@Suite struct ErrorTests {
+struct ErrorTests {
     let workplace: Workplace
     let store: String
 

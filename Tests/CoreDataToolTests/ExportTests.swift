@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Everything that is in a store, in formats of other programs.
-@Suite struct ExportTests {
+struct ExportTests {
     let workplace: Workplace
     let store: String
 
@@ -58,7 +58,7 @@ import Testing
         return String(decoding: data ?? Data(), as: UTF8.self)
     }
 
-    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.all)
+    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.some)
     func exportedValuesAreThoseOfQueries(_ fixture: String) throws { try check(try workplace.copy(fixture)) }
 
     @Test(arguments: OwnStore.all) func exportedValuesOfOwnStoresAreThoseOfQueries(_ own: OwnStore) throws {
@@ -173,7 +173,7 @@ import Testing
         #expect(file.rows("SELECT count(*) FROM sqlite_master WHERE type = 'table'") == [["2"]])
     }
 
-    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.all)
+    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.some)
     func sqlOfFixturesIsTakenBySQLite(_ fixture: String) throws {
         let store = try workplace.copy(fixture)
         let file = SQLiteFile(URL(fileURLWithPath: path("natural.sqlite")))

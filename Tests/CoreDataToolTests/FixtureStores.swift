@@ -25,6 +25,11 @@ enum FixtureStores {
         "FreezeRay/App-1.0.0.sqlite", "FreezeRay/App-2.0.0.sqlite",
     ]
 
+    /// All of them in the long tests; otherwise some of most projects, without the two that have
+    /// thousands of rows.
+    static let some = LongTests.some(
+        7, of: all.filter { LongTests.areEnabled || $0 != surfJournal && $0 != books })
+
     /// Stores that SwiftData made.
     static let swiftData = [
         "CartKit/CartKitSwiftData_v1.sqlite", "FreezeRay/App-1.0.0.sqlite", "FreezeRay/App-2.0.0.sqlite",

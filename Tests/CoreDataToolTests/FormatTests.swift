@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// How values look in each format.
-@Suite struct FormatTests {
+struct FormatTests {
     let workplace: Workplace
     let store: String
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata get`: one object with its relationships.
-@Suite struct GetTests {
+struct GetTests {
     let warehouse: Warehouse
     let uuid: String
 
@@ -104,7 +104,7 @@ import Testing
         #expect(!run.output.contains("\u{1b}"))
     }
 
-    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.all)
+    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.some)
     func firstObjectsOfFixturesAreShown(_ fixture: String) throws {
         let workplace = try Workplace()
         let path = try workplace.copy(fixture)

@@ -4,7 +4,7 @@ import Testing
 
 /// The command and the engine on stores that other programs use at the same time, or left in the
 /// middle of something.
-@Suite struct HeldStoreTests {
+struct HeldStoreTests {
     let folder: TestSupport.TemporaryFolder
     let url: URL
 
@@ -70,7 +70,7 @@ import Testing
         writer.stop()
     }
 
-    @Test(arguments: [false, true])
+    @Test(arguments: LongTests.some(1, of: [false, true]))
     func aStoreThatIsKeptLockedIsNamed(hasRollbackJournal: Bool) throws {
         if hasRollbackJournal { leaveWAL() }
         let writer = try holding("exclusive")
@@ -83,7 +83,7 @@ import Testing
                 run.output
                     == "coredata: '\(url.path)' is locked by another program. Try again when that has finished.\n")
         }
-        for mode in ["read-only", "writable"] {
+        for mode in LongTests.some(1, of: ["read-only", "writable"]) {
             let opened = try ProgramRun(OtherProgram.url, ["open", mode, url.path])
             #expect(opened.output.hasPrefix("error \(CocoaError.persistentStoreTimeout.rawValue)"))
             #expect(opened.output.contains(url.path))

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata history`: the transactions of a store.
-@Suite struct HistoryCommandTests {
+struct HistoryCommandTests {
     private let folder: TemporaryFolder
     private let url: URL
 

@@ -6,7 +6,7 @@ import Testing
 
 /// Names with control characters, as a store or a model from elsewhere can have them: they steer no
 /// terminal and break no line.
-@Suite struct HostileNamesTests {
+struct HostileNamesTests {
     private func expectPlain(_ run: ToolRun, status: Int32, lines: Int, _ place: SourceLocation = #_sourceLocation) {
         #expect(run.status == status, sourceLocation: place)
         let controls = run.errors.unicodeScalars.filter { $0.value < 0x20 && $0 != "\n" }

@@ -6,7 +6,7 @@ import Testing
 
 /// Indexed columns of integers in stores without a model and with one hierarchy: attributes marked
 /// as indexed, or relationships.
-@Suite struct IndexedColumnTests {
+struct IndexedColumnTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

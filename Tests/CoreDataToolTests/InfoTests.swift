@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// What `coredata info` tells of a store beside its rows: sizes, history, external files.
-@Suite struct InfoTests {
+struct InfoTests {
     let store: ShelfStore
 
     init() throws { store = try ShelfStore() }

@@ -6,7 +6,7 @@ import Testing
 
 /// Tables of which `info` looks at the first and last rows only: a row between them has the number
 /// of no entity.
-@Suite struct LargeTableTests {
+struct LargeTableTests {
     let workplace: Workplace
     let store: String
 

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Objects in predicates, written as the command shows them.
-@Suite struct ObjectIdentityTests {
+struct ObjectIdentityTests {
     let store: ShelfStore
     /// The key of the book `t4`.
     let book: String

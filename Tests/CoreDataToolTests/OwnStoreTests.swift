@@ -6,7 +6,7 @@ import Testing
 
 /// Both commands on stores that are made of SQL texts, in the form in which Apple's framework
 /// writes them; no model is at hand.
-@Suite struct OwnStoreTests {
+struct OwnStoreTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The forms of a query's result: counts, groups, members of relationships, explanations.
-@Suite struct QueryFormTests {
+struct QueryFormTests {
     let workplace: Workplace
     let store: String
 

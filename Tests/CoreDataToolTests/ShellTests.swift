@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The prompt for one store.
-@Suite struct ShellTests {
+struct ShellTests {
     let workplace: Workplace
     let store: String
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Stores whose own model lists inherited properties as stand-ins, as those of phones do.
-@Suite struct StandInModelTests {
+struct StandInModelTests {
     private let folder: TemporaryFolder
     private let url: URL
 

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// How wide the command takes the terminal to be.
-@Suite struct TerminalWidthTests {
+struct TerminalWidthTests {
     /// A terminal of a width, of which no program is the reader.
     private final class Terminal {
         let descriptor: Int32

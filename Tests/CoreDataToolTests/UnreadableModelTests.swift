@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Stores whose model or metadata cannot be used.
-@Suite struct UnreadableModelTests {
+struct UnreadableModelTests {
     private func store(_ change: String) throws -> (TemporaryFolder, String) {
         let folder = try TemporaryFolder()
         let url = folder.file("shop.sqlite")

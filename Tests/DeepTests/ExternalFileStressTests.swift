@@ -22,7 +22,7 @@ import Testing
         try Gallery.create(url, options: [NSPersistentHistoryTrackingKey: true])
         var saves = 0
         var known = Dictionary(uniqueKeysWithValues: Gallery.names.map { ($0, Int64(1)) })
-        for round in 1...(LongTests.areEnabled ? 500 : 12) {
+        for round in 1...(LongTests.areEnabled ? 500 : 5) {
             let output = try run("killed", String(round)).output
             // The last line may be cut off.
             for line in output.split(separator: "\n", omittingEmptySubsequences: false).dropLast() {

@@ -8,7 +8,7 @@ struct FullDiskTests {
     /// Each refused save says that there is no space; nothing that was saved is lost or half done;
     /// with space again the same context saves. The program looks at these itself, as nobody else
     /// sees its file system.
-    @Test(arguments: LongTests.areEnabled ? 1...12 : 1...2) func savesWithoutSpaceSaySoAndAreMadeLater(seed: Int) throws
+    @Test(arguments: LongTests.areEnabled ? 1...12 : 1...1) func savesWithoutSpaceSaySoAndAreMadeLater(seed: Int) throws
     {
         let folder = try TemporaryFolder()
         let rounds = LongTests.areEnabled ? 60 : 6

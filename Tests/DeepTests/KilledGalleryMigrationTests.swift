@@ -5,7 +5,7 @@ import Testing
 /// Programs that are killed while they migrate a store with external data, relationships and
 /// history: the store is the former one or the new one, with every value, and no file is missing or
 /// left over.
-@Suite struct KilledGalleryMigrationTests {
+struct KilledGalleryMigrationTests {
     @Test func aKilledMigrationLeavesOneOfBothVersionsWhole() throws {
         let folder = try TemporaryFolder()
         let url = folder.file("gallery.sqlite")

@@ -60,6 +60,12 @@ struct FixtureStore: Sendable, CustomTestStringConvertible {
 
     static let all: [FixtureStore] = Fixtures.paths.filter { $0.hasSuffix(".sqlite") }.map(FixtureStore.init)
 
+    /// All of them in the long tests; otherwise some with few rows.
+    static let some: [FixtureStore] = LongTests.some(
+        5, of: all.filter { LongTests.areEnabled || !$0.hasThousandsOfRows })
+
+    var hasThousandsOfRows: Bool { project == "SurfJournal" || path.hasSuffix("SampleModel2_V1.sqlite") }
+
     /// Copies the store with its journal.
     func copy(to folder: TemporaryFolder) throws -> URL {
         let source = Fixtures.url(path)
@@ -109,6 +115,11 @@ struct StoreAndModel: Sendable, CustomTestStringConvertible {
     /// Each store once, with its own model where it has one.
     static let oneOfEachStore: [StoreAndModel] = FixtureStore.all.compactMap { store in
         all.last { $0.store.path == store.path }
+    }
+
+    /// All of these in the long tests; otherwise as many of them, with few rows.
+    static func some(_ count: Int, of cases: [StoreAndModel]) -> [StoreAndModel] {
+        LongTests.some(count, of: cases.filter { LongTests.areEnabled || !$0.store.hasThousandsOfRows })
     }
 
     func readModel(of copy: URL) throws -> NSManagedObjectModel {

@@ -5,7 +5,7 @@ import Testing
 extension FixtureTests {
     /// The history's rows say what changed: those in the stores as they are, and those that are
     /// written into them here.
-    @Suite struct HistoryTests {
+    struct HistoryTests {
         let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }
@@ -115,7 +115,8 @@ extension FixtureTests {
             }
         }
 
-        @Test(arguments: withHistory) func whatIsWrittenReadsByTheSameRule(fixture: StoreAndModel) throws {
+        @Test(arguments: StoreAndModel.some(3, of: withHistory))
+        func whatIsWrittenReadsByTheSameRule(fixture: StoreAndModel) throws {
             let url = try fixture.store.copy(to: folder)
             let model = try fixture.readModel(of: url)
             let before = SQLiteFile(url).integer("SELECT max(Z_PK) FROM ATRANSACTION") ?? 0

@@ -7,7 +7,8 @@ import Testing
     .enabled(if: Fixtures.arePresent, Fixtures.areAbsent),
     .enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct MovedFixtureTests {
-    @Test(arguments: StoreAndModel.oneOfEachStore) func aStoreMovesToPostgreSQLAndBack(fixture: StoreAndModel) throws {
+    @Test(arguments: StoreAndModel.some(4, of: StoreAndModel.oneOfEachStore))
+    func aStoreMovesToPostgreSQLAndBack(fixture: StoreAndModel) throws {
         let folder = try TemporaryFolder()
         let url = try fixture.store.copy(to: folder)
         let model = try fixture.readModel(of: url)

@@ -4,17 +4,17 @@ import Testing
 
 extension FixtureTests {
     /// Stores that are made here with the models of other projects.
-    @Suite struct NewStoreTests {
+    struct NewStoreTests {
         let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }
 
-        @Test(arguments: FixtureModel.all)
+        @Test(arguments: LongTests.some(6, of: FixtureModel.all))
         func aStoreOfEachModelKeepsWhatIsWritten(fixture: FixtureModel) throws {
             try write(try fixture.read(), again: { try fixture.read() })
         }
 
-        @Test(arguments: StoreAndModel.all.filter { $0.model == nil })
+        @Test(arguments: LongTests.some(3, of: StoreAndModel.all.filter { $0.model == nil }))
         func aStoreOfEachStoresModelKeepsWhatIsWritten(fixture: StoreAndModel) throws {
             let original = try fixture.store.copy(to: folder)
             try write(try fixture.readModel(of: original), again: { try fixture.readModel(of: original) })

@@ -4,7 +4,7 @@ import Testing
 
 extension FixtureTests {
     /// Bookmarks in folders: ordered one-to-many and ordered many-to-many relationships.
-    @Suite struct OrderedFixtureTests {
+    struct OrderedFixtureTests {
         let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }

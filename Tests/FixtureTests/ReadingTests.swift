@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 extension FixtureTests {
-    @Suite struct ReadingTests {
+    struct ReadingTests {
         let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }
@@ -37,7 +37,7 @@ extension FixtureTests {
             #expect(differences(try stack.states(), expected) == [])
         }
 
-        @Test(arguments: StoreAndModel.all)
+        @Test(arguments: StoreAndModel.some(8, of: StoreAndModel.all))
         func aContainerOpensTheStoreAndReadsWithoutFaults(fixture: StoreAndModel) throws {
             let url = try fixture.store.copy(to: folder)
             let container = NSPersistentContainer(
@@ -61,7 +61,7 @@ extension FixtureTests {
             }
         }
 
-        @Test(arguments: StoreAndModel.oneOfEachStore)
+        @Test(arguments: StoreAndModel.some(6, of: StoreAndModel.oneOfEachStore))
         func readingReadOnlyChangesNoByte(fixture: StoreAndModel) throws {
             let url = try fixture.store.copy(to: folder)
             let model = try fixture.readModel(of: url)

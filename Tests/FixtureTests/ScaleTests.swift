@@ -4,7 +4,7 @@ import Testing
 
 extension FixtureTests {
     /// A hundred times the rows that a store of Apple's framework has.
-    @Suite struct ScaleTests {
+    struct ScaleTests {
         let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }

@@ -3,7 +3,7 @@ import Testing
 
 /// The code that all SQL stores share has no name, function or table of one database, not even in a
 /// comment.
-@Suite struct DatabaseNameTests {
+struct DatabaseNameTests {
     /// Words that only one database, or one file format, has.
     private static let words = [
         "sqlite", "postgres", "z_pk", "z_ent", "z_opt", "z_fok", "z_primarykey", "z_metadata", "z_modelcache",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The sources keep to the layers.
-@Suite struct LayerTests {
+struct LayerTests {
     /// The names in the sources of each module, by its folder and their paths within it. Reading
     /// them takes most of the time of these tests.
     private static let names: [String: [String: SourceNames]] = Dictionary(

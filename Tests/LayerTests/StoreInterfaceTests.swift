@@ -4,7 +4,7 @@ import SwiftSyntax
 import Testing
 
 /// Documentation/StoreInterface.md lists the types that stores in other modules can use.
-@Suite struct StoreInterfaceTests {
+struct StoreInterfaceTests {
     /// The names of the `package` types that a source declares outside of other types.
     private static func packageTypes(in source: String) -> [String] {
         Parser.parse(source: source).statements.compactMap { statement in
@@ -29,7 +29,8 @@ import Testing
         var declared: Set<String> = []
         for case let path as String in enumerator where path.hasSuffix(".swift") {
             let source = try String(contentsOf: folder.appendingPathComponent(path), encoding: .utf8)
-            declared.formUnion(Self.packageTypes(in: source))
+            // Parsing takes most of the time.
+            if source.contains("package ") { declared.formUnion(Self.packageTypes(in: source)) }
         }
         let document = LayerTable.package.appendingPathComponent("Documentation/StoreInterface.md")
         let listed = Self.listedTypes(in: try String(contentsOf: document, encoding: .utf8))

@@ -4,7 +4,7 @@ import Testing
 /// Texts that are values are compared by their code points, which `LiteralText`, `SameValues`,
 /// `ValuesKey` and `StoredValue` do. `String`, and all that hashes or compares it, takes different
 /// ways to compose a letter for the same.
-@Suite struct TextEqualityTests {
+struct TextEqualityTests {
     /// Other ways to compare values, and the files that may use them: because the rule itself is
     /// there, or because they compare no values of attributes.
     private static let rules: [(pattern: String, files: Set<String>)] = [

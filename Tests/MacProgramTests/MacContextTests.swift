@@ -111,7 +111,7 @@ private enum ContextKit: MacModelKit {
 
 /// Contexts, parents, merging and conflicts, as programs for a Mac use them.
 @MainActor
-@Suite struct MacContextTests {
+struct MacContextTests {
     /// Changes the object with that ID in a background context and saves.
     private func change(_ id: NSManagedObjectID, _ values: [String: String], in container: NSPersistentContainer) throws
     {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Programs that follow a store by its history, as Apple's articles on it do, in our own words.
-@Suite struct MacHistoryTests: MacModelKit {
+struct MacHistoryTests: MacModelKit {
     /// An application whose view shows some of the objects, while imports go on beside it.
     private final class Shop: @unchecked Sendable {
         // Sendable: the token is used on `historyQueue` alone, everything else does not change.

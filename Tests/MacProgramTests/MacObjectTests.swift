@@ -165,7 +165,7 @@ private enum ObjectKit: MacModelKit {
 
 /// Life cycle, validation, values and delete rules, as programs for a Mac use them.
 @MainActor
-@Suite struct MacObjectTests {
+struct MacObjectTests {
     // MARK: Validation
 
     @Test func aMissingMandatoryValueIsReportedDirectly() throws {

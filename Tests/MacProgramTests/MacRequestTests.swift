@@ -110,7 +110,7 @@ private enum RequestKit: MacModelKit {
 
 /// Fetches, aggregates, predicates and batch requests, as programs for a Mac use them.
 @MainActor
-@Suite struct MacRequestTests {
+struct MacRequestTests {
     private func names(
         _ context: NSManagedObjectContext, _ predicate: CoreData.NSPredicate? = nil, entity: String = "Employee"
     ) throws

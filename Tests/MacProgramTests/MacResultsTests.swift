@@ -152,7 +152,7 @@ private enum ResultsKit: MacModelKit {
 
 /// Fetched results controllers, as programs for a Mac use them.
 @MainActor
-@Suite struct MacResultsTests {
+struct MacResultsTests {
     private struct Setup {
         let container: NSPersistentContainer
         let controller: NSFetchedResultsController<NSManagedObject>

@@ -87,7 +87,7 @@ private enum StoreTestKit: MacModelKit {
 
 /// Coordinators, stores, migration and containers, as programs for a Mac use them.
 @MainActor
-@Suite struct MacStoreTests {
+struct MacStoreTests {
     // MARK: Adding and removing stores
 
     @Test func addingStoresOfAllTypes() throws {

@@ -98,7 +98,7 @@ private enum UndoKit: MacModelKit {
 
 /// Undo managers and undo in contexts, as programs for a Mac use them.
 @MainActor
-@Suite struct MacUndoTests {
+struct MacUndoTests {
     // MARK: UndoManager alone
 
     private func manager() -> UndoManager {

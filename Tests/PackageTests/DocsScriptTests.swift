@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `Scripts/docs.sh` says what is missing before it builds anything.
-@Suite struct DocsScriptTests {
+struct DocsScriptTests {
     private func run(swift: String) throws -> ProgramRun {
         let script = Manifest.file.deletingLastPathComponent().appendingPathComponent("Scripts/docs.sh").path
         return try ProgramRun(URL(fileURLWithPath: "/usr/bin/env"), ["SWIFT=\(swift)", "bash", script])

@@ -88,6 +88,18 @@ struct HouseRuleTests {
         for (name, paths) in places where paths.count > 1 { Issue.record("\(name): \(paths.joined(separator: ", "))") }
     }
 
+    /// The compiler expands the macro of every suite of a target for each batch of files.
+    @Test func noSuiteIsMarkedWithoutATrait() throws {
+        var lines = 0
+        for file in try SourceFolder("Tests").files {
+            for (place, line) in file.lines.enumerated() {
+                lines += 1
+                if line.drop(while: { $0 == " " }).hasPrefix("@Suite ") { Issue.record("\(file.path):\(place + 1)") }
+            }
+        }
+        #expect(lines > 50_000)
+    }
+
     /// Files that name code 134060: where its names are declared, and one for each module where the
     /// error is made.
     private static let filesOfTheGeneralCode = [

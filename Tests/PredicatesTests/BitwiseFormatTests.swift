@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// The operators on bits in formats, with the precedence that C gives them.
-@Suite struct BitwiseFormatTests {
+struct BitwiseFormatTests {
     @Test(arguments: [
         ("6 & 3", 2), ("6 | 3", 7), ("6 ^ 3", 5), ("~5", -6), ("1 << 4", 16), ("-16 >> 2", -4), ("1 | 6 & 3", 3),
         ("1 ^ 3 & 2", 3),

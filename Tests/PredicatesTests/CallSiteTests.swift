@@ -3,7 +3,7 @@ import Predicates
 import Testing
 
 /// Expressions in a file that imports Foundation as well.
-@Suite struct CallSiteTests {
+struct CallSiteTests {
     @Test func collectionsFilterAndSortInAFileThatImportsFoundation() {
         let numbers: NSArray = [3, 1, 2]
         let large = NSPredicate(format: "SELF > 1")

@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// Archiving with secure coding.
-@Suite struct CodingTests {
+struct CodingTests {
     @Test(arguments: [
         "a == 'x' AND (b > 1.5 OR NOT c == nil)", "TRUEPREDICATE", "ANY a.b CONTAINS[cd] 'é'",
         "SUBQUERY(a, $x, $x.b == 1).@count > 0",

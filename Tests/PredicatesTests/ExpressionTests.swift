@@ -1,7 +1,7 @@
 import Predicates
 import Testing
 
-@Suite struct ExpressionTests {
+struct ExpressionTests {
     @Test func numbersLeaveExpressionsAsWhatCanBeCastToAnyNumber() throws {
         let value = NSExpression(format: "4 + 5 - 2**3").expressionValue(with: nil, context: nil)
         #expect(value as? Int == 1)

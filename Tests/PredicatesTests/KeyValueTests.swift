@@ -1,7 +1,7 @@
 import Predicates
 import Testing
 
-@Suite struct KeyValueTests {
+struct KeyValueTests {
     private final class Department: KeyValueCoding {
         var name: String?
         var employees: Set<Employee> = []

@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// `%@`, `%K` and numbers (behaviour 201).
-@Suite struct PredicateArgumentTests {
+struct PredicateArgumentTests {
     @Test func everyNaturalCallSiteCompilesAndBindsItsValue() {
         let optionalText: String? = "x"
         let noText: String? = nil

@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// Evaluation in memory (behaviours 197 to 200, 206).
-@Suite struct PredicateEvaluationTests {
+struct PredicateEvaluationTests {
     @Test func dictionariesInACollectionStayWhole() throws {
         let jam: NSDictionary = ["name": "Jam", "count": 4]
         let tea: NSDictionary = ["name": "Tea", "count": 2]

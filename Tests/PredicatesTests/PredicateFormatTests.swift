@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// The grammar of Apple's "Predicate Format String Syntax" (behaviours 197, 201).
-@Suite struct PredicateFormatTests {
+struct PredicateFormatTests {
     /// The text of a predicate, and the canonical text it prints as (behaviour 207).
     static let comparisons: [(String, String)] = [
         ("a = 1", "a == 1"),

@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// Predicates that the compiler checks become format predicates.
-@Suite struct PredicateTranslationTests {
+struct PredicateTranslationTests {
     struct Item {
         var name: String?
         var title = ""

@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// Sorting in memory (behaviours 203 to 205).
-@Suite struct SortDescriptorTests {
+struct SortDescriptorTests {
     struct Row {
         var name: String?
         var size = 0

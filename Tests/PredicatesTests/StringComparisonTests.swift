@@ -2,7 +2,7 @@ import Predicates
 import Testing
 
 /// The comparisons that a store's own functions use (behaviours 197, 198).
-@Suite struct StringComparisonTests {
+struct StringComparisonTests {
     @Test("without options case, diacritics and composition count (behaviour 198)")
     func withoutOptionsEverythingCounts() {
         #expect(StringComparison.equal("é", "é"))

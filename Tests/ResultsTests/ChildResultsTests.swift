@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Fetched results controllers of contexts that have a parent.
-@Suite struct ChildResultsTests {
+struct ChildResultsTests {
     /// Saved books, and controllers in a child and in a grandchild.
     final class Tree {
         let library: Library

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Sections whose names differ only in how a letter is composed are two.
-@Suite struct CodePointSectionTests {
+struct CodePointSectionTests {
     private static let short = "caf\u{e9}"
     private static let long = "cafe\u{301}"
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Results with new objects that are deleted before they were ever saved.
-@Suite struct DiscardedResultsTests {
+struct DiscardedResultsTests {
     @Test(
         "97, 265: it is told as deleted when that is processed, and a save tells nothing more",
         arguments: [false, true])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The calls that a fetched results controller makes to its delegate.
-@Suite struct FetchedResultsChangeTests {
+struct FetchedResultsChangeTests {
     @Test("264: a round begins, tells sections, tells objects, and ends") func aRoundHasItsOrder() throws {
         let shelf = try BookShelf(["Ash", "Bay", "Cedar"], sort: byPages, sections: "pages")
         try shelf.book("Cedar").pages = 3
@@ -420,7 +420,7 @@ import Testing
 }
 
 /// Fetched results controllers beside other parts of the engine.
-@Suite struct FetchedResultsPairTests {
+struct FetchedResultsPairTests {
     @Test func objectsOfARemovedStoreAreDeleted() throws {
         let shelf = try BookShelf()
         let store = try #require(shelf.library.coordinator.persistentStores.first)

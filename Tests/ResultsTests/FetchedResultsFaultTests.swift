@@ -4,7 +4,7 @@ import Testing
 
 /// Results of other types than a controller's, of sections out of order, and of fetches one after
 /// the other.
-@Suite struct FetchedResultsFaultTests {
+struct FetchedResultsFaultTests {
     private func controller<Result>(_ request: NSFetchRequest<Result>, _ library: Library)
         -> NSFetchedResultsController<Result>
     {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Settings of a fetch request that matter to results which follow their context.
-@Suite struct FetchedResultsRequestTests {
+struct FetchedResultsRequestTests {
     /// A shelf whose request has been changed since.
     private func shelf(limit: Int = 0, _ change: (NSFetchRequest<LibraryBook>) -> Void) throws -> BookShelf {
         let shelf = try BookShelf(limit: limit)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Fetched results controllers without changes.
-@Suite struct FetchedResultsTests {
+struct FetchedResultsTests {
     private func controller<Result>(
         _ request: NSFetchRequest<Result>, _ library: Library, sections: String? = nil, cache: String? = nil
     ) -> NSFetchedResultsController<Result> {

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// Results whose context is saved by somebody who hears of the same changes.
-@Suite struct NestedSaveTests {
+struct NestedSaveTests {
     /// A delegate that saves what it is told.
     private final class Saver: NSObject, NSFetchedResultsControllerDelegate {
         func controllerDidChangeContent(_ controller: NSFetchedResultsController<NSFetchRequestResult>) {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The changes of one object, and the notifications of a context, as sequences.
-@Suite struct ObjectChangesTests {
+struct ObjectChangesTests {
     private let shelf: BookShelf
     private let book: LibraryBook
     private var context: NSManagedObjectContext { shelf.context }

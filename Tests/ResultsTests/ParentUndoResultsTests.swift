@@ -4,7 +4,7 @@ import Testing
 
 /// Fetched results controllers of a child, in sections by what a relationship leads to, while the
 /// parent undoes, redoes and merges.
-@Suite struct ParentUndoResultsTests {
+struct ParentUndoResultsTests {
     /// Saved books of two authors, a controller in a child, and an undo manager in the parent or in
     /// the child.
     private final class Catalogue {

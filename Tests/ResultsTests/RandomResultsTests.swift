@@ -2,7 +2,7 @@ import TestSupport
 import Testing
 
 /// Controllers under random changes: what their calls amount to is what a fetch gives.
-@Suite struct RandomResultsTests {
+struct RandomResultsTests {
     private static let setups =
         [
             RandomResults.Setup(.sqlite), RandomResults.Setup(.inMemory),
@@ -21,7 +21,7 @@ import Testing
     @Test(arguments: setups, 1...(LongTests.areEnabled ? 3 : 1))
     func callsAmountToWhatAFetchGives(_ setup: RandomResults.Setup, _ seed: Int) throws {
         var run = try RandomResults(setup, count: 120, seed: UInt64(seed))
-        for step in 0..<150 {
+        for step in 0..<(LongTests.areEnabled ? 150 : 40) {
             if let difference = try run.step() {
                 Issue.record("seed \(seed), step \(step): \(difference)")
                 return

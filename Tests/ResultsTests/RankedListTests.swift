@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// The list that knows the place of each of its objects.
-@Suite struct RankedListTests {
+struct RankedListTests {
     private final class Item {
         let number: Int
         var leaf: RankedNode<Item>?

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// The results of a request as a sequence.
-@Suite struct ResultsSequenceTests {
+struct ResultsSequenceTests {
     private let shelf: BookShelf
     private var context: NSManagedObjectContext { shelf.context }
 

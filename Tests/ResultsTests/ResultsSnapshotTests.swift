@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Results as snapshots and differences.
-@Suite struct ResultsSnapshotTests {
+struct ResultsSnapshotTests {
     private final class Snapshots: NSObject, NSFetchedResultsControllerDelegate {
         var all: [NSDiffableDataSourceSnapshotReference] = []
         var others = 0

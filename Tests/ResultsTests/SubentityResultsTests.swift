@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Results that look at a property of a subentity, which other objects among them do not have.
-@Suite struct SubentityResultsTests {
+struct SubentityResultsTests {
     @Test(arguments: StoreKind.allCases) func aPredicateLooksAtAPropertyOfASubentity(kind: StoreKind) throws {
         let shelf = try BookShelf([], where: NSPredicate(format: "genre == 'crime'"), kind: kind)
         shelf.context.book("Plain")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The statements of a save before it writes pairs with positions.
-@Suite struct PairPositionTests {
+struct PairPositionTests {
     /// Looking for the last position at each pair made the save quadratic.
     @Test func theLastPositionsAreAskedForOnceWhateverTheNumberOfPairs() throws {
         for fromTheSecondSide in [false, true] {

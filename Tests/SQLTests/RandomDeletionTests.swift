@@ -4,7 +4,7 @@ import Testing
 
 /// Batch deletions among relationships of every form (ordered ones, a reflexive one, one without an
 /// inverse), in stores of each kind, against the same deletions of objects.
-@Suite struct RandomDeletionTests {
+struct RandomDeletionTests {
     private final class Firm {
         let folder: TemporaryFolder
         let coordinator: NSPersistentStoreCoordinator
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test(arguments: 1...(LongTests.areEnabled ? 300 : 20)) func batchDeletionsAreDeletionsOfObjects(seed: Int) throws {
+    @Test(arguments: 1...(LongTests.areEnabled ? 300 : 4)) func batchDeletionsAreDeletionsOfObjects(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed) &* 31)
         let firms = try StoreKind.allCases.map { try Firm($0, seed: UInt64(seed)) }
         let byHand = try Firm(.sqlite, seed: UInt64(seed))

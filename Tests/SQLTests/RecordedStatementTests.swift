@@ -3,7 +3,7 @@ import Testing
 
 /// The statements of a fixed run are those in the folder `Recorded`, to the letter: stores of the
 /// format's other readers and writers, and indexes, are made for them.
-@Suite struct RecordedStatementTests {
+struct RecordedStatementTests {
     @Test(arguments: RecordedRuns.all.map(\.name))
     func statementsAreTheRecordedOnes(name: String) throws {
         let run = try #require(RecordedRuns.all.first { $0.name == name })

@@ -3,7 +3,7 @@ import SwiftSyntax
 import SwiftSyntaxMacros
 import Testing
 
-@testable import SafeCoreDataMacros
+@testable import MacroImplementations
 
 /// Expands the macros of the module in a text, as the compiler does for a class whose superclass is
 /// `NSManagedObject`.

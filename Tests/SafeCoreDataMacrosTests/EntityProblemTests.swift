@@ -1,7 +1,7 @@
 import MacroTestSupport
 import Testing
 
-@testable import SafeCoreDataMacros
+@testable import MacroImplementations
 
 struct EntityProblemTests {
     private func problems(_ line: String) -> MacroExpansion {

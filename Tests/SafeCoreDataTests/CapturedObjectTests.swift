@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `#Predicate`s that capture objects, views and object IDs.
-@Suite struct CapturedObjectTests {
+struct CapturedObjectTests {
     /// A shop, and some of its objects as a third context has them: neither the one that filled it,
     /// nor the one that fetches.
     private struct Captured {

@@ -69,7 +69,7 @@ final class Fare: NSManagedObject {
 }
 
 /// `#Predicate`s and orders about composite attributes, in each kind of store.
-@Suite struct CompositePredicateTests {
+struct CompositePredicateTests {
     private struct Desk {
         let folder: TemporaryFolder
         let context: NSManagedObjectContext

@@ -4,7 +4,7 @@ import Testing
 
 /// Drafts whose steps are undone and redone while others delete what they edit, or what they lead
 /// to.
-@Suite struct DraftUndoTests {
+struct DraftUndoTests {
     private let folder: TemporaryFolder
     private let url: URL
     private let stack: DataStack

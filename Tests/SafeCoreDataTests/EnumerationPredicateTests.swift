@@ -34,7 +34,7 @@ final class DeskTicket: NSManagedObject {
 }
 
 /// `#Predicate`s about enumerations and other types with raw values.
-@Suite struct EnumerationPredicateTests {
+struct EnumerationPredicateTests {
     private struct Desk {
         let folder: TemporaryFolder
         let context: NSManagedObjectContext

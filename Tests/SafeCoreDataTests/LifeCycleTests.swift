@@ -80,7 +80,7 @@ final class StampedNote: NSManagedObject {
 }
 
 /// Life-cycle events.
-@Suite struct LifeCycleTests {
+struct LifeCycleTests {
     private let folder: TemporaryFolder
     private let context: NSManagedObjectContext
     private static let first = Date(timeIntervalSinceReferenceDate: 1000)

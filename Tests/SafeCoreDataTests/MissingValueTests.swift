@@ -18,7 +18,7 @@ final class LedgerLine: NSManagedObject {
 }
 
 /// Required values that another program has emptied.
-@Suite struct MissingValueTests {
+struct MissingValueTests {
     fileprivate func emptied() throws -> EntityStack {
         let stack = try EntityStack(LedgerBook.self, LedgerLine.self)
         _ = LedgerLine(

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `#Predicate`s about the class of objects.
-@Suite struct ObjectPredicateTests {
+struct ObjectPredicateTests {
     /// Fetches from another context, and compares with what is true in Swift.
     private func check(_ kind: StoreKind, _ predicate: Predicate<ShopItem>, _ test: (ShopItem) -> Bool) throws {
         let shop = try RandomShop(kind)

@@ -4,7 +4,7 @@ import Testing
 
 /// Every form of `#Predicate`: the store finds the objects for which the predicate is true in
 /// Swift.
-@Suite struct PredicateFormTests {
+struct PredicateFormTests {
     private static let five: Int16 = 5
     private static let bounds: ClosedRange<Int16> = 1...5
     private static let numbers: [Int16] = [1, 3, 5]

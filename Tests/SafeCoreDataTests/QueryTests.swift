@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Typed queries.
-@Suite struct QueryTests {
+struct QueryTests {
     private let folder: TemporaryFolder
     private let context: NSManagedObjectContext
 

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Views that are read inside of `withObservationTracking`.
-@Suite @MainActor struct ReadObservationTests {
+@MainActor struct ReadObservationTests {
     private let folder: TemporaryFolder
     private let stack: DataStack
     private let nut: NSManagedObjectID

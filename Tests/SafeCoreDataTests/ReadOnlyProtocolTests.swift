@@ -26,7 +26,7 @@ extension ShopItem: ShopItemRO {
 }
 
 /// Read-only protocols written by hand.
-@Suite struct ReadOnlyProtocolTests {
+struct ReadOnlyProtocolTests {
     private func stock(_ supplier: any ShopSupplierRO) -> Int {
         supplier.itemsRO.reduce(0) { $0 + Int($1.stockCount) }
     }

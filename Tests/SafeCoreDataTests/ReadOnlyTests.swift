@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Views of live objects.
-@Suite struct ReadOnlyTests {
+struct ReadOnlyTests {
     let context: NSManagedObjectContext
     let item: ShopItem
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import CoreData
@@ -16,7 +17,9 @@ struct ArchiveOrderTests {
         for value in values {
             let first = try #require(TransformableArchive.data(from: value))
             #expect(try PropertyListReader.inOrder(first) == first)
-            for _ in 0..<50 { #expect(TransformableArchive.data(from: value) == first) }
+            for _ in 0..<(LongTests.areEnabled ? 50 : 10) {
+                #expect(TransformableArchive.data(from: value) == first)
+            }
             let read = try #require(TransformableArchive.value(from: first) as? NSObject)
             #expect(read.isEqual(value), "\(read)")
         }

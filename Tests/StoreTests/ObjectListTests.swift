@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// Lists of objects, short ones and those in blocks, against an array.
-@Suite struct ObjectListTests {
+struct ObjectListTests {
     private let objects: ContiguousArray<NSManagedObject> = {
         let model = TestModel.company()
         guard let entity = model.entitiesByName["Tag"] else { return [] }

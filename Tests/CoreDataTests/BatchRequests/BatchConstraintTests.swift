@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Batches under several uniqueness constraints, and constraints of several attributes.
-@Suite struct BatchConstraintTests {
+struct BatchConstraintTests {
     private func stack(
         _ kind: StoreKind, _ constraints: [[String]], _ rows: [[String: Any]] = [], options: [AnyHashable: Any]? = nil
     ) throws -> BatchStack {

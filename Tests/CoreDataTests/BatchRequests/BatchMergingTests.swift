@@ -262,7 +262,7 @@ struct BatchMergingTests {
 
     /// Contexts that hold everything show what a new one finds, whatever batches have deleted and
     /// changed.
-    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 200 : 12)) func contextsFollowBatches(
+    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 200 : 4)) func contextsFollowBatches(
         kind: StoreKind, seed: Int
     )
         throws

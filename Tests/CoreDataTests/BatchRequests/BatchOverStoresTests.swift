@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Batches of an entity that several stores hold.
-@Suite struct BatchOverStoresTests {
+struct BatchOverStoresTests {
     /// Two files with items of unique codes: 1 and 2 in the first, 3 and 4 in the second.
     private final class Shops {
         let folder: TemporaryFolder

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Batches and what stores are: several of them, with history, of classes of the program's own.
-@Suite struct BatchStoresTests {
+struct BatchStoresTests {
     // MARK: Several stores
 
     private func twoStores() throws -> (

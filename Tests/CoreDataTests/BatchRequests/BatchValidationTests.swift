@@ -32,7 +32,7 @@ final class StrictTicket: NSManagedObject {
 }
 
 /// Batch requests write what the rules of the model and of its classes would not let a save write.
-@Suite struct BatchValidationTests {
+struct BatchValidationTests {
     /// A value that a rule refuses, and the code of the error that a save throws.
     enum Rule: CaseIterable {
         case tooLong, tooShort, pattern, tooLarge, tooSmall, tooLate, tooEarly, ownRule

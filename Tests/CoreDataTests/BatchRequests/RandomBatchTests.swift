@@ -245,7 +245,7 @@ struct RandomBatchTests {
         }
     }
 
-    @Test(arguments: 1...(LongTests.areEnabled ? 400 : 25)) func batchesAndObjectsMakeTheSameChanges(seed: Int) throws {
+    @Test(arguments: 1...(LongTests.areEnabled ? 400 : 5)) func batchesAndObjectsMakeTheSameChanges(seed: Int) throws {
         var trial = try Trial(seed: UInt64(seed))
         var steps: [String] = []
         for _ in 0..<10 {

@@ -139,7 +139,7 @@ final class CompositeItem: NSManagedObject {
     }
 }
 
-@Suite struct CompositeElementStopTests {
+struct CompositeElementStopTests {
     @Test("331: composites may not have elements of undefined or object ID type")
     func someElementTypesAreNotAllowed() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Composite attributes in the life of objects: changes, validation, conflicts, dictionary results.
-@Suite struct CompositeChangeTests {
+struct CompositeChangeTests {
     private static func entities() -> [NSEntityDescription] {
         let count = NSAttributeDescription("count", .integer32AttributeType, optional: false, default: 1)
         count.setValidationPredicates([NSPredicate(format: "SELF <= 10")], withValidationWarnings: ["too many"])

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// Composite attributes and their elements from version to version.
-@Suite struct CompositeMigrationTests {
+struct CompositeMigrationTests {
     private let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// An order by a whole composite attribute is refused, whoever would have to sort.
-@Suite struct CompositeOrderTests {
+struct CompositeOrderTests {
     private static func model() -> NSManagedObjectModel {
         let part = NSEntityDescription(
             "Part", class: "NSManagedObject",

@@ -4,7 +4,7 @@ import Testing
 
 /// Random changes of single elements: what the rows have, what the history says of them, and what
 /// becomes of others' changes.
-@Suite struct RandomCompositeChangeTests {
+struct RandomCompositeChangeTests {
     /// The elements by path, with their columns, in declared order.
     private static let elements = [
         ("size.width", "ZWIDTH"), ("size.depth", "ZDEPTH"), ("size.unit.symbol", "ZSYMBOL"), ("other.mark", "ZMARK"),

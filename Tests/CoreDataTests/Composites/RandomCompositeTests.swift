@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Random predicates on elements, on every kind of store and on objects.
-@Suite struct RandomCompositeTests {
+struct RandomCompositeTests {
     private static func model() -> NSManagedObjectModel {
         NSManagedObjectModel([
             NSEntityDescription(
@@ -78,7 +78,8 @@ import Testing
         }
     }
 
-    @Test(.foldsTexts, arguments: [1, 2, 3, 4] as [UInt64]) func storesAndObjectsAgree(_ seed: UInt64) throws {
+    @Test(.foldsTexts, arguments: LongTests.some(1, of: [1, 2, 3, 4] as [UInt64]))
+    func storesAndObjectsAgree(_ seed: UInt64) throws {
         var texts = Texts(random: SeededGenerator(seed: seed))
         let folder = try TemporaryFolder()
         let kinds = StoreKind.allCases

@@ -5,7 +5,7 @@ import Testing
 
 /// Stores laid out as SwiftData has them, written as SQL: the elements of a composite attribute are
 /// columns of the entity.
-@Suite struct SwiftDataStoreTests {
+struct SwiftDataStoreTests {
     private static let table =
         "CREATE TABLE ZORDER ( Z_PK INTEGER PRIMARY KEY, Z_ENT INTEGER, Z_OPT INTEGER, ZZIP INTEGER, ZID1 INTEGER, "
         + "ZOPACITY FLOAT, "

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Uniqueness constraints.
-@Suite struct ConstraintTests {
+struct ConstraintTests {
     /// Name and year of all authors.
     private func rows(_ library: Library) -> [[String?]] {
         library.tables.rows("SELECT {name}, {born} FROM {author} ORDER BY {name}")

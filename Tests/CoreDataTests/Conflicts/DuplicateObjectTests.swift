@@ -4,7 +4,7 @@ import Testing
 
 /// New objects whose unique values or keys are somebody else's already: what stays of them, and of
 /// the objects that were there.
-@Suite struct DuplicateObjectTests {
+struct DuplicateObjectTests {
     /// Items with a unique name, a size and an owner.
     private final class Stock {
         let folder: TemporaryFolder

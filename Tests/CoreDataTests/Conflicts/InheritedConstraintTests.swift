@@ -4,7 +4,7 @@ import Testing
 
 /// Constraints that a subentity has on what it inherits: all rows of the hierarchy that have the
 /// attributes are subject to them.
-@Suite struct InheritedConstraintTests {
+struct InheritedConstraintTests {
     /// Plants: trees, which have unique names and heights, and herbs, which have heights of their
     /// own.
     private final class Garden {

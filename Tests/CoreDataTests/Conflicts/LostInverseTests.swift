@@ -4,7 +4,7 @@ import Testing
 
 /// Changed relationships whose other side was taken back before the save: they must not lead to
 /// rows that are gone.
-@Suite struct LostInverseTests {
+struct LostInverseTests {
     private static let winning = [
         NSMergePolicy.mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
     ]

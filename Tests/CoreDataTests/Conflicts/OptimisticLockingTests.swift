@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Versions of rows, conflicts of saves, and the merge policies that settle them.
-@Suite struct OptimisticLockingTests {
+struct OptimisticLockingTests {
     /// One book in two contexts of one coordinator.
     private final class SharedBook {
         let library: Library

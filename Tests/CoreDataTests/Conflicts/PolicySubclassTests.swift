@@ -53,7 +53,7 @@ private final class AnnotatedConflict: NSMergeConflict {
     }
 }
 
-@Suite struct PolicySubclassTests {
+struct PolicySubclassTests {
     @Test(
         arguments: StoreKind.persistent,
         [

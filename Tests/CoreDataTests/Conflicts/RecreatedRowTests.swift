@@ -4,7 +4,7 @@ import Testing
 
 /// Rows that were deleted by one context and are saved again by others, who had changed them
 /// meanwhile.
-@Suite struct RecreatedRowTests {
+struct RecreatedRowTests {
     /// One author in three contexts, which two have changed and the third has deleted.
     private final class Deleted {
         let library: Library

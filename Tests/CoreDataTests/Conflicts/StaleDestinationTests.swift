@@ -4,7 +4,7 @@ import Testing
 
 /// Deletions by a context that knows what it deletes as it is now, but the destinations as they
 /// were before.
-@Suite struct StaleDestinationTests {
+struct StaleDestinationTests {
     private static let policies = [
         NSMergePolicy.error, .mergeByPropertyObjectTrump, .mergeByPropertyStoreTrump, .overwrite, .rollback,
     ]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Notifications about values that a merge policy has taken over into objects of a context.
-@Suite struct TakenOverValueTests {
+struct TakenOverValueTests {
     private static let cases = StoreKind.allCases.flatMap { kind in
         [
             NSMergePolicyType.rollbackMergePolicyType, .mergeByPropertyStoreTrumpMergePolicyType,

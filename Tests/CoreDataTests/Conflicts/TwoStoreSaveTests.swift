@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Saves that write two stores, of one kind or of two: either both are written or none.
-@Suite struct TwoStoreSaveTests {
+struct TwoStoreSaveTests {
     enum Site: String, CaseIterable {
         case home, office
     }

@@ -4,7 +4,7 @@ import Testing
 
 /// Changes of rows that wait for each other's unique values: what is not changed stays, whatever
 /// the constraint is made of.
-@Suite struct UniqueExchangeTests {
+struct UniqueExchangeTests {
     /// Entries with several properties that constraints can be made of.
     private final class Register {
         private let folder: TemporaryFolder

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// New objects that win against rows, with files, the history and undo.
-@Suite struct WinningObjectPairTests {
+struct WinningObjectPairTests {
     private static let policies = [NSMergePolicy.mergeByPropertyObjectTrump, NSMergePolicy.overwrite]
 
     /// The photo of a new person that replaces the one of the same name: in a file, in the row, or

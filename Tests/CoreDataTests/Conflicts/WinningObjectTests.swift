@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// New objects that win against the rows which have their unique values.
-@Suite struct WinningObjectTests {
+struct WinningObjectTests {
     private static let policies = [NSMergePolicy.mergeByPropertyObjectTrump, NSMergePolicy.overwrite]
 
     @Test(arguments: StoreKind.allCases, policies)

@@ -11,7 +11,7 @@ private final class ElsewhereContainer: NSPersistentContainer, @unchecked Sendab
 }
 
 /// Containers and store descriptions.
-@Suite struct ContainerStackTests {
+struct ContainerStackTests {
     let folder: TemporaryFolder
     let url: URL
 

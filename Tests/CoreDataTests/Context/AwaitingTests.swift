@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite struct AwaitingTests {
+struct AwaitingTests {
     @Test("148: awaiting perform waits for a block that gives no value") func performWaits() async throws {
         let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
         let counter = Counter()

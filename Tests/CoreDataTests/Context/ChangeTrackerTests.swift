@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// The lists of pending changes, without any context or store.
-@Suite struct ChangeTrackerTests {
+struct ChangeTrackerTests {
     let model: NSManagedObjectModel
     let tracker = ChangeTracker()
     let registry = ObjectRegistry(modelLayout: nil)
@@ -119,7 +119,8 @@ import Testing
 
     /// Every object is in the list that its flags say, after any sequence of changes; debug builds
     /// check the objects' states too.
-    @Test(arguments: 0..<40) func randomChangesKeepListsAndFlagsTogether(seed: UInt64) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 10) as Range<UInt64>)
+    func randomChangesKeepListsAndFlagsTogether(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         var objects: [NSManagedObject] = []
         for key in 1...6 { objects.append(try makeStored(key: Int64(key))) }

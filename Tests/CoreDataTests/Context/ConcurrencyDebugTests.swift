@@ -12,7 +12,7 @@ import Testing
 
 /// The checks that `OPENCOREDATA_CONCURRENCY_DEBUG` turns on. Each test runs in a process of its
 /// own, which sets the variable before the framework looks at it.
-@Suite struct ConcurrencyDebugTests {
+struct ConcurrencyDebugTests {
     /// The output of a process that was stopped.
     private func complaint(_ result: ExitTest.Result?) -> String {
         String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)

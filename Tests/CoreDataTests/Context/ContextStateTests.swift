@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The state of a context through changes, refreshing, rolling back and resetting.
-@Suite struct ContextStateTests {
+struct ContextStateTests {
     let library: Library
     var context: NSManagedObjectContext { library.context }
 

@@ -101,7 +101,7 @@ private final class AnsweringContext: NSManagedObjectContext, @unchecked Sendabl
     }
 }
 
-@Suite struct ContextSubclassTests {
+struct ContextSubclassTests {
     @Test func aSubclassIsAskedForEverything() throws {
         let library = try Library()
         let context = NotingContext(concurrencyType: .privateQueueConcurrencyType)

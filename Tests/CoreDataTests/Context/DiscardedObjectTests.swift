@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// New objects that are deleted before they were ever saved.
-@Suite struct DiscardedObjectTests {
+struct DiscardedObjectTests {
     /// Events between the insertion of an object and its deletion.
     enum Meanwhile: CaseIterable {
         case nothing, processing, fetch, permanentID

@@ -26,7 +26,7 @@ final class RefusingParcel: NSManagedObject {
 }
 
 /// Details of errors that programs read.
-@Suite struct ErrorDetailTests {
+struct ErrorDetailTests {
     @Test("336: a deletion that is denied names what denies it") func aDeniedDeletionNamesWhatDeniesIt() throws {
         let part = NSEntityDescription("Part", class: "NSManagedObject", [.init("name", .stringAttributeType)])
         let box = NSEntityDescription("Box", class: "NSManagedObject", [.init("name", .stringAttributeType)])

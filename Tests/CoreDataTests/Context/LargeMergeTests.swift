@@ -5,8 +5,8 @@ import Testing
 
 /// Saves of more objects than are looked for one by one, merged by a context that goes on
 /// meanwhile.
-@Suite struct LargeMergeTests {
-    private static let count = 2_500
+struct LargeMergeTests {
+    private static let count = LongTests.areEnabled ? 2_500 : 1_200
 
     /// A step of the receiving context between a save and its merge.
     enum Step: CaseIterable {

@@ -4,7 +4,7 @@ import Testing
 
 /// The IDs and stores of new objects after a save that failed, and what becomes of assignments to
 /// stores.
-@Suite struct PlaceAfterFailureTests {
+struct PlaceAfterFailureTests {
     /// A library whose store has an author named Ada, and another new one of that name, whose save
     /// has failed.
     private func refusedAuthor(_ kind: StoreKind, asksFirst: Bool = false) throws -> (

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Objects in contexts after their store was removed from the coordinator (behaviour 172).
-@Suite struct RemovedStoreTests {
+struct RemovedStoreTests {
     let library: Library
     let context: NSManagedObjectContext
 

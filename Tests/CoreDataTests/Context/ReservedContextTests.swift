@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Saves and events whose observers wait for other contexts.
-@Suite struct ReservedContextTests {
+struct ReservedContextTests {
     private static let told: [Notification.Name] = [
         .NSManagedObjectContextWillSave, .NSManagedObjectContextDidSave, .NSManagedObjectContextObjectsDidChange,
     ]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Models that cannot be used.
-@Suite struct BadModelTests {
+struct BadModelTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The codes of situations that have one of their own.
-@Suite struct ErrorCodeTests {
+struct ErrorCodeTests {
     private func code(_ body: () throws -> Void) -> Int? { errorThrown(by: body)?.code }
 
     // MARK: Contexts

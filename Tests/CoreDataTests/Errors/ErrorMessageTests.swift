@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Errors: their domain, codes, userInfo, and whether a person can act on what they say.
-@Suite struct ErrorMessageTests {
+struct ErrorMessageTests {
     let folder: TemporaryFolder
     let url: URL
     let context: NSManagedObjectContext

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The output of `print(error)`.
-@Suite struct PrintedErrorTests {
+struct PrintedErrorTests {
     private let library: Library
 
     init() throws { library = try Library() }

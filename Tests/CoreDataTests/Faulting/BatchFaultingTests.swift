@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A relationship that is read for one object after the other is loaded for many at once.
-@Suite struct BatchFaultingTests {
+struct BatchFaultingTests {
     /// A store with authors, in order of their names, and their books.
     private static func library(_ kind: StoreKind, authors: Int, books: Int) throws -> Library {
         let library = try Library(kind)
@@ -199,7 +199,8 @@ import Testing
         }
     }
 
-    @Test(arguments: 0..<20) func aRandomWalkReadsTheSameWithAndWithoutBatches(seed: UInt64) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 5) as Range<UInt64>)
+    func aRandomWalkReadsTheSameWithAndWithoutBatches(seed: UInt64) throws {
         let library = try Self.library(.sqlite, authors: 12, books: 3)
         var walks: [[String]] = []
         for batches in [true, false] {

@@ -101,7 +101,7 @@ final class AskedContext: NSManagedObjectContext, @unchecked Sendable {
     }
 }
 
-@Suite struct InaccessibleFaultStopTests {
+struct InaccessibleFaultStopTests {
     @Test("115: a fault whose row is gone stops the program when the context is told so")
     func missingRowsStopTheProgram() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -15,7 +15,7 @@ final class CachedOwner: NSManagedObject {
 
 /// Rows are changed beside Core Data after a fetch: an object that shows the earlier values has
 /// them from the row cache, one that shows the new values went to the store.
-@Suite struct RowCacheTests {
+struct RowCacheTests {
     let stack: TestStack
     let context: NSManagedObjectContext
 

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// Rows that were read while others saved.
-@Suite struct StaleRowTests {
+struct StaleRowTests {
     private let cache = RowCache()
     private let library: Library
     private let layout: EntityLayout

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Computed columns of dictionary results, which are the same in every store.
-@Suite struct ComputedColumnTests {
+struct ComputedColumnTests {
     /// Ada has books of 10 and 20 pages, Zoe one of 30, and one of 40 has no author.
     private func filled(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)

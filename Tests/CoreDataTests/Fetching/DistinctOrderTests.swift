@@ -4,7 +4,7 @@ import Testing
 
 /// Different dictionaries in the order of what they do not show: that of all rows, of which the
 /// first of each dictionary is kept.
-@Suite struct DistinctOrderTests {
+struct DistinctOrderTests {
     static let kinds: [[StoreKind]] =
         StoreKind.allCases.map { [$0] } + [[.sqlite, .sqlite], [.sqlite, .inMemory]]
         + (StoreKind.allCases.contains(.postgreSQL) ? [[.postgreSQL, .postgreSQL], [.sqlite, .postgreSQL]] : [])
@@ -84,7 +84,7 @@ import Testing
         #expect(try shelf.fetch(["title"], by: ["-pages"], limit: 2) == ["A", "C"])
     }
 
-    @Test(arguments: kinds, 1...(LongTests.areEnabled ? 20 : 2))
+    @Test(arguments: kinds, 1...(LongTests.areEnabled ? 20 : 1))
     func randomRowsAreWhatPlainArraysSay(kinds: [StoreKind], seed: Int) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let shelf = try DistinctShelf(kinds)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Key paths with an empty key name nothing, and are refused wherever they stand.
-@Suite struct EmptyKeyTests {
+struct EmptyKeyTests {
     static let keyPaths = ["", ".", "title.", ".title", "author..name", "author.name."]
 
     @Test(arguments: StoreKind.allCases, keyPaths)

@@ -2,7 +2,7 @@ import CoreData
 import TestSupport
 import Testing
 
-@Suite struct FetchRequestEqualityTests {
+struct FetchRequestEqualityTests {
     private func request() -> NSFetchRequest<NSManagedObject> {
         let request = NSFetchRequest<NSManagedObject>(entityName: "Author")
         request.predicate = NSPredicate(format: "name == %@", "Ada")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The results of fetch requests as parts of predicates.
-@Suite struct FetchRequestExpressionTests {
+struct FetchRequestExpressionTests {
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)
         let context = library.context

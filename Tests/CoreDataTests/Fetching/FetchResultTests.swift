@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The shapes of fetch results: IDs, counts, dictionaries, groups, partial objects.
-@Suite struct FetchResultTests {
+struct FetchResultTests {
     /// Three books: two of Ada (10 and 20 pages), one of nobody (30 pages).
     private func filled(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Which objects a fetch returns: entities, pending changes, limits, stores.
-@Suite struct FetchScopeTests {
+struct FetchScopeTests {
     private func titles(_ request: NSFetchRequest<LibraryBook>, in context: NSManagedObjectContext) throws -> [String?]
     {
         try context.fetch(request).map(\.title)

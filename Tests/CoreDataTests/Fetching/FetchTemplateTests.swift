@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A model keeps every setting of a fetch request, in templates and in fetched properties.
-@Suite struct FetchTemplateTests {
+struct FetchTemplateTests {
     private let folder: TemporaryFolder
     private let model: NSManagedObjectModel
     private let total: NSExpressionDescription

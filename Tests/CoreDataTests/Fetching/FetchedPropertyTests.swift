@@ -151,7 +151,7 @@ private struct Shelves {
     }
 }
 
-@Suite struct FetchedPropertyStopTests {
+struct FetchedPropertyStopTests {
     /// Models come from files, too: what a request asks for in vain is an error of the next save.
     @Test(arguments: [("colour == 3", "colour"), ("code == $nobody", "$nobody")])
     func aRequestThatCannotBeResolvedGivesNothing(predicate: String, reason: String) throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Fetches of objects by lists of their IDs.
-@Suite struct ListedObjectTests {
+struct ListedObjectTests {
     @Test(arguments: StoreKind.allCases) func onlyTheListedObjectsOfTheEntityAreFound(kind: StoreKind) throws {
         let (library, other) = (try Library(kind), try Library(kind))
         let context = library.context

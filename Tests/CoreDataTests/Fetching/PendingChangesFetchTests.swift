@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Fetches of a context with unsaved changes: the stores do the work, and the changes are seen.
-@Suite struct PendingChangesFetchTests {
+struct PendingChangesFetchTests {
     static let kinds: [[StoreKind]] =
         [[.sqlite], [.inMemory], [.sqlite, .sqlite], [.sqlite, .inMemory]]
         + (StoreKind.allCases.contains(.postgreSQL)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Random fetches over random unsaved changes, compared with plain arrays.
-@Suite struct RandomPendingFetchTests {
+struct RandomPendingFetchTests {
     /// The store that answers a fetch.
     enum FetchedStore {
         case sqlite, inMemory, postgreSQL
@@ -38,7 +38,7 @@ import Testing
         + (StoreKind.allCases.contains(.postgreSQL)
             ? [[.postgreSQL], [.sqlite, .postgreSQL], [.postgreSQL, .inMemory]] : [])
 
-    @Test(arguments: kinds, 1...(LongTests.areEnabled ? 40 : 4))
+    @Test(arguments: kinds, 1...(LongTests.areEnabled ? 40 : 1))
     func fetchesDoWhatArraysDo(_ kinds: [FetchedStore], _ seed: Int) throws {
         NSPersistentStoreCoordinator.registerStoreClass(ShelfService.self, type: ShelfService.storeType)
         NSPersistentStoreCoordinator.registerStoreClass(NodeShelf.self, type: NodeShelf.storeType)

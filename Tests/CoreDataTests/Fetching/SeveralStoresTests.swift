@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Dictionary results of fetches that go to several stores.
-@Suite struct SeveralStoresTests {
+struct SeveralStoresTests {
     static let kinds: [[StoreKind]] =
         [[.sqlite, .sqlite], [.inMemory, .inMemory], [.sqlite, .inMemory], [.sqlite]]
         + (StoreKind.allCases.contains(.postgreSQL)

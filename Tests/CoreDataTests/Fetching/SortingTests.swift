@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Sort descriptors in fetches.
-@Suite struct SortingTests {
+struct SortingTests {
     private func sorted(_ library: Library, _ descriptors: NSSortDescriptor...) throws -> [String?] {
         let request = NSFetchRequest<LibraryBook>(entityName: "Book")
         request.sortDescriptors = descriptors + [NSSortDescriptor(key: "pages", ascending: true)]

@@ -4,7 +4,7 @@ import Testing
 
 /// Predicates and orders that look at unsaved objects: what a store refuses is refused with them,
 /// too, and what it finds they find.
-@Suite struct UnsavedPredicateTests {
+struct UnsavedPredicateTests {
     /// A saved novel and a plain book that is not saved.
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)

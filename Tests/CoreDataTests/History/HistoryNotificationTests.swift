@@ -97,7 +97,7 @@ import Testing
 }
 
 /// The same of several coordinators with one file, as several processes have it.
-@Suite struct SharedHistoryTests {
+struct SharedHistoryTests {
     let stack: RecordedStack
 
     init() throws { stack = try RecordedStack(.sqlite) }

@@ -144,7 +144,7 @@ import Testing
                 deletesReadTransactions: true))
         var places: [String: Int64] = [:]
         var last: Int64 = 0
-        for _ in 1...300 {
+        for _ in 1...(LongTests.areEnabled ? 300 : 75) {
             let name = "reader \(Int.random(in: 1...3, using: &generator))"
             switch Int.random(in: 0..<12, using: &generator) {
             case 0:
@@ -171,7 +171,7 @@ import Testing
 }
 
 /// The places of readers in the metadata of a file.
-@Suite struct HistoryReaderTests {
+struct HistoryReaderTests {
     private func insert(_ stack: RecordedStack) throws -> NSPersistentHistoryToken {
         try stack.save { stack.insert("Thing") }
         return try #require(stack.token)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Changes of attributes and entities, done in place.
-@Suite struct AttributeMigrationTests {
+struct AttributeMigrationTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

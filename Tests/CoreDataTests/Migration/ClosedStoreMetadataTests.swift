@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Metadata that a program gives to a store that is not open, which say nothing of the model.
-@Suite struct ClosedStoreMetadataTests {
+struct ClosedStoreMetadataTests {
     @Test(arguments: StoreKind.persistent) func aStoreCanBeMigratedAfterwards(kind: StoreKind) throws {  // 302
         let store = try MigratedStore(kind)
         try store.open(model(entity("Item", text("name")))) { $0.insert("Item", ["name": "a"]) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Values after a migration of derived attributes that change, or are derived from one another.
-@Suite struct DerivedMigrationTests {
+struct DerivedMigrationTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

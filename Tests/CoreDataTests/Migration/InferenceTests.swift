@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Mapping models inferred from two versions of a model, and the changes that are refused.
-@Suite struct InferenceTests {
+struct InferenceTests {
     private func mapping(_ source: NSManagedObjectModel, _ destination: NSManagedObjectModel) throws -> NSMappingModel {
         try NSMappingModel.inferredMappingModel(forSourceModel: source, destinationModel: destination)
     }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Stores that are not migrated: what is said, and that they stay as they are.
-@Suite struct MigrationRefusalTests {
+struct MigrationRefusalTests {
     let store: MigratedStore
 
     init() throws {

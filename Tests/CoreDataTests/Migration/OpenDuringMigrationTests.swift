@@ -4,7 +4,7 @@ import Testing
 
 /// A program that has a store open with the former model while another one migrates it, or changes
 /// its schema in another way.
-@Suite struct OpenDuringMigrationTests {
+struct OpenDuringMigrationTests {
     private let place: MigratedStore
 
     init() throws { place = try MigratedStore() }

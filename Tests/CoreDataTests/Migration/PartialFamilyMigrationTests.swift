@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Stores whose configuration has subentities without the entity that declares their relationships.
-@Suite struct PartialFamilyMigrationTests {
+struct PartialFamilyMigrationTests {
     /// The place of the other attribute of the second version.
     enum Change {
         case atTheEnd, inTheFamily

@@ -74,7 +74,7 @@ import Testing
         return NSManagedObjectModel([group, item] + others)
     }
 
-    @Test(arguments: Change.allCases) func whatAltersATableCopiesNoRows(change: Change) throws {
+    @Test(arguments: LongTests.some(4, of: Change.allCases)) func whatAltersATableCopiesNoRows(change: Change) throws {
         try store.open(Self.first) { context in
             let group = context.insert("Group", ["name": "g"])
             context.insert(

@@ -127,8 +127,8 @@ private struct Content: Equatable {
 }
 
 /// Pairs of versions at random, migrated with objects, against what plain Swift expects.
-@Suite struct RandomMigrationTests {
-    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 2), StoreKind.persistent) func migratedStoresHoldWhatIsExpected(
+struct RandomMigrationTests {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 1), StoreKind.persistent) func migratedStoresHoldWhatIsExpected(
         part: Int, kind: StoreKind
     ) throws {
         var migrated = 0

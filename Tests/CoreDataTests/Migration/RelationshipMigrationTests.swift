@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Changes of relationships and hierarchies, done in place.
-@Suite struct RelationshipMigrationTests {
+struct RelationshipMigrationTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

@@ -4,7 +4,7 @@ import Testing
 
 /// Properties and entities whose names give tables, columns, indexes, constraints or triggers of
 /// one name, in a new store and in one that gets them.
-@Suite struct RepeatedNameTests {
+struct RepeatedNameTests {
     enum Version: String, CaseIterable {
         case foreignKey, foreignKeysOfTwo, attributesOfTwo, constraint, table, joinTable, key, triggers, position,
             destination, parts

@@ -4,7 +4,7 @@ import Testing
 
 /// Attributes that are required now and have no default value: only objects of their entity that
 /// lack a value are in their way.
-@Suite struct RequiredAttributeMigrationTests {
+struct RequiredAttributeMigrationTests {
     private static var first: NSManagedObjectModel {
         model(entity("Item", text("name")), entity("Other", text("name")))
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Required relationships that objects would lack after a migration.
-@Suite struct RequiredRelationshipMigrationTests {
+struct RequiredRelationshipMigrationTests {
     // MARK: - Moves
 
     /// Photos are in albums; in a later version all media are.

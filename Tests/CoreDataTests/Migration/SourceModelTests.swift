@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Which of several models that fit a store its migration starts from.
-@Suite struct SourceModelTests {
+struct SourceModelTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

@@ -4,7 +4,7 @@ import Testing
 
 /// Configurations that list an entity without its subentities, whose objects a store of theirs
 /// holds all the same.
-@Suite struct UnlistedSubentityTests {
+struct UnlistedSubentityTests {
     /// The entity that has another attribute in the second version.
     enum Change: CaseIterable {
         case inTheEntity, inTheSubentity, elsewhere

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The values of `changedValuesForCurrentEvent()` for observers of an event.
-@Suite struct EventValueTests {
+struct EventValueTests {
     /// Runs a block whenever a context tells what has changed.
     private final class Observer {
         private var token: (any NSObjectProtocol)?
@@ -179,7 +179,7 @@ import Testing
     }
 
     /// The second path remembers all values of all objects after each event.
-    @Test("56: random changes", arguments: 0..<(LongTests.areEnabled ? 400 : 40), [false, true])
+    @Test("56: random changes", arguments: 0..<(LongTests.areEnabled ? 400 : 8), [false, true])
     func randomChanges(seed: Int, undoes: Bool) throws {
         var random = SeededGenerator(seed: UInt64(seed))
         let library = try Library()

@@ -50,7 +50,7 @@ final class HandOwner: NSManagedObject {
     }
 }
 
-@Suite struct HandWrittenAccessorTests {
+struct HandWrittenAccessorTests {
     private final class Shop {
         let folder: TemporaryFolder
         let coordinator: NSPersistentStoreCoordinator

@@ -9,7 +9,7 @@ private final class LabelledParcel: NSManagedObject {
 }
 
 /// Key paths that go on inside of a value, where no property is found.
-@Suite struct KeyPathInsideValueTests {
+struct KeyPathInsideValueTests {
     @Test func anElementOfAListHasNoName() {
         #expect(KeyPathNames.name(of: \LabelledParcel.tags[3]) == nil)
         #expect(KeyPathNames.name(of: \LabelledParcel.bytes![9]) == nil)

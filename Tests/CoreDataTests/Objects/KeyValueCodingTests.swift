@@ -188,7 +188,7 @@ final class CodingPlayer: NSManagedObject {
     }
 }
 
-@Suite struct UnknownKeyStopTests {
+struct UnknownKeyStopTests {
     @Test("49: an unknown key stops the program") func unknownKeysStopTheProgram() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try KeyValueCodingTests.stack()

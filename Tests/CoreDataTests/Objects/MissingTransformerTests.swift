@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Attributes whose transformer this program does not have.
-@Suite struct MissingTransformerTests {
+struct MissingTransformerTests {
     let stack: TestStack
     let bytes = "6279746573"
 
@@ -77,7 +77,7 @@ import Testing
 }
 
 /// Warnings about values that cannot be read.
-@Suite struct UnreadableValueTests {
+struct UnreadableValueTests {
     @Test func theEntityTheAttributeAndTheClassAreNamed() throws {
         let stack = try TestStack([
             NSEntityDescription("Crate", class: "NSManagedObject", [.init("cover", .transformableAttributeType)])

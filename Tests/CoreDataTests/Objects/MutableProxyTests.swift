@@ -241,7 +241,7 @@ import Testing
     }
 }
 
-@Suite struct MutableProxyStopTests {
+struct MutableProxyStopTests {
     @Test func anUnorderedRelationshipHasNoMutableArray() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let stack = try KeyValueCodingTests.stack()

@@ -30,7 +30,7 @@ final class CreationShared: NSManagedObject {
     @Managed var name: String?
 }
 
-@Suite struct ObjectCreationTests {
+struct ObjectCreationTests {
     let stack: TestStack
 
     init() throws { stack = try Self.stack() }

@@ -96,7 +96,7 @@ final class StampedItem: NSManagedObject {
     }
 }
 
-@Suite struct PrimitiveAccessorStopTests {
+struct PrimitiveAccessorStopTests {
     @Test func aPropertyThatStandsForNothingStopsTheProgram() async {  // 340
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             final class Stray: NSManagedObject { @Managed var primitiveNothing: String? }

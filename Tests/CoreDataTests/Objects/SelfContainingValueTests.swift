@@ -4,7 +4,7 @@ import Testing
 
 /// Transformable values that hold themselves, or hardly end: refused with a message, whatever the
 /// transformer and the store.
-@Suite struct SelfContainingValueTests {
+struct SelfContainingValueTests {
     private static let attributes: [(name: String, transformer: String?)] = [
         ("plain", nil), ("secure", "NSSecureUnarchiveFromData"), ("old", "NSUnarchiveFromData"),
     ]

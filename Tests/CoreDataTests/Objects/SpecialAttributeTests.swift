@@ -202,7 +202,7 @@ final class ReversingTransformer: ValueTransformer, @unchecked Sendable {
 }
 
 /// Large data, which a store of SQLite keeps outside of its file.
-@Suite struct ExternalDataFileTests {
+struct ExternalDataFileTests {
     private let stack: TestStack
 
     init() throws { stack = try SpecialAttributeTests().stack }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A tree of contexts whose blocks wait for each other.
-@Suite struct ContextTreeQueueTests {
+struct ContextTreeQueueTests {
     /// Contexts by their place in a tree, and what was done in them.
     final class Tree: @unchecked Sendable {
         // Sendable: each counter is used in blocks of its context only.

@@ -8,7 +8,9 @@ import Testing
 @Suite(.foldsTexts) struct ExhibitionModelTests {
     private static let stepsOfASequence = 40
 
-    @Test("Every kind of value goes up and down a tree, and to the file and back", arguments: StoreKind.allCases, 0..<2)
+    @Test(
+        "Every kind of value goes up and down a tree, and to the file and back", arguments: StoreKind.allCases,
+        0..<(LongTests.areEnabled ? 2 : 1))
     func everyKindOfValueGoesUpAndDown(kind: StoreKind, part: Int) throws {
         // A server makes new tables for each sequence.
         let sequences = LongTests.areEnabled ? (kind == .postgreSQL ? 20 : 150) : (kind == .postgreSQL ? 4 : 10)

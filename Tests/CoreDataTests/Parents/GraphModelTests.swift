@@ -4,13 +4,15 @@ import Testing
 
 /// Random work of a tree of contexts and others beside it, compared step by step with a plain model
 /// of what they should show.
-@Suite struct GraphModelTests {
+struct GraphModelTests {
     private static let stepsOfASequence = 30
 
-    @Test("Contexts show what a plain model of their changes shows", arguments: StoreKind.allCases, 0..<4)
+    @Test(
+        "Contexts show what a plain model of their changes shows", arguments: StoreKind.allCases,
+        0..<(LongTests.areEnabled ? 4 : 1))
     func contextsShowWhatAModelShows(kind: StoreKind, part: Int) throws {
         // A server makes new tables for each sequence.
-        let sequences = (LongTests.areEnabled ? 2500 : 50) / (kind == .postgreSQL ? 25 : 1)
+        let sequences = (LongTests.areEnabled ? 2500 : 25) / (kind == .postgreSQL ? 25 : 1)
         var undoneCount = 0
         var redoneCount = 0
         for sequence in 0..<sequences {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Contexts that fetch from and save to another context.
-@Suite struct ParentContextTests {
+struct ParentContextTests {
     /// A store, a context that saves to it, and contexts below that.
     final class Family {
         let library: Library

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Notifications of each level of a tree when it merges a save of another coordinator's context.
-@Suite struct RemoteMergeNotificationTests {
+struct RemoteMergeNotificationTests {
     typealias Level = NotifyingTree.Level
 
     /// In which form the changes are given.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Saves of a tree of contexts over two stores of which one refuses.
-@Suite struct SeveralStoreTreeTests {
+struct SeveralStoreTreeTests {
     /// The stores of accounts and notes, and their order in the coordinator.
     enum Place: CaseIterable {
         case files, filesOfTheOtherOrder, fileAndMemory, memoryAndFile, fileAndSchema, schemaAndFile, schemas

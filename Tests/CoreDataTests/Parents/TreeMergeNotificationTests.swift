@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Notifications of a child context when it merges a save of its parent or of a sibling.
-@Suite struct TreeMergeNotificationTests {
+struct TreeMergeNotificationTests {
     typealias Level = NotifyingTree.Level
 
     /// The notification that a root has posted after its save.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Notifications of each level of a tree of contexts about changes and saves.
-@Suite struct TreeNotificationTests {
+struct TreeNotificationTests {
     typealias Level = NotifyingTree.Level
 
     enum Change: CaseIterable {

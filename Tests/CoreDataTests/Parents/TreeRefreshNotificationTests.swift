@@ -4,7 +4,7 @@ import Testing
 
 /// Notifications of a level of a tree of contexts when its objects are refreshed, and when it is
 /// reset.
-@Suite struct TreeRefreshNotificationTests {
+struct TreeRefreshNotificationTests {
     typealias Level = NotifyingTree.Level
 
     enum Refresh: CaseIterable {

@@ -4,8 +4,8 @@ import Testing
 
 /// Contexts with every kind of property: the same changes in two places, or undone and done again,
 /// must show the same.
-@Suite struct WorkshopTests {
-    private static let seeds = 1...(LongTests.areEnabled ? 300 : 12)
+struct WorkshopTests {
+    private static let seeds = 1...(LongTests.areEnabled ? 300 : 3)
 
     /// Notices where a context shows something else.
     private func expect(_ shown: [String], _ expected: [String], _ place: String) throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Constants of Swift types that stand for a number or a text.
-@Suite struct ConstantTypeTests {
+struct ConstantTypeTests {
     private enum Title: String { case open, shut }
     private enum Level: Int16 { case low = 10, high = 20 }
     private struct Code: RawRepresentable { var rawValue: String }

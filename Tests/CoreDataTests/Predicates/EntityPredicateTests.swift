@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Predicates on the entity of objects, in all stores and by evaluation.
-@Suite struct EntityPredicateTests {
+struct EntityPredicateTests {
     @Test(
         arguments: StoreKind.allCases,
         [

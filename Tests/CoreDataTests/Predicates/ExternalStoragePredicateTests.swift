@@ -4,7 +4,7 @@ import Testing
 
 /// Requests that look at attributes with external storage: short values lie in the row behind a
 /// marker, long ones in files.
-@Suite struct ExternalStoragePredicateTests {
+struct ExternalStoragePredicateTests {
     private static let values: [Data?] = [
         Data(), Data([1]), Data([2]), Data([1, 2]), Data("photo".utf8), Data(repeating: 7, count: 150_000),
         Data(repeating: 8, count: 150_000),

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Calculations whose numbers have a kind of their own: every store finds what evaluation finds.
-@Suite struct NumberAgreementTests {
+struct NumberAgreementTests {
     private func expectAgreement(of formats: [String], _ location: SourceLocation = #_sourceLocation) throws {
         let things = try RandomThings(seed: 1)
         for side in [things.sqlite, things.memory, things.postgreSQL].compactMap({ $0 }) {

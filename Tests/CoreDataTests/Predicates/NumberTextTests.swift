@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Numbers as texts: `number.stringValue`, which programs search numbers by.
-@Suite struct NumberTextTests {
+struct NumberTextTests {
     @Test(
         "A number's text finds the same in every store as in memory", .foldsTexts, arguments: StoreKind.allCases,
         [

@@ -4,7 +4,7 @@ import Testing
 
 /// A predicate finds the same objects in a SQLite store, in one of PostgreSQL, in a store in memory
 /// and by evaluation, or is refused.
-@Suite struct PredicateAgreementTests {
+struct PredicateAgreementTests {
     private static let count = LongTests.areEnabled ? 20_000 : 400
 
     @Test(arguments: LongTests.areEnabled ? [1, 2, 3] : [4])

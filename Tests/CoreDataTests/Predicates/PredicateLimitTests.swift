@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The limits of predicates in each store, and the errors beyond.
-@Suite struct PredicateLimitTests {
+struct PredicateLimitTests {
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)
         for pages in 1...6 {
@@ -72,7 +72,7 @@ import Testing
         let library = try library(kind)
         let books = try library.newContext().books()
         var random = SeededGenerator(seed: 77)
-        for _ in 0..<40 {
+        for _ in 0..<(LongTests.areEnabled ? 40 : 8) {
             var trees = (0..<4).map { NSPredicate(format: "pages > %d", $0) }
             for _ in 0..<150 {
                 let (first, second) = (Int.random(in: 0..<4, using: &random), Int.random(in: 0..<4, using: &random))
@@ -97,7 +97,7 @@ import Testing
     func nestingBeyondTheLimitIsAnErrorThatSaysIt(kind: StoreKind) throws {
         let library = try library(kind)
         var deep = NSPredicate(format: "pages == 1")
-        for level in 0..<50_000 {
+        for level in 0..<(LongTests.areEnabled ? 50_000 : 10_000) {
             deep = NSCompoundPredicate(
                 type: level.isMultiple(of: 2) ? .and : .or, subpredicates: [deep, NSPredicate(format: "pages == 2")])
         }

@@ -4,7 +4,7 @@ import Testing
 
 /// Key paths through to-many relationships on either side of a comparison: any element counts,
 /// wherever the predicate is evaluated.
-@Suite struct ToManyComparisonTests {
+struct ToManyComparisonTests {
     private static let formats: [(format: String, names: [String])] = [
         ("15 < books.pages", ["Ada", "Zoe"]), ("80 == books.pages", ["Zoe"]), ("born == books.pages", ["Ada"]),
         ("10 != books.pages", ["Ada", "Zoe"]), ("nil == books.title", ["Zoe"]), ("nil != books.title", ["Ada"]),

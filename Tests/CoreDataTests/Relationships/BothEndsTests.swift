@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Two contexts that change one relationship from different ends.
-@Suite struct BothEndsTests {
+struct BothEndsTests {
     static let policies: [NSMergePolicy] = [
         .mergeByPropertyStoreTrump, .mergeByPropertyObjectTrump, .overwrite, .rollback,
     ]

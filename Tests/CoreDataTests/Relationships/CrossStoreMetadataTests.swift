@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Saves that change objects in one store, and metadata of another.
-@Suite struct CrossStoreMetadataTests {
+struct CrossStoreMetadataTests {
     private let stack: TestStack
     /// The store without objects.
     private let other: MigratedStore

@@ -8,7 +8,7 @@ final class CrossItem: NSManagedObject {
     @Managed var others: Set<CrossItem>
 }
 
-@Suite struct CrossStoreTests {
+struct CrossStoreTests {
     @Test("98: a relationship between objects of two stores cannot be saved") func relationshipsStayInAStore() throws {
         let item = NSEntityDescription("Item", class: "CrossItem", [.init("name", .stringAttributeType)])
         relate(item, "others", toMany: true, item, inverse: "other")

@@ -5,7 +5,7 @@ import Testing
 private let destinationKeys = ["owner", "line", "heads", "source"]
 
 /// Relationships that the program leads to what it has deleted.
-@Suite struct DanglingDestinationTests {
+struct DanglingDestinationTests {
     private final class Office {
         let folder: TemporaryFolder
         let coordinator: NSPersistentStoreCoordinator

@@ -4,7 +4,7 @@ import Testing
 
 /// Many objects that are deleted at once leave what they leave when they are deleted one after
 /// another.
-@Suite struct ManyDeletionsTests {
+struct ManyDeletionsTests {
     /// Owners have parts and these have pieces, which go with them; parts carry tags and have one
     /// stand-in each.
     private static func model() -> NSManagedObjectModel {
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 60 : 8))
+    @Test(arguments: StoreKind.allCases, 0..<(LongTests.areEnabled ? 60 : 3))
     func whatIsDeletedAtOnceLeavesTheSameAsOneByOne(_ kind: StoreKind, _ seed: Int) throws {
         let seed = UInt64(seed)
         let (atOnce, oneByOne) = (try Stock(kind, seed: seed), try Stock(.inMemory, seed: seed))

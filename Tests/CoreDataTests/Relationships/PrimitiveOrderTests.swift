@@ -4,7 +4,7 @@ import Testing
 
 /// Primitive setters of ordered relationships: the order that is set counts, and nothing else
 /// changes.
-@Suite struct PrimitiveOrderTests {
+struct PrimitiveOrderTests {
     /// A saved list of the songs A and B, and others that are in none.
     private final class Playlist {
         let folder: TemporaryFolder

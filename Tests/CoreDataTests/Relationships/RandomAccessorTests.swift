@@ -4,8 +4,8 @@ import Testing
 
 /// Relationships changed at random by accessors written by hand, by primitive sets and by generated
 /// accessors, compared with plain lists.
-@Suite struct RandomAccessorTests {
-    @Test(arguments: StoreKind.allCases, 1...(LongTests.areEnabled ? 80 : 6))
+struct RandomAccessorTests {
+    @Test(arguments: StoreKind.allCases, 1...(LongTests.areEnabled ? 80 : 2))
     func bothSidesAreWhatPlainListsSay(_ kind: StoreKind, _ seed: Int) throws {
         for isChild in [false, true] {
             let run = try AccessorRun(kind, isChild: isChild, seed: UInt64(seed))

@@ -4,7 +4,7 @@ import Testing
 
 /// To-many relationships without an inverse under random changes by several contexts, compared with
 /// a plain table of owners.
-@Suite struct RandomOwnerTests {
+struct RandomOwnerTests {
     struct Arena {
         /// Where the kind allows it, one of the contexts has a coordinator of its own on the store.
         let kind: StoreKind
@@ -13,7 +13,7 @@ import Testing
         static let all = StoreKind.allCases.flatMap { kind in [false, true].map { Arena(kind: kind, isOrdered: $0) } }
     }
 
-    @Test(arguments: Arena.all, 1...(LongTests.areEnabled ? 60 : 4))
+    @Test(arguments: Arena.all, 1...(LongTests.areEnabled ? 60 : 2))
     func everyItemHasTheOwnerThatClaimedItLast(_ arena: Arena, _ seed: Int) throws {
         let run = try OwnerRun(arena, seed: UInt64(seed))
         for step in 0..<150 {

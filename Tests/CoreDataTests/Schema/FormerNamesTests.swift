@@ -4,7 +4,7 @@ import Testing
 
 /// Stores whose join tables have other names than a new store's: data must come out on the right
 /// side.
-@Suite struct FormerNamesTests {
+struct FormerNamesTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// To-many relationships without an inverse: the owner's key stands in the destination's row.
-@Suite struct HiddenKeyTests {
+struct HiddenKeyTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

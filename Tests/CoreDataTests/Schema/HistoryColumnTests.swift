@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The history of a change. The bits are written out from the rules of the file format.
-@Suite struct HistoryColumnTests {
+struct HistoryColumnTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

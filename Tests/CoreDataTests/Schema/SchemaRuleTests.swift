@@ -4,7 +4,7 @@ import Testing
 
 /// The statements that make a new store. What is expected is written out from the rules of the file
 /// format.
-@Suite struct SchemaRuleTests {
+struct SchemaRuleTests {
     /// The statements of a new store of some entities, in their order, without those that every
     /// store has.
     static func statements(_ entities: NSEntityDescription..., indexes: Bool = false) throws -> [String] {

@@ -4,7 +4,7 @@ import Testing
 
 /// Fetch indexes of the kind R-tree, and attributes whose user info names the components of a
 /// place.
-@Suite struct SpatialIndexTests {
+struct SpatialIndexTests {
     let store: MigratedStore
 
     init() throws { store = try MigratedStore() }

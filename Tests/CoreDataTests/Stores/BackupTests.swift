@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Backups of stores: made as files of their own, and brought back.
-@Suite struct BackupTests {
+struct BackupTests {
     let folder: TemporaryFolder
     let url: URL
 

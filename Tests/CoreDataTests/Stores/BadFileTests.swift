@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Files that cannot be opened: what is said about them, and that they are left as they were.
-@Suite struct BadFileTests {
+struct BadFileTests {
     let folder: TemporaryFolder
     let url: URL
 

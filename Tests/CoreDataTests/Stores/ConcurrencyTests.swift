@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Many contexts on one store, and a process that dies while it saves.
-@Suite struct ConcurrencyTests {
+struct ConcurrencyTests {
     @Test(arguments: StoreKind.allCases)
     func readersSeeWholeSavesWhileOneWrites(kind: StoreKind) async throws {
         let library = try Library(kind)

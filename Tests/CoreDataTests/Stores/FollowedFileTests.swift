@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What other coordinators write to a file, as those of other processes do.
-@Suite struct FollowedFileTests {
+struct FollowedFileTests {
     private static var following: [AnyHashable: Any] { [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true] }
     private static var recorded: [AnyHashable: Any] { following.merging([NSPersistentHistoryTrackingKey: true]) { $1 } }
 

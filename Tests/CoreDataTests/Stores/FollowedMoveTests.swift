@@ -4,7 +4,7 @@ import Testing
 
 /// Objects of contexts whose store moves elsewhere ("Save As"): they follow their rows, with what
 /// is unsaved.
-@Suite struct FollowedMoveTests {
+struct FollowedMoveTests {
     /// Has a controller follow its context.
     private final class Follower: NSObject, NSFetchedResultsControllerDelegate {
         var count = 0

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Behaviour of the store in memory that equals that of the SQLite store.
-@Suite struct InMemoryParityTests {
+struct InMemoryParityTests {
     private func library(_ kind: StoreKind) throws -> Library {
         let library = try Library(kind)
         let ada = library.context.author("Ada", born: 1815)

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Stores that move from one kind to another with all that they hold.
-@Suite struct MovedStoreTests {
+struct MovedStoreTests {
     /// Moves what `fill` makes, and compares it by the IDs that the coordinator tells.
     private func move(
         _ model: NSManagedObjectModel, from: StoreKind, to: StoreKind, _ label: String = "",

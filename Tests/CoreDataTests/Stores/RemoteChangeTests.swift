@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// `NSPersistentStoreRemoteChange` (behaviour 257).
-@Suite struct RemoteChangeTests {
+struct RemoteChangeTests {
     private static var option: [AnyHashable: Any] { [NSPersistentStoreRemoteChangeNotificationPostOptionKey: true] }
 
     /// The first notification that an observer was given.

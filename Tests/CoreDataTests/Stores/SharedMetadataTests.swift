@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Metadata of a store that several coordinators have open, as several programs have.
-@Suite struct SharedMetadataTests {
+struct SharedMetadataTests {
     /// A coordinator that has the store open.
     private final class Program {
         let coordinator: NSPersistentStoreCoordinator

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Files of SQLite stores: creating, metadata, moving, copying, destroying.
-@Suite struct StoreFileTests {
+struct StoreFileTests {
     let folder: TemporaryFolder
     let url: URL
 

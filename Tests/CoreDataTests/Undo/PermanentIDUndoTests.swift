@@ -28,7 +28,7 @@ import Testing
         return malta
     }
 
-    @Test(arguments: [Atlas.Level.child, .grandchild], Moment.allCases)
+    @Test(arguments: LongTests.some(1, of: [Atlas.Level.child, .grandchild]), Moment.allCases)
     func whatAChildSavedIsUndoneAndRedoneAndInTheStoreOnce(level: Atlas.Level, moment: Moment) throws {
         for savesUp in [false, true] {
             let atlas = try Atlas(level)

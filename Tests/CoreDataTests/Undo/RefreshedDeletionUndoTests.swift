@@ -55,9 +55,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ways, [true, false]) func undoAndRedoMakeWhatTheyWouldHaveMadeWithoutTheRefresh(
-        way: Way, isSaved: Bool
-    ) throws {
+    @Test(arguments: LongTests.some(8, of: ways), [true, false])
+    func undoAndRedoMakeWhatTheyWouldHaveMadeWithoutTheRefresh(way: Way, isSaved: Bool) throws {
         let scene = try Scene(way)
         let atlas = scene.atlas
         atlas.undoAll()

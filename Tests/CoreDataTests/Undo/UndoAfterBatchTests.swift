@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Undo after others changed or deleted the rows, in the stores or in other levels of a tree.
-@Suite struct UndoAfterBatchTests {
+struct UndoAfterBatchTests {
     static let desks: [(StoreKind, Bool)] = StoreKind.allCases.flatMap { [($0, false), ($0, true)] }
 
     @Test(arguments: desks) func aChangeBeforeAMergedBatchUpdateIsUndone(desk: (StoreKind, Bool)) throws {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Undo of changes that were made on top of merged values.
-@Suite struct UndoAfterMergeTests {
+struct UndoAfterMergeTests {
     static let desks = UndoAfterBatchTests.desks
 
     @Test(arguments: desks) func aChangeAfterAnUndoAndAMergeGivesBackWhatWasMerged(desk: (StoreKind, Bool)) throws {

@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 
 /// Groups that events open, and the notifications of groups.
-@Suite struct UndoEventTests {
+struct UndoEventTests {
     /// Waits until the main queue has done what it has been given so far.
     @MainActor private func nextEvent() async {
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }

@@ -31,7 +31,7 @@ private func textInHand(levels: Int = 0) -> (manager: UndoManager, text: Undoabl
     return (manager, UndoableText(manager))
 }
 
-@Suite struct UndoManagerTests {
+struct UndoManagerTests {
     @Test func aNewManagerHasNothingToUndoAndGroupsByEvent() {
         let manager = UndoManager()
         #expect(!manager.canUndo)
@@ -329,7 +329,7 @@ private func textInHand(levels: Int = 0) -> (manager: UndoManager, text: Undoabl
 
 #if os(Linux) || os(macOS)
     /// Misuse that stops a program, with a message that says why.
-    @Suite struct UndoStopTests {
+    struct UndoStopTests {
         private func message(_ result: ExitTest.Result?) -> String {
             String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
         }

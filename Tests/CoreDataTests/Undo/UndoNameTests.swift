@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Names of the changes of a context, which are registered when its event ends.
-@Suite struct UndoNameTests {
+struct UndoNameTests {
     @MainActor private func nextEvent() async {
         await withCheckedContinuation { continuation in DispatchQueue.main.async { continuation.resume() } }
     }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The places of members of ordered relationships that nobody has read, after undo.
-@Suite struct UndoOfOrderTests {
+struct UndoOfOrderTests {
     /// A stored play with three acts, of which a context has read nothing.
     private final class Theatre {
         let folder: TemporaryFolder

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The stores that new objects were assigned to, after their insertion was undone and done again.
-@Suite struct UndoneAssignmentTests {
+struct UndoneAssignmentTests {
     private let folder: TemporaryFolder
     private let context: NSManagedObjectContext
     private let manager = UndoManager()

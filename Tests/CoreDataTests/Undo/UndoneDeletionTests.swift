@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Deletions that are saved, taken back and done again, with what they were related to.
-@Suite struct UndoneDeletionTests {
+struct UndoneDeletionTests {
     struct Way: CustomTestStringConvertible {
         var inOneEvent: Bool
         var deletesTag: Bool

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// NaN, which no store keeps, and the infinities, which every store keeps.
-@Suite struct NotANumberTests {
+struct NotANumberTests {
     private static let types: [NSAttributeType] = [
         .doubleAttributeType, .floatAttributeType, .decimalAttributeType, .dateAttributeType,
     ]

@@ -4,7 +4,7 @@ import Testing
 
 /// Names of entities, attributes and relationships with spaces, quotes, words of SQL and letters
 /// beyond ASCII, in all forms of fetch.
-@Suite struct RandomNamesTests {
+struct RandomNamesTests {
     private static let pieces = [
         "a b", "select", "\"", "'", "JOIN", " from ", "`", "[x]", "é", "日本", "👍🏽", "--", ";", "?", "%", "(", ")", ",",
         "*", "/", "\\", "0",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Names that SQL knows, that differ in case only, or that have letters beyond ASCII.
-@Suite struct UnusualNamesTests {
+struct UnusualNamesTests {
     static let names = [
         "Order", "Group", "Select", "Index", "Table", "Where", "Z", "PK", "Metadata", "PrimaryKey", "Öl", "Straße",
         "日本",
@@ -98,7 +98,7 @@ import Testing
 }
 
 /// Derived attributes over relationships whose names are no identifiers.
-@Suite struct UnusualDerivationTests {
+struct UnusualDerivationTests {
     @Test(arguments: ["my pages", "it's", "\"quoted\"", "📚", "a-b", "2nd", "größe 日本", "select"])
     func aModelWithADerivationOverAnyNameIsReadBackFromItsStore(name: String) throws {
         func library() -> NSManagedObjectModel {

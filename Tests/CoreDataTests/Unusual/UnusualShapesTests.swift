@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Hierarchies and relationships that few models have.
-@Suite struct UnusualShapesTests {
+struct UnusualShapesTests {
     private func text(_ name: String) -> NSAttributeDescription { NSAttributeDescription(name, .stringAttributeType) }
 
     private func entity(_ name: String, _ properties: [NSPropertyDescription]) -> NSEntityDescription {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Values at the ends of what an attribute can hold.
-@Suite struct UnusualValuesTests {
+struct UnusualValuesTests {
     private func entity() -> NSEntityDescription {
         let external = NSAttributeDescription("external", .binaryDataAttributeType)
         external.allowsExternalBinaryDataStorage = true

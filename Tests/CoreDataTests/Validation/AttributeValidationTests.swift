@@ -303,7 +303,7 @@ final class PlainValidatedItem: NSManagedObject {
     }
 }
 
-@Suite struct ValidationPredicateStopTests {
+struct ValidationPredicateStopTests {
     @Test("77: predicates and warnings come in equal number") func predicatesAndWarningsArePairs() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let name = NSAttributeDescription("name", .stringAttributeType)

@@ -25,7 +25,7 @@ final class ImportedPlayer: NSManagedObject {
 
 /// `validateForUpdate()` and `validateForInsert()` as a program calls them: they check every
 /// property, changed or not.
-@Suite struct ExplicitValidationTests {
+struct ExplicitValidationTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

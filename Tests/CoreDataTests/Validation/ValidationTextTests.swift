@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The failure reasons of validation errors, which are texts for the user of a form.
-@Suite struct ValidationTextTests {
+struct ValidationTextTests {
     @Test(arguments: [
         ("name", "Name"), ("unitPrice", "Unit price"), ("articleID", "Article ID"), ("URLString", "URL string"),
         ("zip_code", "Zip code"),

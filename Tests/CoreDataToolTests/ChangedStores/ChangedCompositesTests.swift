@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Values in the columns of composite attributes that a hand or another program has changed.
-@Suite struct ChangedCompositesTests {
+struct ChangedCompositesTests {
     let workplace: Workplace
     let path: String
 

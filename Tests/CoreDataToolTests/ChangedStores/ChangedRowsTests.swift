@@ -6,7 +6,7 @@ import Testing
 
 /// Rows that a hand or another program has changed: what is there is shown, what is not as it
 /// should be is named.
-@Suite struct ChangedRowsTests {
+struct ChangedRowsTests {
     let store: ShelfStore
 
     init() throws { store = try ShelfStore() }
@@ -32,7 +32,7 @@ import Testing
         #expect(try store.ownRows()["Book"] == 2)
     }
 
-    @Test(arguments: ["NULL", "777", "-1", "'x'", "1.5", "x'01'", "9223372036854775807"])
+    @Test(arguments: LongTests.some(3, of: ["NULL", "777", "-1", "'x'", "1.5", "x'01'", "9223372036854775807"]))
     func rowsOfNoKnownEntityAreShownAsTheRoot(_ number: String) throws {
         store.change("UPDATE ZTHING SET Z_ENT = \(number) WHERE ZTITLE = 't4'")
         let run = try store.query("Thing", "--where", "title == 't4'")
@@ -52,11 +52,13 @@ import Testing
         #expect(try store.warnings().first?.contains("5 rows of ZTHING are of no entity of this table") == true)
     }
 
-    @Test(arguments: [
+    private static let valuesOfAnotherKind: [(String, String, String)] = [
         ("size", "'tall'", "tall"), ("size", "70000", "70000"), ("weight", "'heavy'", "heavy"), ("isNew", "7", "7"),
         ("code", "'abc'", "abc"), ("code", "x'0102'", "AQI="), ("made", "'soon'", "soon"), ("title", "x'00ff'", "AP8="),
         ("shelf", "'there'", "there"), ("cover", "'bytes'", "bytes"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(4, of: valuesOfAnotherKind))
     func valuesOfAnotherKindAreShownAsTheyAre(_ property: String, _ value: String, _ shown: String) throws {
         store.change("UPDATE ZTHING SET Z\(property.uppercased()) = \(value) WHERE ZSIZE = 2")
         let run = try store.query("Thing")

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Tables that are missing, changed, or something else than Core Data made.
-@Suite struct ChangedTablesTests {
+struct ChangedTablesTests {
     let store: ShelfStore
 
     init() throws { store = try ShelfStore() }
@@ -118,19 +118,23 @@ import Testing
         let run = try store.query("Thing")
         #expect(run.status == 0)
         #expect(run.errors.contains("ZSHELF of the entity 'Shelf' is a view, not a table, and cannot be read"))
-        #expect(try store.titles() == all)
-        #expect(try store.query("Shelf").status == 1)
+        #expect(try run.rows().compactMap { $0["title"] as? String }.sorted() == all)
+        // Each command reads a view without end for some seconds.
+        if LongTests.areEnabled || !select.contains("RECURSIVE") { #expect(try store.query("Shelf").status == 1) }
     }
 
-    @Test(arguments: ["Z_METADATA", "Z_PRIMARYKEY"])
+    @Test(arguments: LongTests.some(1, of: ["Z_METADATA", "Z_PRIMARYKEY"]))
     func aViewWithoutEndInThePlaceOfATableLeavesTheRestReadable(table: String) throws {
         store.change(
             "ALTER TABLE \(table) RENAME TO aside",
             "CREATE VIEW \(table) AS WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r) "
                 + "SELECT r.n AS Z_VERSION, r.n AS Z_ENT, aside.* FROM r, aside")
-        #expect(try store.titles() == all)
-        #expect(
-            try store.warnings().contains { $0.hasPrefix("The table \(table) cannot be read: its rows do not end") })
+        let problem = "The table \(table) cannot be read: its rows do not end"
+        let run = try store.query("Thing")
+        #expect(try run.rows().compactMap { $0["title"] as? String }.sorted() == all)
+        #expect(run.errors.contains(problem))
+        // Each command reads a view without end for some seconds.
+        if LongTests.areEnabled { #expect(try store.warnings().contains { $0.hasPrefix(problem) }) }
     }
 
     @Test func triggersOfOthersAreInNobodysWay() throws {
@@ -152,13 +156,15 @@ import Testing
 
     // MARK: Tables of Core Data's own
 
-    @Test(arguments: [
+    private static let changesOfTheList: [String] = [
         "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'", "DELETE FROM Z_PRIMARYKEY WHERE Z_NAME = 'Book'",
         "DELETE FROM Z_PRIMARYKEY",
         "DROP TABLE Z_PRIMARYKEY", "ALTER TABLE Z_PRIMARYKEY DROP COLUMN Z_SUPER",
         "INSERT INTO Z_PRIMARYKEY SELECT 99, Z_NAME, Z_SUPER, Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Thing'",
         "UPDATE Z_PRIMARYKEY SET Z_NAME = NULL WHERE Z_NAME = 'Book'",
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(3, of: changesOfTheList))
     func aListOfEntitiesThatIsNotCompleteIsNamed(_ change: String) throws {
         store.change(change)
         let run = try store.query("Thing")
@@ -181,7 +187,7 @@ import Testing
         #expect(try run.rows().compactMap { $0["label"] as? String } == ["left"])
     }
 
-    @Test(arguments: [
+    private static let changesOfMetadata: [(String, String)] = [
         ("DROP TABLE Z_METADATA", "The table Z_METADATA is missing."),
         ("DELETE FROM Z_METADATA", "The table Z_METADATA has no row."),
         ("UPDATE Z_METADATA SET Z_PLIST = NULL", "Z_METADATA has no property list"),
@@ -189,7 +195,9 @@ import Testing
         ("UPDATE Z_METADATA SET Z_PLIST = 'text'", "Z_METADATA has no property list"),
         ("ALTER TABLE Z_METADATA DROP COLUMN Z_UUID", "The table Z_METADATA has no column Z_UUID."),
         ("INSERT INTO Z_METADATA VALUES (2, 'x', NULL)", "The table Z_METADATA has 2 rows instead of one"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(3, of: changesOfMetadata))
     func metadataThatAreNotCompleteAreNamed(_ change: String, _ problem: String) throws {
         store.change(change)
         let run = try store.query("Thing")
@@ -244,7 +252,7 @@ import Testing
         "UPDATE ZTHING SET Z_PK = -Z_PK", "UPDATE ZTHING SET Z_PK = 9223372036854775807 WHERE ZSIZE = 5",
     ]
 
-    @Test(arguments: 0..<24)
+    @Test(arguments: 0..<(LongTests.areEnabled ? 24 : 5))
     func anyMixtureOfChangesShowsAllRows(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let file = SQLiteFile(store.url)

@@ -6,7 +6,7 @@ import Testing
 
 /// Stores that are named by a symbolic link in another folder: what belongs to them lies beside the
 /// file itself.
-@Suite struct LinkedStoreTests {
+struct LinkedStoreTests {
     let store: ShelfStore
     let elsewhere: TestSupport.TemporaryFolder
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata check`: each kind of damage is found, and sound stores have none.
-@Suite struct CheckTests {
+struct CheckTests {
     @Test func aSoundStoreHasNoFaults() throws {
         let store = try Workshop()
         let run = ToolRun(["check", store.path])
@@ -13,7 +13,8 @@ import Testing
         #expect(run.status == 0)
     }
 
-    @Test(arguments: Damage.mendable + Damage.lasting) func damageIsFound(damage: Damage) throws {
+    @Test(arguments: LongTests.some(11, of: Damage.mendable + Damage.lasting))
+    func damageIsFound(damage: Damage) throws {
         let store = try Workshop()
         store.change(damage.sql)
         let findings = try store.findings()
@@ -21,7 +22,7 @@ import Testing
         #expect(finding["count"] as? Int == damage.count, "\(finding)")
     }
 
-    @Test(arguments: Damage.mendable) func mendableDamageIsCalledSo(damage: Damage) throws {
+    @Test(arguments: LongTests.some(4, of: Damage.mendable)) func mendableDamageIsCalledSo(damage: Damage) throws {
         let store = try Workshop()
         store.change(damage.sql)
         #expect(try store.findings()[damage.kind.rawValue]?["canBeMended"] as? Bool == true)
@@ -71,7 +72,7 @@ import Testing
 }
 
 /// `coredata check` of stores in the form in which Apple's framework writes them.
-@Suite struct CheckedStoresTests {
+struct CheckedStoresTests {
     /// The greatest key of an album in the migrated store is too low on purpose.
     private static let sound = OwnStore.all.filter { $0.name != OwnStore.migratedPlaylists.name }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata recover`: what can be read of a damaged store is in the new one.
-@Suite struct RecoverTests {
+struct RecoverTests {
     let workplace: Workplace
 
     init() throws { workplace = try Workplace() }
@@ -26,7 +26,7 @@ import Testing
 
     // MARK: Sound stores
 
-    @Test(.enabled(if: FixtureStores.arePresent, "the fixtures are not there"), arguments: FixtureStores.all)
+    @Test(.enabled(if: FixtureStores.arePresent, "the fixtures are not there"), arguments: FixtureStores.some)
     func aSoundStoreIsRecoveredAsItIs(fixture: String) throws {
         let path = try workplace.copy(fixture)
         let run = recover(path)

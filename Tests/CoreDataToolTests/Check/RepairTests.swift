@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata repair`: it mends what can be mended without guessing, and keeps a backup.
-@Suite struct RepairTests {
+struct RepairTests {
     let store: Workshop
 
     init() throws { store = try Workshop() }
@@ -21,7 +21,7 @@ import Testing
         ToolRun(["repair", store.path] + options, answers: answers)
     }
 
-    @Test(arguments: Damage.mendable) func damageIsMended(damage: Damage) throws {
+    @Test(arguments: LongTests.some(14, of: Damage.mendable)) func damageIsMended(damage: Damage) throws {
         store.change(damage.sql)
         let run = repair("--yes")
         #expect(run.status == 0, "\(run.output)\(run.errors)")

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The files that `coredata generate` writes, and those that it does not touch.
-@Suite struct GenerateTests {
+struct GenerateTests {
     @Test func theClassesAreWhatAPersonWouldWrite() throws {
         let folder = try ModelFolder(ModelFolder.shop)
         let run = folder.generate()

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Generated classes compile, and make the model that they were made of.
-@Suite struct GeneratedClassesTests {
+struct GeneratedClassesTests {
     /// The model that the classes make, as the text of a model file.
     private func textMadeOfClasses(_ run: ToolRun, in folder: String, _ model: NSManagedObjectModel) throws -> String {
         let files = run.output.split(separator: "\n").map { line in
@@ -104,7 +104,8 @@ import Testing
 
     /// As SwiftData has them: the elements of enumerations are optional, whether or not the
     /// attribute is.
-    @Test(arguments: [false, true]) func classesOfAStoreWithEnumerationsOpenIt(areOptional: Bool) throws {
+    @Test(arguments: LongTests.some(1, of: [false, true]))
+    func classesOfAStoreWithEnumerationsOpenIt(areOptional: Bool) throws {
         func enumeration(_ name: String, _ elements: [NSAttributeDescription], cases: [String]? = nil)
             -> NSAttributeDescription
         {

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata generate --managed`: the classes that Xcode makes of a model.
-@Suite struct ManagedClassesTests {
+struct ManagedClassesTests {
     private static let library = """
         <entity name="Author" representedClassName="Author" codeGenerationType="class">
             <attribute name="born" optional="YES" attributeType="Date" usesScalarValueType="NO"/>

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata model export` and `coredata model compile`.
-@Suite struct ModelCommandTests {
+struct ModelCommandTests {
     @Test func theModelOfAStoreBecomesAModelFile() throws {
         let workplace = try Workplace()
         let store = try workplace.shop()

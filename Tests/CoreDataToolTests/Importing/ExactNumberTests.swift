@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Numbers as they are written, without a floating-point number in between.
-@Suite struct ExactNumberTests {
+struct ExactNumberTests {
     @Test(arguments: [
         ("0", "0"), ("-0", "0"), ("0.000", "0"), ("0e99", "0"), ("12", "12"), ("-12.0", "-12"), ("1.5e1", "15"),
         ("120e-1", "12"), ("9223372036854775807", "9223372036854775807"), ("1e19", "10000000000000000000"),

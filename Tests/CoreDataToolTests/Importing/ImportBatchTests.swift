@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Imports in batches that are stopped and go on.
-@Suite struct ImportBatchTests {
+struct ImportBatchTests {
     let place: ImportPlace
 
     init() throws { place = try ImportPlace() }
@@ -43,7 +43,7 @@ import Testing
     /// The content of the store as text.
     private var content: String { ToolRun(["export", place.store]).output }
 
-    @Test(arguments: 1...10) func anImportGoesOnWhereItWasStopped(batches: Int) throws {
+    @Test(arguments: LongTests.some(3, of: Array(1...10))) func anImportGoesOnWhereItWasStopped(batches: Int) throws {
         let path = try write()
         try stop(after: batches, path)
         let run = place.run(path, "--batch", "2")
@@ -70,7 +70,8 @@ import Testing
         #expect(content == wanted)
     }
 
-    @Test(arguments: 1...6) func newKeysStayTheSameWhenAnImportGoesOn(batches: Int) throws {
+    @Test(arguments: LongTests.some(2, of: Array(1...6)))
+    func newKeysStayTheSameWhenAnImportGoesOn(batches: Int) throws {
         _ = try place.run(lines: [#"{"objectID": "Item/p50", "name": "x"}"#, #"{"objectID": "Maker/p7"}"#])
         let path = try write()
         try stop(after: batches, path)

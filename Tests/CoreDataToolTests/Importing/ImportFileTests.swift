@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// JSON lists and CSV files.
-@Suite struct ImportFileTests {
+struct ImportFileTests {
     let place: ImportPlace
 
     init() throws { place = try ImportPlace() }
@@ -31,7 +31,7 @@ import Testing
         #expect(try json(" [ ] ").output.contains("0 objects imported"))
     }
 
-    @Test(arguments: [
+    private static let wrongLists: [(String, String)] = [
         ("[{\"objectID\": \"Maker/p1\"},\n{\"objectID\": \"Mak", "line 2: this is no JSON: the text ends"),
         ("[{\"objectID\": \"Maker/p1\"},\n", "line 2: this is no JSON: the text ends"),
         ("[{\"objectID\": \"Maker/p1\"}", "this is no JSON: the text ends"),
@@ -40,7 +40,9 @@ import Testing
         ("[] x", "has more behind the list"), ("{\"objectID\": \"Maker/p1\"}", "is no JSON list of objects"),
         ("", "is no JSON list of objects"), ("[5]", "line 1: this is no object"),
         ("[\n\n{\"objectID\": \"Maker/p1\", \"nam\": 1}]", "line 3: Maker/p1.nam:"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(4, of: wrongLists))
     func wrongListsAreRefused(_ text: String, _ wanted: String) throws {
         let run = try json(text)
         #expect(run.status == 1)
@@ -76,7 +78,7 @@ import Testing
         #expect(place.rows("SELECT Z_PK, ZNAME FROM ZMAKER ORDER BY 1") == [["1", "a"], ["2", "b"]])
     }
 
-    @Test(arguments: [
+    private static let wrongTables: [(String, String)] = [
         ("objectID,nmae\n", "'nmae' is no property."), ("objectID,name,name\n", "the column 'name' is there twice"),
         ("objectID,,name\n", "a column has no name"), ("", "is empty: it has no header"),
         ("objectID,name\nMaker/p1,x,y\n", "line 2: the row has 3 fields, but the header 2"),
@@ -84,7 +86,9 @@ import Testing
         ("objectID,name\nMaker/p1,\"x\"y\n", "line 2: there is text behind a closing quote"),
         ("objectID,name\nMaker/p1,x\"y\n", "line 2: there is a quote in a field"),
         ("objectID,name\nMaker/p1,\"a\nb\"\nMaker/p2,c,d\n", "line 4: the row has 3 fields"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(4, of: wrongTables))
     func wrongTablesAreRefused(_ text: String, _ wanted: String) throws {
         let run = try csv(text, "--entity", "Maker")
         #expect(run.status == 1)

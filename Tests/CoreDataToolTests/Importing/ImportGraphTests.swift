@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Relationships between rows, and with objects of the store.
-@Suite struct ImportGraphTests {
+struct ImportGraphTests {
     let place: ImportPlace
 
     init() throws { place = try ImportPlace() }
@@ -135,7 +135,7 @@ import Testing
         #expect(place.value("SELECT Z_MAX FROM Z_PRIMARYKEY WHERE Z_NAME = 'Item'") == "40")
     }
 
-    @Test(arguments: [
+    private static let wrongReferences: [(String, String)] = [
         (#""maker": "Maker/p9""#, "Item/p1.maker: Maker/p9 is neither in the file nor in the store"),
         (#""maker": "Badge/p1""#, "'Badge/p1' is not an object of 'Maker'"),
         (#""maker": "Makr/p1""#, "there is no entity 'Makr'. Did you mean 'Maker'"),
@@ -144,7 +144,9 @@ import Testing
         (#""maker": ["Maker/p1"]"#, "this is no object"),
         (#""notes": "Note/p1""#, "this is no list of objects"), (#""notes": [1]"#, "this is no list of objects"),
         (#""playlists": ["Playlist/p1", "Playlist/p1"]"#, "'Playlist/p1' is there twice"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(4, of: wrongReferences))
     func wrongReferencesAreRefused(_ member: String, _ wanted: String) throws {
         let run = try place.run(lines: [#"{"objectID": "Item/p1", "name": "a", \#(member)}"#])
         #expect(run.status == 1)

@@ -5,14 +5,14 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Rows of files: their form, identities and matches.
-@Suite struct ImportRowTests {
+struct ImportRowTests {
     let place: ImportPlace
 
     init() throws { place = try ImportPlace() }
 
     private static let good = #"{"objectID": "Maker/p1", "name": "m"}"#
 
-    @Test(arguments: [
+    private static let wrongRows: [(String, String)] = [
         (
             #"{"objectID": "Maker/p2", "nmae": "x"}"#,
             "line 2: Maker/p2.nmae: 'Maker' has no such property. Did you mean 'name'"
@@ -26,7 +26,9 @@ import Testing
         (#"{"objectID": "Maker/p2", "name": "\ud800"}"#, "line 2: this is no JSON: half of a surrogate pair"),
         (#"{"objectID": "Maker/p1"}"#, "line 2: Maker/p1: the same object is in line 1 already"),
         (#"{"objectID": "Maker/p-2"}"#, "line 2: 'Maker/p-2' names no object"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(4, of: wrongRows))
     func wrongRowsAreNamedWithTheirLine(_ line: String, _ wanted: String) throws {
         let run = try place.run(lines: [Self.good, line])
         #expect(run.status == 1)

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Values of attributes of each type.
-@Suite struct ImportValueTests {
+struct ImportValueTests {
     let place: ImportPlace
 
     init() throws { place = try ImportPlace() }
@@ -14,7 +14,7 @@ import Testing
         try place.run(lines: [#"{"objectID": "Item/p3", "name": "a", \#(member)}"#])
     }
 
-    @Test(arguments: [
+    private static let values: [(String, String, String)] = [
         (#""name": "é\u0000😀""#, "hex(ZNAME)", "C3A900F09F9880"), (#""code": """#, "ZCODE", ""),
         (#""stock": 32767"#, "ZSTOCK", "32767"), (#""size": -2147483648"#, "ZSIZE", "-2147483648"),
         (#""count": 9223372036854775807"#, "ZCOUNT", "9223372036854775807"), (#""count": 5.0"#, "ZCOUNT", "5"),
@@ -29,7 +29,9 @@ import Testing
         (#""tags": {"value": ["x"], "archive": "AQI="}"#, "hex(ZTAGS)", "0102"),
         (#""tags": "AQI=""#, "hex(ZTAGS)", "0102"),
         (#""address": {"city": "Ulm", "zip": 89073}"#, "ZCITY || ZZIP", "Ulm89073"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(8, of: values))
     func valuesComeIntoTheStore(_ member: String, _ column: String, _ wanted: String) throws {
         let row =
             member.contains("\"name\"")
@@ -49,7 +51,7 @@ import Testing
         #expect(read.flatMap { Decimal(string: String($0)) } == Decimal(string: number), "\(exported)")
     }
 
-    @Test(arguments: [
+    private static let wrongValues: [(String, String)] = [
         (#""stock": 32768"#, "stock: 32768 is not within the limits of 16 bits"),
         (#""size": 2147483648"#, "size: 2147483648 is not within the limits of 32 bits"),
         (#""count": 9223372036854775808"#, "count: 9223372036854775808 is not within the limits of 64 bits"),
@@ -70,7 +72,9 @@ import Testing
         (#""address": {"zip": "x"}"#, "address.zip: 'x' is not a whole number"),
         (#""address": {"zip": 1, "zip": 2}"#, "address.zip: the key is there twice"),
         (#""stock": -1"#, "stock: stock must not be negative"), (#""name": null"#, "name: Name must have a value"),
-    ])
+    ]
+
+    @Test(arguments: LongTests.some(9, of: wrongValues))
     func otherValuesAreRefused(_ member: String, _ wanted: String) throws {
         let row = member.contains("\"name\"") ? [#"{"objectID": "Item/p3", \#(member)}"#] : []
         let run = row.isEmpty ? try run(member) : try place.run(lines: row)

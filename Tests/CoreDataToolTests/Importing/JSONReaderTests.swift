@@ -3,7 +3,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The parser of rows, which takes nothing but JSON.
-@Suite struct JSONReaderTests {
+struct JSONReaderTests {
     private static func value(_ text: String) throws -> JSONValue { try JSONReader.value(Array(text.utf8)) }
 
     private static func problem(_ text: String) -> String {

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The formats and options of `coredata diagram`.
-@Suite struct DiagramCommandTests {
+struct DiagramCommandTests {
     @Test func mermaid() throws {
         let folder = try ModelFolder(ModelFolder.shop)
         let run = ToolRun(["diagram", folder.modelPath, "--format", "mermaid"])

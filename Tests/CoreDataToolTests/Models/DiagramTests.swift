@@ -23,7 +23,7 @@ enum DiagramLayouts: String, CaseIterable, Sendable {
 }
 
 /// `coredata diagram`.
-@Suite struct DiagramTests {
+struct DiagramTests {
     @Test(arguments: DiagramLayouts.present)
     func sixtyEntitiesDoNotOverlap(_ layout: DiagramLayouts) throws {
         let drawn = DrawnDiagram(try layout.draw(DiagramModels.sixty()))

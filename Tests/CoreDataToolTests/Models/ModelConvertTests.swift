@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata model convert` and `coredata model hash`.
-@Suite struct ModelConvertTests {
+struct ModelConvertTests {
     @Test(arguments: ["Copy.xcdatamodel", "Copy.momd", "Copy.mom"])
     func everyFormHasTheSameHashes(_ name: String) throws {
         let workplace = try Workplace()

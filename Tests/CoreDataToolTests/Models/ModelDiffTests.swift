@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata model diff`.
-@Suite struct ModelDiffTests {
+struct ModelDiffTests {
     /// The shop with other names, types and rules.
     private static let changed = """
         <entity name="Product" representedClassName=".Article" elementID="Article">

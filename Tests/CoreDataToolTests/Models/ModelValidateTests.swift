@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata model validate`.
-@Suite struct ModelValidateTests {
+struct ModelValidateTests {
     private static let toItself = """
         <relationship name="r" destinationEntity="Item" inverseName="r" inverseEntity="Item" \
 

@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// `coredata schema`.
-@Suite struct SchemaTests {
+struct SchemaTests {
     @Test func aModelIsShownAsText() throws {
         let folder = try ModelFolder(ModelFolder.shop)
         let run = ToolRun(["schema", folder.modelPath])

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Changes of `coredata port` to managed object classes.
-@Suite struct PortClassesTests {
+struct PortClassesTests {
     @Test func aClassOfXcodesIsPorted() throws {
         let port = try PortRun(
             """

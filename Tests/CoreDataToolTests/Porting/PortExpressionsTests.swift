@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Changes of `coredata port` outside of declarations.
-@Suite struct PortExpressionsTests {
+struct PortExpressionsTests {
     @Test(arguments: [
         ("let k = #keyPath(Person.name)", "let k = \"name\""),
         ("f(#keyPath(App.Person.car.wheels), 1)", "f(\"car.wheels\", 1)"),

@@ -6,7 +6,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Which files `coredata port` reads and writes.
-@Suite struct PortFolderTests {
+struct PortFolderTests {
     private let old = "let k = #keyPath(A.b)\n"
 
     @Test func withoutWriteNothingChanges() throws {

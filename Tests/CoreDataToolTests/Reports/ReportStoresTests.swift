@@ -5,8 +5,8 @@ import Testing
 @testable import CoreDataToolKit
 
 /// Reports about stores of all sorts: Apple's, changed, damaged and hostile ones.
-@Suite struct ReportStoresTests {
-    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.all)
+struct ReportStoresTests {
+    @Test(.enabled(if: FixtureStores.arePresent), arguments: FixtureStores.some)
     func everyStoreHasAReport(_ fixture: String) throws {
         let workplace = try Workplace()
         let report = try WrittenReport(try workplace.copy(fixture))

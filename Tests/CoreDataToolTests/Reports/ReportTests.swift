@@ -5,7 +5,7 @@ import Testing
 @testable import CoreDataToolKit
 
 /// The page of `coredata report`: its parts and its file.
-@Suite struct ReportTests {
+struct ReportTests {
     let workplace: Workplace
     let store: String
 

@@ -4,7 +4,7 @@ import Testing
 
 /// A store of framework 1345: an attribute that triggers keep, and a history with what deleted
 /// objects leave.
-@Suite struct HarvestTests {
+struct HarvestTests {
     let store: OpenedStore
 
     init() throws { store = try OpenedStore(.harvest, isTracked: true) }

@@ -4,7 +4,7 @@ import Testing
 
 /// A store of framework 849: identifiers, addresses, files beside the store, constraints, and a
 /// history without a table of texts.
-@Suite struct MuseumTests {
+struct MuseumTests {
     let store: OpenedStore
 
     init() throws { store = try OpenedStore(.museum, isTracked: true) }

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// A store of framework 519: a hierarchy of entities in one table, no copy of the model.
-@Suite struct OrchardTests {
+struct OrchardTests {
     let store: OpenedStore
 
     init() throws { store = try OpenedStore(.orchard) }

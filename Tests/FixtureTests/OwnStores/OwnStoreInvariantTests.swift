@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Invariants that reads and saves keep in a store, whoever wrote it.
-@Suite struct OwnStoreInvariantTests {
+struct OwnStoreInvariantTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import Testing
 
 /// Stores of framework 640: ordered relationships and relationships of many to many, as they were
 /// made and as a migration left them.
-@Suite struct PlaylistsTests {
+struct PlaylistsTests {
     private static let both = [OwnStore.playlists, .migratedPlaylists]
 
     private func positions(_ store: OpenedStore, _ list: Int) -> [[String?]] {

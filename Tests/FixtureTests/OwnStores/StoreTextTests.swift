@@ -4,7 +4,7 @@ import Testing
 
 /// The engine writes stores that equal the texts, which were written by hand from the rules of the
 /// file format.
-@Suite struct StoreTextTests {
+struct StoreTextTests {
     let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }

@@ -4,7 +4,7 @@ import Testing
 
 /// A store of framework 1526, as a program of SwiftData has it: composite attributes and a
 /// relationship to many without an inverse.
-@Suite struct VoyageTests {
+struct VoyageTests {
     let store: OpenedStore
 
     init() throws { store = try OpenedStore(.voyage, isTracked: true) }

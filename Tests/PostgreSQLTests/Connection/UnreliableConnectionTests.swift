@@ -54,7 +54,7 @@ struct UnreliableConnectionTests {
 
     /// The connection ends after any byte: a save that was reported as done is there, once, and one
     /// that was reported as failed is not.
-    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 4)) func aSaveThatIsCutIsDoneOnceOrNotAtAll(seed: Int) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 40 : 1)) func aSaveThatIsCutIsDoneOnceOrNotAtAll(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         var saved: [String] = []
         context.performAndWait {
@@ -77,7 +77,7 @@ struct UnreliableConnectionTests {
     }
 
     /// A fetch gives all rows, or an error: no part of them.
-    @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 3)) func aFetchThatIsCutGivesAllRows(seed: Int) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 20 : 1)) func aFetchThatIsCutGivesAllRows(seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         try context.performAndWait {
             try save("row", count: 500)

@@ -6,7 +6,7 @@ import Testing
 
 /// The dialect and the naming contain all that differs between databases: the same requests as
 /// PostgreSQL's statements, as the files in the folder `Expected` have them. No database runs them.
-@Suite struct PostgreSQLStatementTests {
+struct PostgreSQLStatementTests {
     /// Statements are in the files below their titles.
     private static func expect(_ statements: [(title: String, sql: String)], in name: String) throws {
         try expect(statements.flatMap { ["-- " + $0.title, $0.sql] }, in: name)

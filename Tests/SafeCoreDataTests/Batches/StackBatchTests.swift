@@ -10,7 +10,7 @@ final class TheatreSeat: NSManagedObject {
 }
 
 /// Changes of many rows through a stack.
-@Suite struct StackBatchTests {
+struct StackBatchTests {
     let folder: TemporaryFolder
     let url: URL
 

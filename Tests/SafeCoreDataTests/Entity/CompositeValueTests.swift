@@ -52,7 +52,7 @@ final class Freight: NSManagedObject {
     var kind: ParcelKind
 }
 
-@Suite struct CompositeValueTests {
+struct CompositeValueTests {
     @Test func theModelHasCompositeAttributes() throws {
         let attributes = try #require(
             NSManagedObjectModel(entities: Freight.self).entitiesByName["Freight"]?.attributesByName)

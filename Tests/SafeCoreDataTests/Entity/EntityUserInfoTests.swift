@@ -15,7 +15,7 @@ final class NotedWare: NSManagedObject {
 }
 
 /// User info that classes add to their entities and properties.
-@Suite struct EntityUserInfoTests {
+struct EntityUserInfoTests {
     @Test func userInfoIsInTheModel() throws {
         let model = NSManagedObjectModel(entities: NotedWare.self, NotedShelf.self)
         let ware = try #require(model.entitiesByName["Ware"])

@@ -56,7 +56,7 @@ extension Outage {
 }
 
 /// Key paths of a subclass whose properties are its superclass's, and of what no model describes.
-@Suite struct InheritedNameTests {
+struct InheritedNameTests {
     private let stack: EntityStack
     private let context: NSManagedObjectContext
 

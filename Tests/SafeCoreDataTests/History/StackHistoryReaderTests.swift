@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Loops over a history that keep their place.
-@Suite struct StackHistoryReaderTests {
+struct StackHistoryReaderTests {
     private static func titles(_ stack: DataStack, _ transaction: NSPersistentHistoryTransaction?) async throws
         -> [String]
     {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Closing, destroying and replacing a stack's store.
-@Suite struct StackClosingTests {
+struct StackClosingTests {
     let folder: TemporaryFolder
     let url: URL
     let stack: DataStack

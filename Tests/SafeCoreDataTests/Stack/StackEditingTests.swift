@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Editing on a context of its own.
-@Suite struct StackEditingTests {
+struct StackEditingTests {
     private let folder: TemporaryFolder
     private let url: URL
     private let stack: DataStack

@@ -8,7 +8,7 @@ final class WeighedThing: NSManagedObject {
 }
 
 /// Views whose store is gone read an empty value, or the first one, of a property's type.
-@Suite struct StackEmptyViewTests {
+struct StackEmptyViewTests {
     let folder: TemporaryFolder
     let stack: DataStack
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Writes of many objects, of which the main context holds few or all.
-@Suite struct StackLargeWriteTests {
+struct StackLargeWriteTests {
     private static let count = 2500
 
     private let folder: TemporaryFolder

@@ -30,7 +30,7 @@ import Testing
 }
 
 /// Stacks that bring stores of other versions of the model up to date.
-@Suite struct StackMigrationTests {
+struct StackMigrationTests {
     let folder: TemporaryFolder
     let url: URL
 

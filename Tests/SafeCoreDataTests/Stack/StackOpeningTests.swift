@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Opening a stack's store.
-@Suite struct StackOpeningTests {
+struct StackOpeningTests {
     @Test func aStackIsInMemoryUnlessToldOtherwise() async throws {
         let stack = DataStack(model: Shop.model())
         try await stack.insertItem("Bolt")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Queries of a stack: reads off the main actor, many at once.
-@Suite struct StackQueryTests {
+struct StackQueryTests {
     private let folder: TemporaryFolder
     private let url: URL
     /// On a file.

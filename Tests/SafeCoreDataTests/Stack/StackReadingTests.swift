@@ -5,7 +5,7 @@ import Testing
 @testable import SafeCoreData
 
 /// Reading from a stack.
-@Suite struct StackReadingTests {
+struct StackReadingTests {
     let stack = DataStack(model: Shop.model())
     private let items = NSFetchRequest<ShopItem>(entityName: "Item")
 

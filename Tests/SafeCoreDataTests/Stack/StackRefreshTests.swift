@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Taking over what other programs have written.
-@Suite struct StackRefreshTests: TwoStacks {
+struct StackRefreshTests: TwoStacks {
     private let folder: TemporaryFolder
     private let url: URL
     let stack: DataStack

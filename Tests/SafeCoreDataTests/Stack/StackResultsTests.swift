@@ -18,7 +18,7 @@ extension DataStack {
 }
 
 /// Sequences of snapshots that follow a stack.
-@Suite struct StackResultsTests {
+struct StackResultsTests {
     private let folder: TemporaryFolder
     private let stack: DataStack
 

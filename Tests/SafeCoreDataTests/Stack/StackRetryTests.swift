@@ -27,7 +27,7 @@ private final class RunningTask: Sendable {
 }
 
 /// Writes that are repeated after conflicts.
-@Suite struct StackRetryTests {
+struct StackRetryTests {
     private let folder: TemporaryFolder
     private let url: URL
     private let stack: DataStack

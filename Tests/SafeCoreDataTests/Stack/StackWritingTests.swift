@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Writing to a stack.
-@Suite struct StackWritingTests {
+struct StackWritingTests {
     let folder: TemporaryFolder
     let url: URL
     let stack: DataStack

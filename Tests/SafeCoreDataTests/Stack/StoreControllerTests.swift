@@ -43,7 +43,7 @@ final class StoreController: Sendable {
 }
 
 /// A controller that programs write by hand.
-@Suite struct StoreControllerTests {
+struct StoreControllerTests {
     private func container(at url: URL) -> NSPersistentContainer {
         let container = NSPersistentContainer(name: "Shop", managedObjectModel: Shop.model())
         container.persistentStoreDescriptions = [NSPersistentStoreDescription(url: url)]

@@ -40,7 +40,7 @@ private final class NotingCoordinator: NSPersistentStoreCoordinator, @unchecked 
     }
 }
 
-@Suite struct CoordinatorSubclassTests {
+struct CoordinatorSubclassTests {
     @Test func whatASubclassOverridesIsCalled() throws {
         let folder = try TemporaryFolder()
         let coordinator = NotingCoordinator(managedObjectModel: Library.model())

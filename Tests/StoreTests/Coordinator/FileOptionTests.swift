@@ -5,7 +5,7 @@ import Testing
 
 /// Options that are about files, given to stores of all kinds: those that files have, and those
 /// that have none.
-@Suite struct FileOptionTests {
+struct FileOptionTests {
     /// Whether a sentence was said that has all of some parts. Each is said once by a process.
     private static func isSaid(_ parts: String...) -> Bool {
         Warnings.all.contains { text in parts.allSatisfy { text.contains($0) } }

@@ -4,7 +4,7 @@ import Testing
 
 /// Stores that are removed, and coordinators that go, while other threads look up object IDs, read
 /// objects and save.
-@Suite struct RemovalDuringLookUpTests {
+struct RemovalDuringLookUpTests {
     /// Does something in threads of its own, again and again for as long as something else is done
     /// here.
     private func repeating(_ body: @escaping @Sendable () -> Void, during change: () throws -> Void) rethrows {

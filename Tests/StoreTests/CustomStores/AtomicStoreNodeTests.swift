@@ -100,7 +100,7 @@ private final class PlainListStore: NSAtomicStore, @unchecked Sendable {
     override func save() throws {}
 }
 
-@Suite struct AtomicStoreMetadataTests {
+struct AtomicStoreMetadataTests {
     @Test(arguments: ["known", "unknown"]) func metadataNeedNotBeLoaded(name: String) throws {
         NSPersistentStoreCoordinator.registerStoreClass(PlainListStore.self, type: PlainListStore.storeType)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: SampleStacks.company())

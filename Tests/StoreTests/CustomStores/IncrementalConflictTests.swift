@@ -89,7 +89,7 @@ private final class SharedRecordStore: NSIncrementalStore, @unchecked Sendable {
 }
 
 /// Conflicts in stores of a program's own: what others have written is not written over in silence.
-@Suite struct IncrementalConflictTests {
+struct IncrementalConflictTests {
     struct Place: CustomStringConvertible, Sendable {
         /// Whether the store gives each state of a record a version of its own.
         let countsVersions: Bool

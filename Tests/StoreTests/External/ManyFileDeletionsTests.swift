@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// Many objects with external files that are deleted at once, also in several stores.
-@Suite struct ManyFileDeletionsTests {
+struct ManyFileDeletionsTests {
     private static func files(_ url: URL) throws -> Int {
         let folder = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.deletingPathExtension().lastPathComponent)_SUPPORT/_EXTERNAL_DATA")

@@ -22,7 +22,7 @@ struct RecreatedFileRowTests {
         }
     }
 
-    @Test(arguments: policies, 1...(LongTests.areEnabled ? 30 : 4))
+    @Test(arguments: policies, 1...(LongTests.areEnabled ? 30 : 2))
     func itsFilesAreWrittenAgainAndTheOrderOfTheOthersStays(policy: NSMergePolicy, seed: Int) throws {
         var generator = SeededGenerator(seed: UInt64(seed))
         let archive = try Archive(options: [NSPersistentHistoryTrackingKey: true])

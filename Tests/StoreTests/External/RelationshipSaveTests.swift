@@ -35,7 +35,7 @@ struct RelationshipSaveTests {
         }
     }
 
-    @Test(arguments: Change.allCases, [true, false])
+    @Test(arguments: Change.allCases, LongTests.some(1, of: [true, false]))
     func aSaveThatChangesOnlyRelationshipsKeepsExternalFiles(change: Change, reopens: Bool) throws {
         let archive = try Archive()
         let names = [
@@ -92,7 +92,7 @@ struct RelationshipSaveTests {
         }
     }
 
-    @Test(arguments: ["WAL", "DELETE"], LongTests.areEnabled ? Array(1...20) : [1, 2])
+    @Test(arguments: ["WAL", "DELETE"], LongTests.areEnabled ? Array(1...20) : [1])
     func anyMixtureOfChangesLeavesTheValuesAndFilesThatItShould(journal: String, seed: UInt64) throws {
         var generator = SeededGenerator(seed: seed)
         let archive = try Archive(options: [NSSQLitePragmasOption: ["journal_mode": journal, "synchronous": "OFF"]])

@@ -105,7 +105,8 @@ struct OrderedMemberTests {
         #expect(try tasks(2) == [[], []])
     }
 
-    @Test(arguments: 0..<30) func membersAreThoseOfAFile(seed: UInt64) throws {
+    @Test(arguments: 0..<(LongTests.areEnabled ? 30 : 8) as Range<UInt64>)
+    func membersAreThoseOfAFile(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         try insert("Employee", 3)
         try insert("Task", 6)

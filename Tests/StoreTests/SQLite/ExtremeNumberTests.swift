@@ -138,7 +138,8 @@ struct ExtremeNumberTests {
         return chapters.map { ($0 as? NSManagedObject)?.value(forKey: "name") as? String }
     }
 
-    @Test(arguments: extremes) func membersOfAnyPositionAreMovedAndJoined(position: String) throws {
+    @Test(arguments: LongTests.some(4, of: extremes))
+    func membersOfAnyPositionAreMovedAndJoined(position: String) throws {
         try fill()
         archive.raw.execute("UPDATE ZCHAPTER SET Z_FOK_BOOK = \(position) WHERE ZNAME = 'two'")
         try archive.reopen()
@@ -170,7 +171,8 @@ struct ExtremeNumberTests {
         #expect(archive.raw.value("SELECT max(Z_FOK_BOOK) < \(last) FROM ZCHAPTER") == "1")
     }
 
-    @Test(arguments: extremes) func membersOfAnyPositionInAJoinTableAreMovedAndJoined(position: String) throws {
+    @Test(arguments: LongTests.some(4, of: extremes))
+    func membersOfAnyPositionInAJoinTableAreMovedAndJoined(position: String) throws {
         try fill()
         let table = try #require(
             archive.raw.value("SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%ITEMS%'"))
@@ -191,7 +193,8 @@ struct ExtremeNumberTests {
             ])
     }
 
-    @Test(arguments: extremes) func keysAndNumbersOfAnyKindGiveRowsOrErrors(number: String) throws {
+    @Test(arguments: LongTests.some(4, of: extremes))
+    func keysAndNumbersOfAnyKindGiveRowsOrErrors(number: String) throws {
         try fill()
         let columns = [
             ("ZBOOK", "ZAUTHOR"), ("ZTAG", "Z_ENT"), ("ZAUTHOR", "ZPASSPORT"), ("ZSHELF", "Z_PK"), ("ZBOOK", "Z_PK"),

@@ -4,7 +4,7 @@ import Testing
 @testable import CoreData
 
 /// A step of a retention beside another writer.
-@Suite struct HistoryStepTests {
+struct HistoryStepTests {
     @Test func aStepDoesNotWaitForAnotherWriter() throws {
         let library = try Library(
             .sqlite, options: [NSPersistentHistoryTrackingKey: true, NSPersistentStoreTimeoutOption: 1])

@@ -4,7 +4,7 @@ import Testing
 
 /// Key paths over more tables than SQLite joins, in requests that change rows, in subqueries and in
 /// orders: SQLite refuses them and changes nothing, other stores follow them.
-@Suite struct JoinedChangeTests {
+struct JoinedChangeTests {
     /// SQLite joins 64 tables, of which a request leaves three for what else it may need; the first
     /// is that of its own rows.
     private static let mostJoins = 60

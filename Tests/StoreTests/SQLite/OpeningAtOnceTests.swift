@@ -7,7 +7,7 @@ import Testing
 /// A new store that several open, and so make, at once: each finds it made, by itself or by
 /// another.
 struct OpeningAtOnceTests {
-    @Test(arguments: 0..<30)
+    @Test(arguments: 0..<(LongTests.areEnabled ? 30 : 6))
     func everyoneOpensAStoreThatAllMakeAtOnce(round: Int) throws {
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")

@@ -148,7 +148,7 @@ struct OpeningTests {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
             return Int(truncatingIfNeeded: state >> 33) % bound
         }
-        for variant in 0..<300 {
+        for variant in 0..<(LongTests.areEnabled ? 300 : 60) {
             var bad = good
             if variant % 10 == 0 {
                 bad = good.prefix(random(good.count))

@@ -104,7 +104,7 @@ struct PrefetchedRowsTests {
 
     /// Rows that come after all that were read before are known to have no objects yet; the others
     /// are looked for.
-    @Test(arguments: 1...20)
+    @Test(arguments: 1...(LongTests.areEnabled ? 20 : 5))
     func everyRowHasOneObjectInWhateverOrderRowsAreRead(seed: Int) throws {  // 109
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: UInt64(seed))

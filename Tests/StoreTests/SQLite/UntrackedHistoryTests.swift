@@ -5,7 +5,7 @@ import Testing
 
 /// A store once opened with history must go on being opened with it (258): otherwise its history
 /// would get a gap.
-@Suite struct UntrackedHistoryTests {
+struct UntrackedHistoryTests {
     private let directory: TemporaryFolder
     private var url: URL { directory.file("notes.sqlite") }
 

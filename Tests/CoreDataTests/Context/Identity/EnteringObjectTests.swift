@@ -4,7 +4,7 @@ import Testing
 
 /// Objects that enter a context otherwise than by being made there: made without one, or new when
 /// they were deleted.
-@Suite struct EnteringObjectTests {
+struct EnteringObjectTests {
     /// An author that belongs to no context.
     private func looseAuthor(_ name: String, _ library: Library) throws -> LibraryAuthor {
         let entity = try #require(library.coordinator.managedObjectModel.entitiesByName["Author"])

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// IDs, objects and stores of one coordinator that are given to a context of another one.
-@Suite struct ForeignIDTests {
+struct ForeignIDTests {
     /// Contexts of two coordinators on the same two stores, which were added in different orders
     /// and so have different numbers.
     private final class Twins {

@@ -4,7 +4,7 @@ import Testing
 
 /// The token of the query generation in what contexts post:
 /// `NSManagedObjectContextQueryGenerationKey`.
-@Suite struct GenerationKeyTests {
+struct GenerationKeyTests {
     private static let names = [
         NSManagedObjectContext.didChangeObjectsNotification, NSManagedObjectContext.willSaveObjectsNotification,
         NSManagedObjectContext.didSaveObjectsNotification, NSManagedObjectContext.didSaveObjectIDsNotification,

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Object IDs: temporary and permanent ones, their URIs, and what they may stand for.
-@Suite struct ObjectIDTests {
+struct ObjectIDTests {
     @Test(arguments: StoreKind.allCases)
     func savingReplacesATemporaryIDWithAPermanentOne(kind: StoreKind) throws {  // 121
         let library = try Library(kind)

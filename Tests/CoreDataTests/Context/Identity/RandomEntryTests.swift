@@ -4,13 +4,13 @@ import Testing
 
 /// Objects that enter and leave contexts in random ways, compared with a plain list of what is to
 /// be in the stores.
-@Suite struct RandomEntryTests {
+struct RandomEntryTests {
     enum Arena: CaseIterable {
         case file, memory, files
         var kind: StoreKind { self == .memory ? .inMemory : .sqlite }
     }
 
-    @Test(arguments: Arena.allCases, 1...(LongTests.areEnabled ? 100 : 6))
+    @Test(arguments: Arena.allCases, 1...(LongTests.areEnabled ? 100 : 2))
     func whatEntersIsSavedUnderAPermanentID(_ arena: Arena, _ seed: Int) throws {
         let run = try EntryRun(arena, seed: UInt64(seed))
         for step in 0..<120 {

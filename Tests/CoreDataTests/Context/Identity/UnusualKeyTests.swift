@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Rows whose keys somebody has made zero, negative or as large as they can be.
-@Suite struct UnusualKeyTests {
+struct UnusualKeyTests {
     /// A library with one author and one book, the keys of which are changed in the file, opened
     /// anew.
     private func open(_ authorKey: Int64, _ bookKey: Int64) throws -> (

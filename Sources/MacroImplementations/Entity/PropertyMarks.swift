@@ -1,4 +1,3 @@
-import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxMacros
 
@@ -27,13 +26,13 @@ extension PropertyMark {
 }
 
 /// Marks an attribute with options.
-public enum AttributeMacro: PropertyMark {}
+open class AttributeMacro: PropertyMark {}
 
 /// Marks a relationship with its rules.
-public enum RelationshipMacro: PropertyMark {}
+open class RelationshipMacro: PropertyMark {}
 
 /// Marks a property that is not stored.
-public enum TransientMacro: PropertyMark {}
+open class TransientMacro: PropertyMark {}
 
 /// Marks a property that the store computes.
-public enum DerivedMacro: PropertyMark {}
+open class DerivedMacro: PropertyMark {}

@@ -1,4 +1,3 @@
-import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxMacros
 

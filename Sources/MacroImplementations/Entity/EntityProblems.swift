@@ -1,4 +1,3 @@
-import MacroPluginSupport
 import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxMacros

@@ -1,11 +1,10 @@
-import MacroPluginSupport
 import SwiftDiagnostics
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Generates the accessors of a property in a managed object's storage.
-public struct ManagedMacro: AccessorMacro {
+open class ManagedMacro: AccessorMacro {
     public static func expansion(
         of node: AttributeSyntax,
         providingAccessorsOf declaration: some DeclSyntaxProtocol,

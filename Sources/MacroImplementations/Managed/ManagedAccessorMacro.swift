@@ -1,10 +1,9 @@
-import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Generates the body of a method that changes a to-many relationship, such as `addToChildren(_:)`.
-public struct ManagedAccessorMacro: BodyMacro {
+open class ManagedAccessorMacro: BodyMacro {
     public static func expansion(
         of node: AttributeSyntax,
         providingBodyFor declaration: some DeclSyntaxProtocol & WithOptionalCodeBlockSyntax,

@@ -3,7 +3,7 @@ import SwiftSyntaxMacros
 
 /// Generates the accessors of a property of an `@Entity` class. `@Entity` adds this macro to each
 /// property.
-public struct EntityPropertyMacro: AccessorMacro {
+open class EntityPropertyMacro: AccessorMacro {
     public static func expansion(
         of node: AttributeSyntax,
         providingAccessorsOf declaration: some DeclSyntaxProtocol,

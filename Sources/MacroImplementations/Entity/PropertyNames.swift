@@ -1,4 +1,3 @@
-import MacroPluginSupport
 import SwiftSyntax
 
 /// The names that a property of an `@Entity` class cannot have.

@@ -1,11 +1,10 @@
-import MacroPluginSupport
 import SwiftSyntax
 import SwiftSyntaxBuilder
 import SwiftSyntaxMacros
 
 /// Makes a class an entity: generates accessors for its properties, its initializers, its
 /// description and its conformance.
-public enum EntityMacro {
+open class EntityMacro {
     static let propertyMacro = "_EntityProperty"
 }
 
