@@ -33,6 +33,11 @@ import TestSupport
 //     OtherProgram count STORE SEED COUNT  saves so many times to a PostgreSQL store, raising the
 //                                          numbers of two of its items each time
 //
+//     OtherProgram main-queue HOW          uses a main-queue context, whose queue is run by
+//                                          `dispatchMain()` ("dispatch"), by a run loop
+//                                          ("run-loop") or not at all ("none"); prints what it
+//                                          made
+//
 //     OtherProgram postgresql              starts a server of its own, prints the folder of its
 //                                          socket, and kills itself
 //
@@ -90,6 +95,8 @@ case "full" where arguments.count == 4:
 case "count" where arguments.count == 4:
     guard let url = URL(string: arguments[1]) else { exit(2) }
     try Counting.run(url, seed: UInt64(arguments[2]) ?? 0, times: Int(arguments[3]) ?? 0)
+case "main-queue" where arguments.count == 2:
+    try MainQueue.run(arguments[1])
 case "postgresql" where arguments.count == 1:
     FileHandle.standardOutput.write(Data((PostgreSQLServer.shared?.socketFolder ?? "").utf8))
     kill(getpid(), SIGKILL)

@@ -59,6 +59,17 @@ struct ConcurrencyDebugTests {
         #expect(text.contains("the queue of another context \"reader\""), "\(text)")
     }
 
+    @Test func theMessageNamesTheQueueOfTheWrongUse() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let library = try Self.debuggedLibrary()
+            let ada = library.context.performAndWait { library.context.author("Ada") }
+            nonisolated(unsafe) let object = ada
+            DispatchQueue.global().async { _ = object.name }
+            try await Task.sleep(for: .seconds(60))
+        }
+        #expect(complaint(result).contains("the queue 'com.apple.root.default-qos'"), "\(complaint(result))")
+    }
+
     @Test func aFetchOffTheQueueStopsTheProgram() async {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let library = try Self.debuggedLibrary()

@@ -1,5 +1,8 @@
-import Dispatch
 import Foundation
+
+#if canImport(CDispatch)
+    import CDispatch
+#endif
 
 // Checks that work runs on the right queue.
 extension ConcurrencyDebug {
@@ -12,7 +15,13 @@ extension ConcurrencyDebug {
 
     /// Stops the program if the calling thread does not run work of the context.
     static func check(_ context: NSManagedObjectContext, _ action: String) {
-        guard isOn, !context.isOnQueue else { return }
+        if isOn { requireQueue(of: context, action) }
+    }
+
+    /// Stops the program, also with the checks off, if the calling thread does not run work of the
+    /// context.
+    static func requireQueue(of context: NSManagedObjectContext, _ action: String) {
+        if context.isOnQueue { return }
         stop("A context that was asked to \(action)", context)
     }
 
@@ -27,11 +36,22 @@ extension ConcurrencyDebug {
     }
 
     private static var currentPlace: String {
-        let thread =
-            Thread.isMainThread
-            ? "the main thread" : Thread.current.name.flatMap { $0.isEmpty ? nil : "the thread '\($0)'" }
         if let other = CurrentContext.innermost { return "the queue of another context\(other.nameInMessages)" }
-        return thread ?? "a thread that runs no work of a context"
+        if Thread.isMainThread { return "the main thread" }
+        if let queueName { return "the queue '\(queueName)'" }
+        let name = Thread.current.name.flatMap { $0.isEmpty ? nil : "the thread '\($0)'" }
+        return name ?? "a thread that runs no work of a context"
+    }
+
+    /// The label of the dispatch queue that the thread works for; nil for other threads.
+    private static var queueName: String? {
+        #if canImport(CDispatch)
+            let label = String(cString: CDispatch.dispatch_queue_get_label(nil))
+            // Dispatch names this queue on threads that are not its own.
+            return label.isEmpty || label == "com.apple.root.default-qos.overcommit" ? nil : label
+        #else
+            return nil
+        #endif
     }
 
     /// The innermost frames outside the framework.
