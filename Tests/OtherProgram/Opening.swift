@@ -25,7 +25,7 @@ enum Opening {
         }
     }
 
-    private static func model() -> NSManagedObjectModel {
+    static func model() -> NSManagedObjectModel {
         let name = NSAttributeDescription()
         name.name = "name"
         name.attributeType = .stringAttributeType

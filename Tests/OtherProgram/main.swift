@@ -8,6 +8,11 @@ import TestSupport
 //     OtherProgram hold writing STORE      keeps a write transaction open, with changes, until its
 //                                          standard input ends
 //     OtherProgram hold exclusive STORE    keeps the file for itself until its standard input ends
+//     OtherProgram hold reading STORE      keeps a read transaction open until its standard input
+//                                          ends
+//     OtherProgram save STORE COUNT        saves so many new makers, one after the other
+//     OtherProgram migrate STORE           prints a line, migrates the store to a model with another
+//                                          attribute and prints the number of makers
 //     OtherProgram crash STORE             ends in the middle of a transaction whose pages are in
 //                                          the file already
 //     OtherProgram open writable STORE     opens the store with the engine, changes the makers'
@@ -63,12 +68,11 @@ import TestSupport
 let arguments = Array(CommandLine.arguments.dropFirst())
 switch arguments.first {
 case "hold" where arguments.count == 3:
-    let holder = SQLiteFile(URL(fileURLWithPath: arguments[2]), flags: SQLITE_OPEN_READWRITE)
-    if arguments[1] == "exclusive" { try holder.run("PRAGMA locking_mode = EXCLUSIVE") }
-    try holder.run(arguments[1] == "exclusive" ? "BEGIN EXCLUSIVE" : "BEGIN IMMEDIATE")
-    try holder.run("UPDATE ZMAKER SET ZNAME = 'half done'")
-    FileHandle.standardOutput.write(Data("ready\n".utf8))
-    while readLine() != nil {}
+    try Sharing.hold(arguments[1], path: arguments[2])
+case "save" where arguments.count == 3:
+    try Sharing.save(path: arguments[1], times: Int(arguments[2]) ?? 0)
+case "migrate" where arguments.count == 2:
+    try Sharing.migrate(path: arguments[1])
 case "crash" where arguments.count == 2:
     let database = SQLiteFile(URL(fileURLWithPath: arguments[1]), flags: SQLITE_OPEN_READWRITE)
     // A small cache, so that changed pages are written before the end of the transaction.

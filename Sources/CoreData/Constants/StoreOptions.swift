@@ -17,7 +17,8 @@ public let NSReadOnlyPersistentStoreOption = "NSReadOnlyPersistentStoreOption"
 /// The number of seconds to wait for a store that another connection has locked: a number, 0 or
 /// more. The default is 60 for SQLite stores and 30 for PostgreSQL stores.
 ///
-/// After that time requests throw. More than 24 days, such as `.infinity`, count as 24 days.
+/// After that time requests throw code 134090, whose message names the process that holds the lock
+/// of a file, where the system tells. More than 24 days, such as `.infinity`, count as 24 days.
 /// Closing a store does not wait.
 ///
 /// ```swift

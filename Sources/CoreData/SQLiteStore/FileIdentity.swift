@@ -16,6 +16,14 @@ struct FileIdentity: Equatable {
         number = information.st_ino
     }
 
+    /// The file as `/proc/locks` names it: device and inode number.
+    var nameInLocks: String {
+        let device = UInt64(truncatingIfNeeded: device)
+        let major = (device >> 8) & 0xfff | (device >> 32) & ~0xfff
+        let minor = device & 0xff | (device >> 12) & ~0xff
+        return String(format: "%02llx:%02llx:%llu", major, minor, UInt64(number))
+    }
+
     static func find(_ path: String) -> Result<FileIdentity, SystemFailure> {
         var information = stat()
         return stat(path, &information) == 0 ? .success(FileIdentity(information)) : .failure(SystemFailure())

@@ -54,7 +54,7 @@ private actor Register: ContextActor {
     }
 }
 
-@Suite struct ContextActorTests {
+struct ContextActorTests {
     let library: Library
 
     init() throws { library = try Library() }

@@ -13,7 +13,7 @@ import Testing
 /// Main-queue contexts in programs without a run loop: no arrangement of `perform` and
 /// `performAndWait` hangs. Each test runs in a program of its own, which a signal ends after a
 /// minute.
-@Suite struct MainQueueProgramTests {
+struct MainQueueProgramTests {
     private struct World: Sendable {
         let view: NSManagedObjectContext
         let background: NSManagedObjectContext

@@ -38,6 +38,8 @@ final class SQLiteConnectionPool: Sendable {
     let schemaWatch: SchemaWatch
     /// The files that the writer opened; nil for a read-only store and for a database in memory.
     private let openedFiles: OpenedFiles?
+    /// The log of a store that is written in WAL mode.
+    private let writeAheadLog: WriteAheadLog?
     /// Guards the writer: only the holder of the lock writes.
     private let writer: Mutex<SQLiteConnection>
     let readers: SQLiteReaders
@@ -103,6 +105,9 @@ final class SQLiteConnectionPool: Sendable {
         openedFiles =
             configuration.isReadOnly
             ? nil : files.map { OpenedFiles(path: $0.storeURL.path, suffixes: usesWAL ? ["", "-wal"] : [""]) }
+        writeAheadLog = files.flatMap { file in
+            usesWAL && !configuration.isReadOnly ? WriteAheadLog(ofStoreAt: file.storeURL.path) : nil
+        }
         sharesConnection = configuration.isInMemory || !usesWAL || configuration.maximumConnections == 1
         readers = SQLiteReaders(limit: configuration.maximumConnections.map { max($0 - 1, 0) })
         writer = Mutex(connection)
@@ -165,6 +170,7 @@ final class SQLiteConnectionPool: Sendable {
         schemaWatch = pool.schemaWatch
         supersededFiles = pool.supersededFiles
         openedFiles = nil
+        writeAheadLog = nil
         sharesConnection = true
         readerMode = pool.readerMode
         readers = SQLiteReaders(limit: nil)
@@ -184,12 +190,13 @@ final class SQLiteConnectionPool: Sendable {
             return try SQLiteConnection(path: configuration.path, mode: .immutable, timeout: configuration.timeout)
         }
         let plain = try SQLiteConnection(path: configuration.path, mode: .readOnly, timeout: configuration.timeout)
+        // The journals are beside the target of a symbolic link.
+        let file = URL(fileURLWithPath: configuration.path).resolvingSymlinksInPath().path
+        plain.removesEmptyLog = FileIdentity(path: file + "-wal") == nil
         do {
             try plain.query("SELECT count(*) FROM sqlite_master") { _ in }
             return plain
         } catch let error as SQLiteError where error.code == SQLITE_CANTOPEN || error.code == SQLITE_READONLY {
-            // The journals are beside the target of a symbolic link.
-            let file = URL(fileURLWithPath: configuration.path).resolvingSymlinksInPath().path
             if size(ofFileAt: file + "-journal") > 0 {
                 throw SQLiteError(
                     extendedCode: error.extendedCode, message: error.message, path: configuration.path,
@@ -313,6 +320,7 @@ final class SQLiteConnectionPool: Sendable {
         var outcome: Swift.Result<Unchecked<Result>, any Error>?
         writer.withLock { connection in
             do { outcome = .success(Unchecked(try body(connection))) } catch { outcome = .failure(error) }
+            writeAheadLog?.shorten(connection)
         }
         switch outcome {
         case .success(let value)?: return value.value
@@ -350,9 +358,8 @@ final class SQLiteConnectionPool: Sendable {
         readers.closeUnused()
         guard !configuration.isReadOnly else { return }
         writer.withLock { connection in
-            connection.setTimeout(0)
-            defer { connection.setTimeout(configuration.timeout) }
-            if connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { supersededFiles?.removeAll() }
+            let isEmptied = connection.withTimeout(0) { connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }
+            if isEmptied { supersededFiles?.removeAll() }
         }
     }
 }

@@ -114,8 +114,8 @@ struct SQLiteError: Error, CustomStringConvertible {
         case SQLITE_BUSY, SQLITE_LOCKED:
             cocoa = .persistentStoreTimeout
             advice =
-                "The store at \(path) is locked by another connection. Try again, or raise "
-                + "NSPersistentStoreTimeoutOption."
+                "The store at \(path) is locked by \(LockHolders.names(ofStoreAt: path) ?? "another connection"). "
+                + "Try again, or raise NSPersistentStoreTimeoutOption."
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             cocoa = .fileWriteNoPermission
             advice = "The store at \(path) may not be written. Check the permissions of the file and its folder."
