@@ -16,7 +16,8 @@ final class WriteAheadLog: Sendable {
     /// The size in bytes from which each save tries to empty the log.
     private static let largestSize: Int64 = 64 << 20
     /// How many seconds a save waits for short readers, once each time the log has grown by its
-    /// largest size.
+    /// largest size. Three readers of 0.1 seconds, of which one always read, let a log grow to all
+    /// that was written; with this wait it kept below 70 MB.
     private static let patience = 0.25
 
     /// - Parameter store: The path of the database file, without symbolic links.
