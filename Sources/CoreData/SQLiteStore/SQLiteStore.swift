@@ -36,8 +36,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         /// Whether a journal lay beside the file: a program ended without closing the store, or has
         /// it open now.
         var foundJournal = false
-        /// Whether the store is read-only because its history would get a gap.
-        var wouldLeaveGap = false
         /// The metadata entries that the file lacks; the coordinator then adds them.
         var missingMetadata = MissingMetadata()
         /// The states that contexts are pinned to.
@@ -193,8 +191,6 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         guard let pool = opening.withLock({ $0.backend == nil ? $0.pool : nil }) else { return }
         let (_, held) = try heldEntities(of: place)
         let modelLayout = modelLayout
-        let wantsHistory = Self.wantsHistory(options) && !isReadOnly
-        let continuesHistory = Self.flag(options, HistoryTracking.continuingOption)
         let (missingMetadata, foundJournal) = opening.withLock { ($0.missingMetadata, $0.foundJournal) }
         pool.configuration.externalFiles.set(pool.supersededFiles?.files)
         var isSwept = true
@@ -220,12 +216,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
                         + "It was made with another model or is damaged; migrate it or restore it from a copy.",
                     userInfo: ["NSFilePath": connection.path])
             }
-            let recordsHistory =
-                wantsHistory || continuesHistory && !self.isReadOnly && Self.hasHistoryTables(schema.columns)
-            if !recordsHistory, !self.isReadOnly, try Self.hasHistory(connection, columns: schema.columns) {
-                self.isReadOnly = true
-                self.opening.withLock { $0.wouldLeaveGap = true }
-                self.warnOfUntrackedHistory()
+            let recordsHistory = try self.recordsHistory(hasTables: Self.hasHistoryTables(schema.columns)) {
+                try Self.hasHistory(connection, columns: schema.columns)
             }
             if missingMetadata.identifier, !self.isReadOnly {
                 // Object IDs contain the UUID, so it must be the same at the next opening.
@@ -293,11 +285,8 @@ final class SQLiteStore: NSPersistentStore, SnapshotStore, @unchecked Sendable {
         pool?.checkpoint()
     }
 
-    override var readOnlyReason: ReadOnlyReason { opening.withLock { $0.wouldLeaveGap } ? .untrackedHistory : .option }
-
     override func reconnect() throws {
-        // The store that is now at the URL may have no history.
-        if readOnlyReason == .untrackedHistory { isReadOnly = false }
+        forgetUntrackedHistory()
         let unwritten = metadataChanges.unwritten
         defer { metadata = unwritten.added(to: metadata ?? [:]) }
         endFollowing()

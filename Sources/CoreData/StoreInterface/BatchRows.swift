@@ -26,7 +26,7 @@ package struct BatchOutcome {
     package var updated: [RowReference] = []
     package var deleted: [RowReference] = []
     /// Rows that delete rules deleted.
-    var alsoDeleted: [RowReference] = []
+    package var alsoDeleted: [RowReference] = []
     /// Rows that lost a destination through a delete rule.
     var alsoUpdated: [RowReference] = []
 

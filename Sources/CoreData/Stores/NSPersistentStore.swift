@@ -21,6 +21,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         /// Its values are property list values, which do not change.
         var metadata: [String: Any] = [:]
         var isReadOnly = false
+        var readOnlyReason = ReadOnlyReason.option
         /// Option values are property list values or immutable objects.
         var options: [AnyHashable: Any]?
         var registeredType = ""
@@ -110,7 +111,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     }
 
     /// The reason why saves are refused, when they are.
-    var readOnlyReason: ReadOnlyReason { .option }
+    final var readOnlyReason: ReadOnlyReason {
+        get { state.withLock { $0.readOnlyReason } }
+        set { state.withLock { $0.readOnlyReason = newValue } }
+    }
 
     /// Refuses further changes, as if the store had been added with these options.
     func becomeReadOnly(_ options: [AnyHashable: Any]?) {
@@ -286,7 +290,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
     var snapshotStore: (any SnapshotStore)? { serverStore }
 
     /// The record of the store's transactions; nil where it has none.
-    var history: (any StoreHistory)? { nil }
+    var history: (any StoreHistory)? { serverStore?.storedHistory }
 
     /// What all stores of this process that hold the same data have in common; nil where the data is
     /// private.
@@ -328,7 +332,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Moves the store to another URL, and back to the former one if that fails.
     func move(to url: URL) throws {
-        if let serverStore { return try serverStore.moveStore(to: url) }
+        if let serverStore {
+            try serverStore.moveStore(to: url)
+            return lastHistoryStep.store(0, ordering: .relaxed)
+        }
         let former = self.url
         self.url = url
         do { try reconnect() } catch {

@@ -38,6 +38,9 @@ package protocol ServerStore: NSPersistentStore, SnapshotStore {
     /// Called when the metadata fits the model, before the coordinator lists the store.
     func openForRequests() throws
 
+    /// The record of the store's transactions; nil where it has none.
+    var storedHistory: (any StoreHistory)? { get }
+
     /// Moves the store to another URL, and back to the former one if that fails.
     func moveStore(to url: URL) throws
 }

@@ -4,6 +4,11 @@ import Foundation
 /// One attempt at a batch: all work between the beginning of its transaction and the commit.
 final class PostgreSQLBatch: PostgreSQLAttempt {
     private var outcome = BatchOutcome()
+    /// The changes for the history; empty where the store records none.
+    var changes: [PostgreSQLChange] = []
+    var properties = ChangedProperties()
+    /// What the history preserves of deleted rows.
+    var tombstones: [RowReference: [StoredValue]] = [:]
 
     /// Runs a batch in a transaction of its own, which an error rolls back. Runs it again after a
     /// conflict with other transactions that only a retry solves.
@@ -37,7 +42,8 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         guard outcome.hasChanges || store.hasChangedMetadata else {
             return connection.isInTransaction ? connection.rollBack() : ()
         }
-        let last = try store.lastStatements(of: identifier, author) { try send($0, rows: $1) }
+        try record(changes)
+        let last = try store.lastStatements(of: identifier, author, changes: changeCount) { try send($0, rows: $1) }
         try commit(conclude(last, commitsApart: backend.comparesRowsBeforeCommit, witness: nil))
     }
 
@@ -65,12 +71,16 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
         // depend on the former value.
         let readsValues = update.assignments.contains { if case .expression = $0.value { true } else { false } }
         if readsValues { try lockRows(of: update.rows, entity) }
-        let returning = update.wantsReferences ? statements.returningReferences(entity) : ""
+        let wantsReferences = update.wantsReferences || tracksHistory
+        let returning = wantsReferences ? statements.returningReferences(entity) : ""
         let statement = try generator.update(update, entity, returning: returning).statement(mapping.dialect)
         var outcome = BatchOutcome()
-        if update.wantsReferences {
+        if wantsReferences {
             outcome.updated = try references(statement.sql, statement.arguments, only: nil)
             outcome.updatedCount = outcome.updated.count
+            let slots = update.assignments.map(\.slot)
+            for row in outcome.updated { try noteUpdate(row, slots, of: entity.layout) }
+            if !update.wantsReferences { outcome.updated = [] }
         } else {
             outcome.updatedCount = try run(statement.sql, statement.arguments)
         }
@@ -97,7 +107,7 @@ final class PostgreSQLBatch: PostgreSQLAttempt {
 extension PostgreSQLBatch: DeletingBatch {
     var mapping: SQLMapping { backend.mapping }
     var generator: SQLGenerator { SQLGenerator(mapping: backend.mapping, store: store) }
-    var tracksHistory: Bool { false }
+    var tracksHistory: Bool { backend.history == .recorded }
     var meetsOthers: Bool { true }
     var hasFiles: Bool { false }
 
@@ -141,8 +151,6 @@ extension PostgreSQLBatch: DeletingBatch {
             + "ORDER BY \(statements.key(entity)) FOR NO KEY UPDATE"
         try run("SELECT count(*) FROM (\(held)) AS held", keys)
     }
-
-    func willDelete(_ keys: Set<Int64>, of entity: SQLEntity) {}
 
     func requireDeletion(of keys: Set<Int64>, _ entity: SQLEntity, deleted: Int) throws {
         let expected = PostgreSQLExpectedRows(place: 0, kind: .deleted, keys: keys.sorted(), entity: entity)
@@ -210,7 +218,9 @@ extension PostgreSQLStore: BatchRows {
 
     func delete(_ deletion: RowDeletion) throws -> BatchOutcome {
         try PostgreSQLBatch.run(self, deletion.author) { batch in
-            var outcome = try BatchDeletion(deletion, batch).run()
+            let rows = BatchDeletion(deletion, batch)
+            var outcome = try rows.run()
+            try batch.noteDeletion(outcome, rows.losses)
             if !deletion.wantsReferences { outcome.deleted = [] }
             return outcome
         }

@@ -128,6 +128,7 @@ final class PostgreSQLInsertion {
         }
         if insertion.rule == .refuse || uniques.isEmpty {
             try insert(writer.inserted, batch)
+            batch.noteInsertions(writer.inserted.lazy.map(\.rowKey), of: entity)
             outcome.insertedCount = count
             if insertion.wantsReferences { outcome.inserted = writer.inserted.map { reference($0.rowKey) } }
             return outcome
@@ -148,6 +149,10 @@ final class PostgreSQLInsertion {
                 return changes.insert(change(row.rowKey, merged.values, version: merged.version))
             })
         try insert(new, batch)
+        batch.noteInsertions(new.lazy.map(\.rowKey), of: entity)
+        for (row, change) in plan.changed {
+            try batch.noteUpdate(row, (0..<layout.storedCount).lazy.filter(change.values.has), of: layout)
+        }
         outcome.insertedCount = new.count
         outcome.updatedCount = plan.updatedCount
         if insertion.wantsReferences {

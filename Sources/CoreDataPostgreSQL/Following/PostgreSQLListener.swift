@@ -15,13 +15,20 @@ final class PostgreSQLListener: Sendable {
         var wire: (any DatabaseWire)?
     }
 
+    /// Transactions that were committed.
+    struct Change {
+        /// Whether another writer committed any of them.
+        let byOthers: Bool
+        /// The number of the last one in the history; nil where none was recorded there.
+        let history: Int64?
+    }
+
     private let pool: PostgreSQLPool
     /// The last transaction that needs no notification; nil for the last one when the thread
     /// begins.
     private let first: Int64?
-    /// Called for transactions up to a number, and with whether another writer committed any of
-    /// them.
-    private let onChange: @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
+    private let hasHistory: Bool
+    private let onChange: @Sendable (Change) -> Void
     private let state = Mutex(State())
 
     /// Seconds that the thread waits without notifications. Then it checks whether the server is
@@ -31,11 +38,12 @@ final class PostgreSQLListener: Sendable {
     private static let pollingInterval = 1.0
 
     init(
-        _ pool: PostgreSQLPool, after first: Int64?,
-        onChange: @escaping @Sendable (_ last: Int64, _ byOthers: Bool) -> Void
+        _ pool: PostgreSQLPool, after first: Int64?, hasHistory: Bool,
+        onChange: @escaping @Sendable (Change) -> Void
     ) {
         self.pool = pool
         self.first = first
+        self.hasHistory = hasHistory
         self.onChange = onChange
     }
 
@@ -98,7 +106,7 @@ final class PostgreSQLListener: Sendable {
             guard let last = told.map(\.number).max() else { continue }
             let byOthers = told.contains { $0.sender != pool.sender }
             known = max(known ?? 0, last)
-            onChange(last, byOthers)
+            onChange(Change(byOthers: byOthers, history: told.compactMap(\.history).max()))
         }
     }
 
@@ -137,6 +145,8 @@ final class PostgreSQLListener: Sendable {
         }
         defer { known = last }
         // A smaller number is that of a restored database, or of a standby that lagged.
-        if let known, last != known { onChange(last, true) }
+        guard let known, last != known else { return }
+        let history = hasHistory ? try? connection.integer(PostgreSQLHistory.last) : nil
+        onChange(Change(byOthers: true, history: history))
     }
 }

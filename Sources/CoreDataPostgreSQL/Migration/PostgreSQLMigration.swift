@@ -45,6 +45,7 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         try target.run(objects.foreignKeys + target.defaults() + target.triggers(), connection)
         try run("DELETE FROM \(PostgreSQLHousekeeping.entityTable)")
         try target.writeEntities(keysOfRoots(lastKeys), in: connection)
+        try moveHistory()
         try writeDescription()
         progress.report(0.99)
     }
@@ -110,7 +111,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
         try run("SET LOCAL client_min_messages TO warning")
         try run("SET CONSTRAINTS ALL IMMEDIATE")
         if !tables.isEmpty { try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE") }
-        try run("LOCK TABLE \(PostgreSQLHousekeeping.all.joined(separator: ", ")) IN EXCLUSIVE MODE")
+        let housekeeping = try PostgreSQLContent.present(PostgreSQLHousekeeping.all, connection, schema)
+        try run("LOCK TABLE \(housekeeping.joined(separator: ", ")) IN EXCLUSIVE MODE")
     }
 
     /// Returns the last key that was taken from each former table, by the number of its root
@@ -180,6 +182,24 @@ struct PostgreSQLMigration: SQLMigrationSteps {
                 try run("ROLLBACK TO SAVEPOINT before_constraint")
                 throw try constraintViolation() ?? error
             }
+        }
+    }
+
+    // MARK: - History
+
+    /// Gives the properties in the history their new names. Deletes what it says of removed properties
+    /// and entities. Entities keep their numbers.
+    private func moveHistory() throws {
+        guard try PostgreSQLHistory.exists(connection, schema: schema) else { return }
+        let kept = WireArguments(keys: plan.entityNumbers.keys.map(Int64.init))
+        try connection.execute(PostgreSQLHistory.removal(ofOthersThan: kept))
+        for member in plan.members.values {
+            let former = member.source.layout.slots.map(\.name)
+            let names = member.target.layout.slots.compactMap { slot in
+                member.sourceNames[slot.name].map { (former: $0, name: slot.name) }
+            }
+            if names.count == former.count, names.allSatisfy({ $0.former == $0.name }) { continue }
+            try connection.execute(PostgreSQLHistory.renaming(names, of: member.source.number))
         }
     }
 

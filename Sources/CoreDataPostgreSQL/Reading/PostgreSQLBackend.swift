@@ -7,6 +7,7 @@ final class PostgreSQLBackend: SQLBackend {
     let mapping: SQLMapping
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
+    let history: PostgreSQLHistory.Use
     /// The facts about external tables; nil for a store's own tables.
     let external: ExternalTables?
     let plans: ReadingPlans<PostgreSQLDecoder>
@@ -31,10 +32,14 @@ final class PostgreSQLBackend: SQLBackend {
     /// message of one GiB. Tests lower it.
     let bytesOfStatement = Atomic<Int>(64 << 20)
 
-    init(pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog, external: ExternalTables? = nil) {
+    init(
+        pool: PostgreSQLPool, mapping: SQLMapping, schema: PostgreSQLCatalog,
+        history: PostgreSQLHistory.Use = .none, external: ExternalTables? = nil
+    ) {
         self.pool = pool
         self.mapping = mapping
         self.schema = schema
+        self.history = history
         self.external = external
         // A server's transaction numbers do not show which of two transactions has changed a row
         // last, and neither do the last 32 bits of wider numbers.

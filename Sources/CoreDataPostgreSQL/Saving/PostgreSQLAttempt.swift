@@ -13,6 +13,10 @@ class PostgreSQLAttempt {
     final private(set) var transaction: PostgreSQLServerTransaction?
     /// The number of the transaction among those of the store, once it was recorded.
     final private(set) var number: Int64?
+    /// The number of the transaction in the history; nil where it was not recorded there.
+    final private(set) var historyNumber: Int64?
+    /// The number of changes that were written into the history.
+    final private(set) var changeCount = 0
     /// Whether the commit was sent. If the connection is lost then, the outcome is not known.
     final private(set) var isCommitSent = false
     /// Statements that wait for the next round trip.
@@ -57,7 +61,7 @@ class PostgreSQLAttempt {
             }
         } else if commitsApart {
             try send(last) { index, row in
-                if index == last.count - 1 { number = PostgreSQLTransactions.number(row) }
+                if index == last.count - 1 { takeNumbers(row) }
             }
         } else {
             return last
@@ -72,11 +76,47 @@ class PostgreSQLAttempt {
         isCommitSent = true
         let counts = try connection.commit(with: all) { index, row in
             if index == all.count - 1, !last.isEmpty {
-                number = PostgreSQLTransactions.number(row)
+                takeNumbers(row)
             } else if index < all.count {
                 take(row, of: all[index])
             }
         }
         try connection.requireCommittedRows(of: sent, counts, statements, backend, store: store.url)
+    }
+
+    private func takeNumbers(_ row: WireRow) {
+        number = PostgreSQLTransactions.number(row)
+        historyNumber = PostgreSQLTransactions.historyNumber(row)
+    }
+
+    // MARK: History
+
+    /// Writes changes into the history, with the next round trip.
+    final func record(_ changes: [PostgreSQLChange]) throws {
+        let most = backend.bytesOfStatement.load(ordering: .relaxed)
+        var start = 0
+        while start < changes.count {
+            var end = start
+            var bytes = 0
+            repeat {
+                bytes += changes[end].byteCount
+                end += 1
+            } while end < changes.count && bytes < most
+            // A statement of full size need not wait for more.
+            if start > 0 { try send() }
+            waiting.append(PostgreSQLChange.insertion(changes[start..<end], of: identifier, first: changeCount))
+            changeCount += end - start
+            start = end
+        }
+    }
+
+    /// Asks for the number of a transaction that was committed although its answer was lost.
+    ///
+    /// The save is done in any case: without the number its notification lacks a token.
+    final func findHistoryNumber() {
+        guard changeCount > 0 else { return }
+        historyNumber = try? backend.pool.withConnection(repeats: true) {
+            try PostgreSQLHistory.number(of: identifier, $0)
+        }
     }
 }

@@ -28,8 +28,14 @@ extension PostgreSQLSave {
                 "SELECT \(key), \(version) FROM \(statements.table(entity)) WHERE \(key) = ANY($1) ORDER BY \(key) "
                     + "FOR \(lock.isForDeletion ? "" : "NO KEY ")UPDATE", WireArguments(keys: lock.keys), isKept: true)
         }
-        try send(reads) { index, row in
-            versions[roots[index]]?[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
+        let preserving = try readsOfPreservedValues()
+        try send(reads + preserving.map(\.statement)) { index, row in
+            if index < roots.count {
+                versions[roots[index]]?[row.int64(0)] = UInt32(truncatingIfNeeded: row.int64(1))
+            } else {
+                let entity = preserving[index - roots.count].entity
+                preserved[entity.layout.index, default: [:]][row.int64(0)] = preservedValues(row, of: entity)
+            }
         }
         lockedVersions = versions
         let same = try rowsWithSameValues(versions)

@@ -24,6 +24,8 @@ final class PostgreSQLSave: PostgreSQLAttempt {
     private var hasSavepoint = false
     /// The versions that rows had when they were locked, by the tables' roots and the rows' keys.
     var lockedVersions: [Int: [Int64: UInt32]] = [:]
+    /// What the history preserves of the rows to delete, by the layouts and the rows' keys.
+    var preserved: [Int: [Int64: [StoredValue]]] = [:]
     /// The rows as triggers have left them.
     var derivedRows: [Int: PostgreSQLRowCollector] = [:]
 
@@ -83,8 +85,9 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         do {
             try write(locks: locks)
             for writer in writers.values { try writer.requireWholeRows() }
+            try record(historyChanges())
             let last = try store.lastStatements(
-                of: identifier, batch.author, checksConstraints: hasSavepoint || commitsApart
+                of: identifier, batch.author, changes: changeCount, checksConstraints: hasSavepoint || commitsApart
             ) { try send($0, rows: $1) }
             end = try conclude(last, commitsApart: commitsApart, witness: witness())
             try others?()
@@ -306,8 +309,10 @@ final class PostgreSQLSave: PostgreSQLAttempt {
         let roots = derivedRows.keys.sorted()
         let derived = roots.flatMap { derivedRows[$0]?.finishUnpublished().pages ?? [] }
         // Where rows of an external table were read again, the written rows are not cached.
-        return batch.publish((insertedRows, updatedRows), pages, derived: derived, in: backend.rowCaches) { root in
-            backend.external == nil || !roots.contains(root)
+        var outcome = batch.publish((insertedRows, updatedRows), pages, derived: derived, in: backend.rowCaches) {
+            backend.external == nil || !roots.contains($0)
         }
+        outcome.transaction = historyNumber
+        return outcome
     }
 }

@@ -24,10 +24,11 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
             var witness: PostgreSQLWitness?
             try body { batch in
                 let save = PostgreSQLSave(batch: batch, store: store, backend: backend, connection: connection)
-                try save.writeBlock()
+                try record(save.writeBlock())
+                try send()
                 if witness == nil, backend.external != nil { witness = try save.witness() }
             }
-            let last = try store.lastStatements(of: identifier, ChangeAuthor()) {
+            let last = try store.lastStatements(of: identifier, ChangeAuthor(), changes: changeCount) {
                 _ = try connection.executeAll($0, rows: $1)
             }
             try commit(conclude(last, commitsApart: true, witness: witness))
@@ -40,9 +41,12 @@ private final class PostgreSQLBlocks: PostgreSQLAttempt {
 
 extension PostgreSQLSave {
     /// Writes the batch as a part of the open transaction, and reads nothing back.
-    fileprivate func writeBlock() throws {
+    ///
+    /// - Returns: the changes for the history.
+    fileprivate func writeBlock() throws -> [PostgreSQLChange] {
         try write(readsDerivedRows: false)
         forgetTouchedRows()
         try send()
+        return try historyChanges()
     }
 }

@@ -53,12 +53,13 @@ extension PostgreSQLStore {
                     PostgreSQLTransactions.removeOld(after: made.number, connection)
                     return outcome
                 }
-                if let session { metadataWasWritten(in: session.identifier) }
+                if let session { wasCommitted(session) }
                 return outcome
             } catch let error as WireError {
                 if error.isConnectionLost, let session, session.isCommitSent {
                     if try wasCommitted(session, backend) {
-                        metadataWasWritten(in: session.identifier)
+                        session.findHistoryNumber()
+                        wasCommitted(session)
                         return whenCommitted(session)
                     }
                 } else if backend.pool.watch.isOutdated(error) {
@@ -74,6 +75,11 @@ extension PostgreSQLStore {
                 Thread.sleep(forTimeInterval: Double.random(in: 0.002...0.02) * Double(attempt * attempt))
             }
         }
+    }
+
+    private func wasCommitted(_ session: some PostgreSQLAttempt) {
+        metadataWasWritten(in: session.identifier)
+        didWrite(session.historyNumber)
     }
 
     /// Compares the store's model with the one that it was opened with. An error of the server is
@@ -123,7 +129,7 @@ extension PostgreSQLStore {
     /// - Returns: whether the UUID was free, or an earlier attempt of this look-up took it.
     private func giveUp(_ save: UUID, _ mark: String, _ backend: PostgreSQLBackend) throws -> Bool {
         let claim = PostgreSQLTransactions.recording(
-            save, author: PostgreSQLTransactions.givenUp, contextName: mark, backend.pool)
+            save, ChangeAuthor(contextName: mark, transactionAuthor: PostgreSQLTransactions.givenUp), backend.pool)
         return try backend.pool.withWire { connection in
             do {
                 try connection.executeAll(claim)

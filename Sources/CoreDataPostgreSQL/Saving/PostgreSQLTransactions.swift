@@ -19,42 +19,53 @@ enum PostgreSQLTransactions {
 
     /// Takes the next number, records the transaction and notifies listeners. The parameters are
     /// the save's UUID, its author, the context's name and the sender.
-    private static func record(_ condition: String) -> String {
+    ///
+    /// - Parameter history: the number of the transaction in the history; nil where it is not
+    ///   recorded there.
+    private static func record(_ condition: String = "", history: String? = nil) -> String {
         """
         INSERT INTO \(PostgreSQLHousekeeping.transactionTable) (number, save, at, author, context_name) \
         SELECT \(lastNumber) + 1, $1, clock_timestamp(), $2, $3 FROM \(PostgreSQLHousekeeping.storeTable) \
         s\(condition) \
-        RETURNING number, pg_notify(\(channel), number::text || ' ' || $4)
+        RETURNING number, pg_notify(\(channel), number::text || ' ' || $4\(history.map { " || '/' || \($0)" } ?? ""))\
+        \(history.map { ", \($0)" } ?? "")
         """
     }
 
-    private static let plainRecord = record("")
-    private static let markedRecord = record(" WHERE " + PostgreSQLSchemaWatch.condition("$5"))
+    private static let mark = " WHERE " + PostgreSQLSchemaWatch.condition("$5")
+    private static let plainRecord = record()
+    private static let markedRecord = record(mark)
+    private static let plainHistoryRecord = record(history: PostgreSQLHistory.lastNumber)
+    private static let markedHistoryRecord = record(mark, history: PostgreSQLHistory.lastNumber)
 
     /// Returns the number of the transaction that was recorded.
     static func number(_ row: WireRow) -> Int64 { row.int64(0) }
 
+    /// Returns the number of the transaction in the history; nil where it was not recorded there.
+    static func historyNumber(_ row: WireRow) -> Int64? { row.count > 2 ? row.int64(2) : nil }
+
     /// Returns the statements that record a transaction. The last one returns its number.
     ///
-    /// - Parameter mark: makes them fail if the store's model was replaced since it had this mark;
-    ///   nil to record in any case.
+    /// - Parameters:
+    ///   - changes: the number of its changes in the history; 0 for a transaction that is not
+    ///     recorded there.
+    ///   - mark: makes them fail if the store's model was replaced since it had this mark; nil to
+    ///     record in any case.
     static func recording(
-        _ save: UUID, author: String?, contextName: String?, _ pool: PostgreSQLPool, mark: String? = nil
+        _ save: UUID, _ author: ChangeAuthor, _ pool: PostgreSQLPool, changes: Int = 0, mark: String? = nil
     ) -> [WireStatement] {
-        var arguments = WireArguments()
-        arguments.append(WireType.uuid) { bytes in
-            withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) }
-        }
-        for text in [author, contextName] {
-            if let text, !text.contains("\0") {
-                arguments.append(text: text)
-            } else {
-                arguments.appendNull(WireType.text)
-            }
-        }
+        var arguments = WireArguments(uuid: save)
+        arguments.append(informative: author.transactionAuthor)
+        arguments.append(informative: author.contextName)
         arguments.append(text: pool.sender)
         if let mark { arguments.append(text: mark) }
-        return [turn, WireStatement(mark == nil ? plainRecord : markedRecord, arguments, isKept: true)]
+        if changes == 0 {
+            return [turn, WireStatement(mark == nil ? plainRecord : markedRecord, arguments, isKept: true)]
+        }
+        return [
+            turn, PostgreSQLHistory.recording(save, author, changes: changes),
+            WireStatement(mark == nil ? plainHistoryRecord : markedHistoryRecord, arguments, isKept: true),
+        ]
     }
 
     /// The author of a row that keeps a save from being committed after its connection was lost.
@@ -62,12 +73,9 @@ enum PostgreSQLTransactions {
 
     /// Returns the statement that asks for the context's name that was recorded with a save.
     static func contextName(of save: UUID) -> WireStatement {
-        var arguments = WireArguments()
-        arguments.append(WireType.uuid) { bytes in
-            withUnsafeBytes(of: save.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) }
-        }
-        return WireStatement(
-            "SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1", arguments)
+        WireStatement(
+            "SELECT context_name FROM \(PostgreSQLHousekeeping.transactionTable) WHERE save = $1",
+            WireArguments(uuid: save))
     }
 
     /// Returns the statement that asks for the server's number of the open transaction, for the
@@ -114,12 +122,17 @@ enum PostgreSQLTransactions {
         let number: Int64
         /// The name of the store that committed it, unique among all programs.
         let sender: String
+        /// The number of the transaction in the history; nil where it was not recorded there.
+        let history: Int64?
 
         init?(_ payload: String) {
             let parts = payload.split(separator: " ")
             guard parts.count == 2, let number = Int64(parts[0]) else { return nil }
             self.number = number
-            sender = String(parts[1])
+            // Programs that know of no history take the rest as a whole for the sender's name.
+            let rest = parts[1].split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            sender = String(rest[0])
+            history = rest.count > 1 ? Int64(rest[1]) : nil
         }
     }
 }
@@ -169,11 +182,13 @@ extension PostgreSQLStore {
     /// the transaction itself, whose number is locked as late as possible.
     ///
     /// - Parameters:
+    ///   - changes: the number of its changes in the history.
     ///   - checksConstraints: whether deferred constraints have to be checked before the
     ///     transaction gets its number; the commit checks them in any case.
     ///   - read: used where metadata were changed.
     func lastStatements(
-        of transaction: UUID, _ author: ChangeAuthor, checksConstraints: Bool = true, _ read: StatementReader
+        of transaction: UUID, _ author: ChangeAuthor, changes: Int, checksConstraints: Bool = true,
+        _ read: StatementReader
     ) throws -> [WireStatement] {
         let backend = try backend()
         var last = checksConstraints ? [WireStatement("SET CONSTRAINTS ALL IMMEDIATE")] : []
@@ -187,7 +202,6 @@ extension PostgreSQLStore {
         let mark = hasChangedMetadata ? nil : pool.watch.mark
         if hasChangedMetadata { last = try metadataStatements(in: transaction, after: last, read) }
         return last
-            + PostgreSQLTransactions.recording(
-                transaction, author: author.transactionAuthor, contextName: author.contextName, pool, mark: mark)
+            + PostgreSQLTransactions.recording(transaction, author, pool, changes: changes, mark: mark)
     }
 }

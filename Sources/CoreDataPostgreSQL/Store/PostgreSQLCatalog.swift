@@ -234,8 +234,16 @@ enum PostgreSQLHousekeeping {
     /// The table of the transactions. Their numbers are in the order of their commits.
     static let transactionTable = "ocd_transaction"
 
-    /// The version of these tables.
+    /// The tables of the persistent history: its transactions, and their changes. They are made when
+    /// the store is first opened with `NSPersistentHistoryTrackingKey`.
+    static let historyTable = "ocd_history"
+    static let changeTable = "ocd_change"
+
+    /// The version of the tables of a new store.
     static let format = 1
+    /// The version of the tables with a history. Programs that know none refuse the store, because
+    /// their saves would leave gaps in it.
+    static let formatWithHistory = 2
 
     /// Each table with its columns.
     static let columns = [
@@ -244,10 +252,24 @@ enum PostgreSQLHousekeeping {
         (transactionTable, ["number", "save", "at", "author", "context_name"]),
     ]
 
-    static let all = [storeTable, modelTable, entityTable, transactionTable]
+    static let historyColumns = [
+        (
+            historyTable,
+            [
+                "number", "save", "first_change", "last_change", "at", "author", "context_name", "bundle_id",
+                "process_id",
+            ]
+        ), (changeTable, ["save", "place", "kind", "entity", "key", "properties", "tombstone"]),
+    ]
+
+    /// The tables of every store.
+    static let common = [storeTable, modelTable, entityTable, transactionTable]
+    static let all = common + [historyTable, changeTable]
 
     /// The unique indexes besides those of the primary keys.
-    static let uniqueIndexes = ["\(entityTable)_name_key", "\(transactionTable)_save_key"]
+    static let uniqueIndexes = [
+        "\(entityTable)_name_key", "\(transactionTable)_save_key", "\(historyTable)_save_key",
+    ]
 
     static let statements = [
         """
@@ -260,6 +282,22 @@ enum PostgreSQLHousekeeping {
         """
         CREATE TABLE \(transactionTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, at timestamptz NOT NULL, \
         author text, context_name text)
+        """,
+    ]
+
+    /// A change belongs to the transaction of the same save. `properties` is the list of the
+    /// properties that an update changed, `tombstone` has the values that a deletion preserves, by the
+    /// names of the attributes. A transaction without a time was deleted: the last one leaves its row,
+    /// by which the next one is numbered.
+    static let historyStatements = [
+        """
+        CREATE TABLE \(historyTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, first_change int8 NOT NULL, \
+        last_change int8 NOT NULL, at timestamptz, author text COLLATE "C", context_name text COLLATE "C", \
+        bundle_id text COLLATE "C", process_id text COLLATE "C")
+        """,
+        """
+        CREATE TABLE \(changeTable) (save uuid NOT NULL, place int4 NOT NULL, kind int2 NOT NULL, \
+        entity int2 NOT NULL, key int8 NOT NULL, properties jsonb, tombstone jsonb, PRIMARY KEY (save, place))
         """,
     ]
 }

@@ -18,12 +18,12 @@ enum PostgreSQLMetadata {
             // Another program has dropped the table since the check.
             return nil
         }
-        guard format <= PostgreSQLHousekeeping.format else {
+        guard format <= PostgreSQLHousekeeping.formatWithHistory else {
             throw CoreDataErrors.make(
                 .persistentStoreIncompatibleSchema,
                 "The store in the schema '\(schema)' was made by a later version of OpenCoreData: its tables are of "
                     + "version \(format), and this "
-                    + "version knows \(PostgreSQLHousekeeping.format).", recovery: "Update the program.")
+                    + "version knows \(PostgreSQLHousekeeping.formatWithHistory).", recovery: "Update the program.")
         }
         return metadata
     }
@@ -35,9 +35,12 @@ enum PostgreSQLMetadata {
         return metadata
     }
 
-    /// The statement that reads the metadata and locks their row until the transaction ends.
-    static let locked = WireStatement(
-        "SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable) FOR NO KEY UPDATE")
+    private static let query = "SELECT uuid, metadata FROM \(PostgreSQLHousekeeping.storeTable)"
+
+    /// The statement that reads the metadata.
+    static let present = WireStatement(query)
+    /// The same; it also locks their row until the transaction ends.
+    static let locked = WireStatement(query + " FOR NO KEY UPDATE")
 
     static func exists(_ table: String, _ connection: PostgreSQLConnection, schema: String) throws -> Bool {
         let arguments = WireArguments(text: self.table(table, in: schema))

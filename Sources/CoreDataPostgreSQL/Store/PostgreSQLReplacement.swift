@@ -66,15 +66,17 @@ struct PostgreSQLReplacement {
         }
         let schema = PostgreSQLSchema(mapping: mapping, schema: address.schema)
         try schema.createTables(destination)
-        try copyRows(mapping)
+        let hasHistory = try PostgreSQLHistory.exists(source, schema: sourceAddress.schema)
+        if hasHistory { try schema.run(PostgreSQLHousekeeping.historyStatements, destination) }
+        try copyRows(mapping, PostgreSQLHousekeeping.columns + (hasHistory ? PostgreSQLHousekeeping.historyColumns : []))
         try schema.run(schema.afterRows(), destination)
     }
 
-    private func copyRows(_ mapping: SQLMapping) throws {
+    private func copyRows(_ mapping: SQLMapping, _ housekeeping: [(String, [String])]) throws {
         for table in mapping.tables { try copy(table.name, table.allColumnNames) }
         for join in mapping.joinTables { try copy(join.name, join.columnNames) }
         // The row that marks the schema as a store comes last.
-        for (table, columns) in PostgreSQLHousekeeping.columns.reversed() { try copy(table, columns) }
+        for (table, columns) in housekeeping.reversed() { try copy(table, columns) }
     }
 
     /// Returns a text that identifies a schema: the server's start time, the database and the

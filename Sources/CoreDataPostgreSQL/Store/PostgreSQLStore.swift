@@ -13,6 +13,7 @@ import Synchronization
 /// - `NSPersistentStoreTimeoutOption`: seconds that a statement may take, and to wait for locks and
 ///   connections; 30 unless set
 /// - `NSPersistentStoreConnectionPoolMaxSizeKey`: 8 unless set
+/// - `NSPersistentHistoryTrackingKey`
 /// - `NSPersistentStoreRemoteChangeNotificationPostOptionKey`: takes one more connection, on which
 ///   the store is notified of commits by other programs
 /// - a connection string for settings that a URL cannot hold
@@ -61,6 +62,11 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     }
 
     var rowCaches: [RowCache] { opening.withLock { $0.backend }?.rowCaches ?? [] }
+
+    var storedHistory: (any StoreHistory)? {
+        let use = opening.withLock { $0.backend?.history }
+        return use == PostgreSQLHistory.Use.none ? nil : self
+    }
 
     func rowCache(of entity: EntityLayout) -> RowCache? { opening.withLock { $0.backend }?.rowCaches[entity.rootIndex] }
 
@@ -156,7 +162,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         return try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
             if hasExternalTables { return try externalBackend(pool, catalog, held.entities, connection) }
-            let backend = try ownBackend(pool, catalog, held.entities)
+            let backend = try ownBackend(pool, catalog, held.entities, connection)
             try tellOfAllWriters(backend.mapping, connection, pool.configuration.address.schema)
             let versions = Self.flag(options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions
             try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection)
@@ -165,7 +171,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     }
 
     private func ownBackend(
-        _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription]
+        _ pool: PostgreSQLPool, _ catalog: PostgreSQLCatalog, _ entities: [NSEntityDescription],
+        _ connection: PostgreSQLConnection
     ) throws -> PostgreSQLBackend {
         let mapping = try makeMapping(entities: entities, numbers: catalog.entityNumbers, catalog.dialect)
         let missing = mapping.missing(from: catalog.columns)
@@ -177,7 +184,8 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
         }
         mapping.takeJSON(from: catalog)
-        return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog)
+        let history = try useOfHistory(catalog, connection, pool.configuration.address.schema)
+        return PostgreSQLBackend(pool: pool, mapping: mapping, schema: catalog, history: history)
     }
 
     private func close() {
@@ -246,8 +254,9 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         }
         let listener = opening.withLock { opening -> PostgreSQLListener? in
             guard let pool = opening.pool, opening.listener == nil else { return nil }
-            let made = PostgreSQLListener(pool, after: known) { [reference] last, byOthers in
-                (reference.object as? PostgreSQLStore)?.wasChanged(byOthers: byOthers)
+            let hasHistory = opening.backend.map { $0.history != .none } ?? false
+            let made = PostgreSQLListener(pool, after: known, hasHistory: hasHistory) { [reference] change in
+                (reference.object as? PostgreSQLStore)?.wasChanged(change)
             }
             opening.listener = made
             return made
@@ -256,15 +265,12 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     }
 
     /// Called on the listener's thread, which waits for no other thread.
-    private func wasChanged(byOthers: Bool) {
-        guard let coordinator = persistentStoreCoordinator, let url else { return }
-        if byOthers {
+    private func wasChanged(_ change: PostgreSQLListener.Change) {
+        if change.byOthers {
             openPool?.watch.expire()
             othersChanged?()
         }
-        NotificationCenter.default.post(
-            name: .NSPersistentStoreRemoteChange, object: coordinator,
-            userInfo: [NSStoreUUIDKey: identifier ?? "", NSPersistentStoreURLKey: url])
+        postRemoteChange(change.history)
     }
 
     /// - Throws: an error that names the store when it was opened read-only.

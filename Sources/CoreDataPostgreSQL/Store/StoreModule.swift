@@ -9,8 +9,6 @@ extension StoreModule: StoreTypeProvider {
         StoreTypeDeclaration(
             type: NSPostgreSQLStoreType, storeClass: PostgreSQLStore.self,
             optionsWithoutEffect: [
-                NSPersistentHistoryTrackingKey:
-                    "a PostgreSQL store numbers its transactions, and records no history of changes",
                 NSSQLitePragmasOption: "a PostgreSQL store takes settings of its server from its URL",
                 NSSQLiteAnalyzeOption: "a PostgreSQL server renews statistics by itself",
                 NSSQLiteManualVacuumOption: "a PostgreSQL server compacts tables by itself",

@@ -83,6 +83,12 @@ extension WireArguments {
 
     init(text: String) { append(text: text) }
 
+    init(uuid: UUID) {
+        append(WireType.uuid) { bytes in
+            withUnsafeBytes(of: uuid.uuid) { bytes.append($0.bindMemory(to: UInt8.self)) }
+        }
+    }
+
     mutating func append(_ argument: SQLArgument) throws(WireValue.Refusal) {
         guard let elements = argument.elements else { return try append(argument.value, argument.kind) }
         let kinds = elements.lazy.filter { !$0.isNull }.map { WireValue.argumentType($0, argument.kind) }
@@ -132,6 +138,11 @@ extension WireArguments {
     mutating func append(key: Int64) { append(WireType.int8) { $0.append(key) } }
 
     mutating func append(text: String) { append(WireType.text) { $0.append(utf8: text) } }
+
+    /// Appends a text that is only informative: NULL in the place of one that no column can have.
+    mutating func append(informative text: String?) {
+        if let text, !text.contains("\0") { append(text: text) } else { appendNull(WireType.text) }
+    }
 
     /// Appends an array. The block writes its elements, each preceded by its length.
     mutating func appendArray(of type: UInt32, count: Int, _ elements: (inout WireBytes) -> Void) {

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Deleting history, and tokens of what was deleted (behaviours 252 and 253).
-@Suite(.stores(RecordedStack.kinds)) struct HistoryDeletionTests {
+@Suite(.everyStore) struct HistoryDeletionTests {
     let stack: RecordedStack
     let transactions: [NSPersistentHistoryTransaction]
 

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Requests for history with a fetch request (behaviour 254).
-@Suite(.stores(RecordedStack.kinds)) struct HistoryPredicateTests {
+@Suite(.everyStore) struct HistoryPredicateTests {
     let stack: RecordedStack
     let person: NSManagedObject
     let member: NSManagedObject

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the history says of saves and batch requests (behaviours 245 to 251).
-@Suite(.stores(RecordedStack.kinds)) struct HistoryReadingTests {
+@Suite(.everyStore) struct HistoryReadingTests {
     let stack: RecordedStack
 
     init() throws { stack = try RecordedStack() }

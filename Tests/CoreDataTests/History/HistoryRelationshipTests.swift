@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What updates say of ordered and many-to-many relationships: both ends have changed.
-@Suite(.stores(RecordedStack.kinds)) struct HistoryRelationshipTests {
+@Suite(.everyStore) struct HistoryRelationshipTests {
     let stack: RecordedStack
     let box: NSManagedObject
     let items: [NSManagedObject]

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How much of a history is kept.
-@Suite(.stores(RecordedStack.kinds)) struct HistoryRetentionTests {
+@Suite(.everyStore) struct HistoryRetentionTests {
     private func stack(_ retention: HistoryRetention?) throws -> RecordedStack {
         try RecordedStack(options: Self.options(retention))
     }
@@ -170,15 +170,15 @@ import Testing
     }
 }
 
-/// The places of readers in the metadata of a file.
-struct HistoryReaderTests {
+/// The places of readers in the metadata of a store.
+@Suite(.stores(StoreKind.persistent)) struct HistoryReaderTests {
     private func insert(_ stack: RecordedStack) throws -> NSPersistentHistoryToken {
         try stack.save { stack.insert("Thing") }
         return try #require(stack.token)
     }
 
     @Test func aPlaceSurvivesClosing() throws {
-        let stack = try RecordedStack(.sqlite)
+        let stack = try RecordedStack()
         let token = try insert(stack)
         try stack.coordinator.setHistoryToken(token, forReader: "uploader")
         try stack.coordinator.remove(stack.store)
@@ -187,7 +187,7 @@ struct HistoryReaderTests {
     }
 
     @Test func coordinatorsSeeEachOthersPlaces() throws {
-        let stack = try RecordedStack(.sqlite)
+        let stack = try RecordedStack()
         let other = try #require(try stack.newStackContext().persistentStoreCoordinator)
         let token = try insert(stack)
         try stack.coordinator.setHistoryToken(token, forReader: "a")
@@ -199,7 +199,7 @@ struct HistoryReaderTests {
     }
 
     @Test func metadataOfAProgramLeaveReadersAlone() throws {
-        let stack = try RecordedStack(.sqlite)
+        let stack = try RecordedStack()
         let token = try insert(stack)
         try stack.coordinator.setHistoryToken(token, forReader: "a")
         stack.coordinator.setMetadata(["mine": "1"], for: stack.store)
@@ -209,12 +209,13 @@ struct HistoryReaderTests {
         stack.coordinator.setMetadata(["mine": "2"], for: stack.store)
         _ = try insert(stack)
         #expect(try stack.coordinator.historyToken(forReader: "a") == later)
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: stack.url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: stack.store.type, at: #require(stack.url), options: nil)
         #expect(metadata["mine"] as? String == "2")
     }
 
     @Test func aMigrationKeepsPlaces() throws {
-        let stack = try RecordedStack(.sqlite)
+        let stack = try RecordedStack()
         let token = try insert(stack)
         try stack.coordinator.setHistoryToken(token, forReader: "a")
         try stack.coordinator.remove(stack.store)
@@ -222,7 +223,7 @@ struct HistoryReaderTests {
         model.entitiesByName["Thing"]?.properties.append(NSAttributeDescription("weight", .doubleAttributeType))
         let other = NSPersistentStoreCoordinator(managedObjectModel: model)
         _ = try other.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: stack.url,
+            ofType: StoreKind.current.type, configurationName: nil, at: stack.url,
             options: RecordedStack.tracking.merging([
                 NSMigratePersistentStoresAutomaticallyOption: true, NSInferMappingModelAutomaticallyOption: true,
             ]) { $1 })
@@ -231,32 +232,35 @@ struct HistoryReaderTests {
     }
 
     @Test func aPlaceIsKeptWhereTheMetadataWereLost() throws {
-        let stack = try RecordedStack(.sqlite)
+        if StoreKind.current != .sqlite { return }
+        let stack = try RecordedStack()
         let token = try insert(stack)
-        try SQLiteFile(stack.url).run("DELETE FROM Z_METADATA")
+        try SQLiteFile(#require(stack.url)).run("DELETE FROM Z_METADATA")
         try stack.coordinator.setHistoryToken(token, forReader: "a")
         #expect(try stack.coordinator.historyToken(forReader: "a") == token)
         try stack.coordinator.remove(stack.store)
-        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(type: .sqlite, at: stack.url)
+        let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
+            ofType: stack.store.type, at: #require(stack.url), options: nil)
         #expect(RecordedStack.model().isConfiguration(withName: nil, compatibleWithStoreMetadata: metadata))
         #expect(metadata[NSStoreUUIDKey] as? String == stack.store.identifier)
     }
 
     @Test func aCopyHasAHistoryOfItsOwn() throws {
-        let stack = try RecordedStack(.sqlite)
+        let stack = try RecordedStack()
         let token = try insert(stack)
         try stack.coordinator.setHistoryToken(token, forReader: "a")
-        let url = stack.url.deletingLastPathComponent().appendingPathComponent("copy.sqlite")
+        let url = try #require(StoreKind.current.url(stack.file("copy.sqlite")))
         _ = try stack.coordinator.migratePersistentStore(
-            stack.store, to: url, options: RecordedStack.tracking, type: .sqlite)
+            stack.store, to: url, options: RecordedStack.tracking, withType: StoreKind.current.type)
         #expect(try stack.coordinator.historyToken(forReader: "a") == nil)
     }
 
     @Test func aLongHistoryBecomesShorter() throws {
-        let stack = try RecordedStack(.sqlite)
+        let stack = try RecordedStack()
         for _ in 1...600 { _ = try insert(stack) }
         try stack.coordinator.remove(stack.store)
-        let description = NSPersistentStoreDescription(url: stack.url)
+        let description = NSPersistentStoreDescription(url: try #require(stack.url))
+        description.type = StoreKind.current.type
         description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
         description.historyRetention = HistoryRetention(maximumCount: 10)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: RecordedStack.model())

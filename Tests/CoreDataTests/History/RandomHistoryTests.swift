@@ -4,7 +4,7 @@ import Testing
 
 /// Random saves and batch requests, and random requests for their history, against a record that the
 /// test keeps by itself.
-@Suite(.stores(RecordedStack.kinds)) struct RandomHistoryTests {
+@Suite(.everyStore) struct RandomHistoryTests {
     private struct Change: Hashable {
         var transaction: Int
         var kind: Int

@@ -10,12 +10,12 @@ final class RecordedStack {
     let coordinator: NSPersistentStoreCoordinator
     let store: NSPersistentStore
     let context: NSManagedObjectContext
-    let url: URL
+    /// Where the store is; nil for one in memory.
+    let url: URL?
+    /// A file beside that of a store of SQLite.
+    func file(_ name: String) -> URL { folder.file(name) }
     private let folder: TemporaryFolder
     private var contexts: [NSManagedObjectContext] = []
-
-    /// The kinds of stores that record a history.
-    static let kinds = StoreKind.allCases.filter { $0 != .postgreSQL }
 
     static var tracking: [AnyHashable: Any] { [NSPersistentHistoryTrackingKey: true] }
 
@@ -23,10 +23,10 @@ final class RecordedStack {
         _ kind: StoreKind = .current, model: NSManagedObjectModel = model(), options: [AnyHashable: Any] = tracking
     ) throws {
         folder = try TemporaryFolder()
-        url = folder.file("recorded.sqlite")
+        url = kind.url(folder.file("recorded.sqlite"))
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: model)
         store = try coordinator.addPersistentStore(
-            ofType: kind.type, configurationName: nil, at: kind.url(url), options: options)
+            ofType: kind.type, configurationName: nil, at: url, options: options)
         context = coordinator.newContext()
     }
 

@@ -9,7 +9,7 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct PostgreSQLOptionTests {
     @Test(arguments: [
-        NSPersistentHistoryTrackingKey, NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption,
+        NSSQLitePragmasOption, NSSQLiteAnalyzeOption, NSSQLiteManualVacuumOption,
     ])
     func anOptionWithoutEffectIsSaid(option: String) throws {
         _ = try Warehouse(options: [option: option == NSSQLitePragmasOption ? ["synchronous": "FULL"] as Any : true])

@@ -20,7 +20,7 @@ package struct SQLMigrationPlan {
     /// Positions of ordered relationships that were not ordered before.
     private(set) var positions: [SQLPositions] = []
     /// The entities of both mappings, by the target's layout index.
-    let members: [Int: Member]
+    package let members: [Int: Member]
     private let classValues = ClassValues()
 
     /// The values from classes for attributes that rows do not have yet. Each is evaluated once in
@@ -40,10 +40,10 @@ package struct SQLMigrationPlan {
     }
 
     /// An entity in both mappings.
-    struct Member {
-        let target: SQLEntity
-        let source: SQLEntity
-        let sourceNames: [String: String]
+    package struct Member {
+        package let target: SQLEntity
+        package let source: SQLEntity
+        package let sourceNames: [String: String]
     }
 
     /// Returns the name of a former table while its rows are copied.
@@ -155,7 +155,7 @@ package struct SQLMigrationPlan {
     }
 
     /// The new number of each former entity; removed entities have none.
-    var entityNumbers: [Int: Int] {
+    package var entityNumbers: [Int: Int] {
         Dictionary(members.values.map { ($0.source.number, $0.target.number) }, uniquingKeysWith: { first, _ in first })
     }
 

@@ -51,7 +51,7 @@ package final class EntityLayout: @unchecked Sendable {
     /// composite attribute is replaced by its elements.
     ///
     /// Values in external files are deleted with their files, so they are not included.
-    let preservedSlots: [Int]
+    package let preservedSlots: [Int]
     /// Layout indexes of this entity and all its subentities.
     package var familyIndexes: [Int] = []
     // unowned(unsafe): the model's layouts own this one.
@@ -186,7 +186,7 @@ package final class EntityLayout: @unchecked Sendable {
     /// O(number of entities between the two).
     ///
     /// - Parameter ancestor: the layout index of this entity or of one that it inherits from.
-    func slot(_ slot: Int, ofAncestor ancestor: Int) -> Int {
+    package func slot(_ slot: Int, ofAncestor ancestor: Int) -> Int {
         if index == ancestor || superIndex < 0 { return slot }
         return slotsOfSuperentity[model.layouts[superIndex].slot(slot, ofAncestor: ancestor)]
     }

@@ -45,7 +45,7 @@ package enum ValueKind: UInt8, Sendable {
     }
 
     /// Whether the value is a double in its word.
-    var isFloatingPoint: Bool {
+    package var isFloatingPoint: Bool {
         switch self {
         case .double, .float, .date: true
         default: false

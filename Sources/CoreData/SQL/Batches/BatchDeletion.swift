@@ -73,7 +73,7 @@ package final class BatchDeletion<Batch: DeletingBatch> {
     /// The rows to delete, by layout index.
     private var doomed: [Int: Set<Int64>] = [:]
     /// The slots that lost a destination, by row; empty where no history is kept.
-    private(set) var losses: [RowReference: [Int]] = [:]
+    package private(set) var losses: [RowReference: [Int]] = [:]
     private var outcome = BatchOutcome()
 
     package init(_ deletion: RowDeletion, _ batch: Batch) {

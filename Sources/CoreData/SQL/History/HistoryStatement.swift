@@ -2,13 +2,12 @@ import Foundation
 
 /// The statements of one fetch of a store's history, and the conversion of their rows.
 ///
-/// They read the tables of `HistoryNaming`, which the store puts before each of them as common table
-/// expressions.
-struct HistoryStatement {
-    /// Selects transactions; nil where the fetch needs none.
-    let transactions: SQLText?
+/// They read `HistoryTables`.
+package struct HistoryStatement {
+    /// Selects transactions.
+    package let transactions: SQLStatement
     /// Selects changes; nil where the fetch needs none.
-    let changes: SQLText?
+    package let changes: SQLStatement?
 
     private static let transactionColumns = [
         HistoryModel.number, HistoryModel.date, "author", "contextName", "bundleID", "processID",
@@ -18,9 +17,11 @@ struct HistoryStatement {
         HistoryModel.changedKey, HistoryNaming.changedProperties,
     ]
 
-    /// - Parameter tombstones: the number of columns for preserved values.
-    init(_ fetch: HistoryFetch, _ generator: SQLGenerator, tombstones: Int) throws {
-        let changeColumns = Self.changeColumns + (0..<tombstones).map(HistoryNaming.tombstone)
+    /// - Parameter generator: has the mapping of `HistoryTables`.
+    package init(_ fetch: HistoryFetch, of tables: HistoryTables, _ generator: SQLGenerator) throws {
+        let changeColumns = Self.changeColumns + tables.tombstones
+        let transactions: SQLText
+        let changes: SQLText?
         switch fetch.subject {
         case .transactions:
             transactions = try Self.select(Self.transactionColumns, fetch.rows, generator)
@@ -32,13 +33,18 @@ struct HistoryStatement {
             transactions = try Self.select(
                 Self.transactionColumns, HistoryFetch(.transactions).rows, of: fetch, generator)
         }
+        self.transactions = (tables.sql + transactions).statement(generator.dialect)
+        self.changes = changes.map { (tables.sql + $0).statement(generator.dialect) }
     }
 
     /// Returns the statement that counts the rows that a fetch is about.
-    static func count(_ fetch: HistoryFetch, _ generator: SQLGenerator) throws -> SQLText {
+    package static func count(
+        _ fetch: HistoryFetch, of tables: HistoryTables, _ generator: SQLGenerator
+    ) throws -> SQLStatement {
         var rows = fetch.rows
         rows.sortDescriptors = []
-        return "SELECT COUNT(*) FROM " + generator.dialect.table(of: try select([HistoryModel.number], rows, generator))
+        let counted = generator.dialect.table(of: try select([HistoryModel.number], rows, generator))
+        return (tables.sql + "SELECT COUNT(*) FROM " + counted).statement(generator.dialect)
     }
 
     /// - Parameter other: selects only rows that belong to those of the other kind that this fetch is
@@ -62,7 +68,7 @@ struct HistoryStatement {
 
     // MARK: Rows
 
-    static func transaction(_ row: some SQLRow) -> HistoryTransaction {
+    package static func transaction(_ row: some SQLRow) -> HistoryTransaction {
         var transaction = HistoryTransaction(
             number: row.int64(0), date: Date(timeIntervalSinceReferenceDate: row.double(1)))
         transaction.author = row.string(2)
@@ -75,11 +81,13 @@ struct HistoryStatement {
     /// Returns a change; nil for one of an entity that the model does not have.
     ///
     /// - Parameters:
-    ///   - tombstones: the number of columns for preserved values.
     ///   - changedSlots: reads the properties that an update changed from a column.
-    static func change(
-        _ row: some SQLRow, _ mapping: SQLMapping, tombstones: Int,
-        changedSlots: (_ column: Int32, EntityLayout) throws -> [Int]
+    ///   - preserved: reads the values that a deletion preserved from the columns that begin with
+    ///     one.
+    package static func change(
+        _ row: some SQLRow, _ mapping: SQLMapping,
+        changedSlots: (_ column: Int32, EntityLayout) throws -> [Int],
+        preserved: (_ column: Int32, EntityLayout) throws -> [StoredValue]
     ) rethrows -> HistoryChange? {
         guard let kind = NSPersistentHistoryChangeType(rawValue: Int(row.int64(2))),
             let index = mapping.layoutIndex(forNumber: row.int64(3))
@@ -91,10 +99,7 @@ struct HistoryStatement {
         switch kind {
         case .insert: break
         case .update: change.slots = try changedSlots(5, layout)
-        case .delete:
-            change.preserved = layout.preservedSlots.prefix(tombstones).enumerated().map { place, slot in
-                row.storedValue(Int32(6 + place), as: layout.slots[slot].kind)
-            }
+        case .delete: change.preserved = try preserved(6, layout)
         }
         return change
     }

@@ -19,7 +19,7 @@ extension SQLRow {
     /// no such value.
     ///
     /// - Parameter kind: nil for a value of unknown kind, which becomes what its storage says.
-    func storedValue(_ column: Int32, as kind: ValueKind?) -> StoredValue {
+    package func storedValue(_ column: Int32, as kind: ValueKind?) -> StoredValue {
         if isNull(column) { return .null }
         switch kind {
         case let kind? where kind.isInteger: return .integer(int64(column))

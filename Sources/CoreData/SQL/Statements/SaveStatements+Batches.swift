@@ -88,7 +88,7 @@ extension SaveStatements {
     }
 
     /// Returns the query for the keys and some columns of rows. Binds a list of keys.
-    func values(_ columns: [String], of entity: SQLEntity) -> String {
+    package func values(_ columns: [String], of entity: SQLEntity) -> String {
         "SELECT \(([entity.table.keyColumn] + columns).map(identifier).joined(separator: ", ")) FROM "
             + "\(table(entity)) WHERE \(key(entity)) \(ofList)"
     }

@@ -9,25 +9,27 @@ extension SQLiteStore: StoreHistory {
         let backend = try backend()
         let tombstones = SQLiteHistory.tombstoneCount(backend.columns)
         let statement = try HistoryStatement(
-            try resolved(fetch, backend), try historyGenerator(), tombstones: tombstones)
-        let tables = SQLiteHistory.tables(backend.columns)
+            try fetch.resolved(in: self, backend.mapping), of: SQLiteHistory.tables(backend.columns),
+            try historyGenerator())
         var columns: [Int: HistoryColumns] = [:]
         return try backend.pool.read { connection in
             try connection.transaction(.deferred) {
                 var records = HistoryRecords()
-                func run(_ text: SQLText?, _ body: (SQLiteStatement) throws -> Void) throws {
-                    guard let query = text.map({ (tables + $0).statement(backend.mapping.dialect) }) else { return }
-                    try connection.query(query.sql, query.values, body)
+                try connection.query(statement.transactions.sql, statement.transactions.values) {
+                    records.transactions.append(HistoryStatement.transaction($0))
                 }
-                try run(statement.transactions) { records.transactions.append(HistoryStatement.transaction($0)) }
-                try run(statement.changes) { row in
-                    let change = try HistoryStatement.change(row, backend.mapping, tombstones: tombstones) {
-                        column, layout in
+                guard let query = statement.changes else { return records }
+                try connection.query(query.sql, query.values) { row in
+                    let change = try HistoryStatement.change(row, backend.mapping) { column, layout in
                         guard let bytes = row.data(column) else { return [] }
                         if let known = columns[layout.index] { return known.slots(in: bytes) }
                         let made = HistoryColumns(try backend.entity(layout))
                         columns[layout.index] = made
                         return made.slots(in: bytes)
+                    } preserved: { first, layout in
+                        layout.preservedSlots.prefix(tombstones).enumerated().map { place, slot in
+                            row.storedValue(first + Int32(place), as: layout.slots[slot].kind)
+                        }
                     }
                     if let change { records.changes.append(change) }
                 }
@@ -38,8 +40,9 @@ extension SQLiteStore: StoreHistory {
 
     func historyCount(_ fetch: HistoryFetch) throws -> Int {
         let backend = try backend()
-        let text = try HistoryStatement.count(try resolved(fetch, backend), try historyGenerator())
-        let query = (SQLiteHistory.tables(backend.columns) + text).statement(backend.mapping.dialect)
+        let query = try HistoryStatement.count(
+            try fetch.resolved(in: self, backend.mapping), of: SQLiteHistory.tables(backend.columns),
+            try historyGenerator())
         return Int(try backend.pool.read { try $0.integer(query.sql, query.values) } ?? 0)
     }
 
@@ -128,16 +131,6 @@ extension SQLiteStore: StoreHistory {
         }
     }
 
-    /// Returns the fetch with the numbers of this store in its predicate.
-    private func resolved(_ fetch: HistoryFetch, _ backend: SQLiteBackend) throws -> HistoryFetch {
-        let predicate = HistoryPredicate(store: self) { layout in
-            backend.mapping.entity(layout).map { Int64($0.number) }
-        }
-        var fetch = fetch
-        fetch.predicate = try fetch.predicate.map(predicate.resolved)
-        return fetch
-    }
-
     private func historyGenerator() throws -> SQLGenerator {
         SQLGenerator(mapping: try SQLiteHistory.mapping.get(), store: self)
     }
@@ -145,9 +138,7 @@ extension SQLiteStore: StoreHistory {
 
 extension SQLiteHistory {
     /// The mapping of the history's model to the tables within a statement.
-    static let mapping = Result {
-        try SQLMapping(layouts: HistoryModel.layouts, SQLiteDialect(), HistoryNaming()) { _ in true }
-    }
+    static let mapping = Result { try HistoryTables.mapping(SQLiteDialect()) }
 
     static func span(_ connection: SQLiteConnection) throws -> HistorySpan {
         var span = HistorySpan(first: nil, last: 0)
@@ -164,11 +155,11 @@ extension SQLiteHistory {
         columns["ACHANGE"]?.count { $0.hasPrefix("ZTOMBSTONE") } ?? 0
     }
 
-    /// Returns the common table expressions through which statements read the history.
+    /// Returns the tables through which statements read the history.
     ///
     /// - Parameter columns: the columns of the store's tables. Older frameworks kept the texts of a
     ///   transaction in its row.
-    static func tables(_ columns: [String: [String]]) -> SQLText {
+    static func tables(_ columns: [String: [String]]) -> HistoryTables {
         let present = Set(columns["ATRANSACTION"] ?? [])
         func text(_ name: String) -> String {
             let column = "Z" + name.uppercased()
@@ -179,27 +170,14 @@ extension SQLiteHistory {
             if present.contains(column) { sources.append("a." + column) }
             return sources.count > 1 ? "IFNULL(\(sources.joined(separator: ", ")))" : sources.first ?? "NULL"
         }
-        func table(_ name: String, _ source: String, _ columns: [(name: String, value: String)]) -> String {
-            let list = columns.map { "\($0.value) AS \(SQLiteDialect.identifier($0.name))" }.joined(separator: ", ")
-            return "\(name) AS (SELECT \(list) FROM \(source) a)"
-        }
-        let transactions = table(
-            HistoryNaming.transactions, "ATRANSACTION",
-            [
-                (HistoryNaming().key, "a.Z_PK"), (HistoryModel.number, "a.Z_PK"), (HistoryModel.token, "a.Z_PK"),
-                (HistoryModel.date, "a.ZTIMESTAMP"), ("author", text("author")), ("contextName", text("contextName")),
-                ("bundleID", text("bundleID")), ("processID", text("processID")),
-            ])
-        let owner = "a.ZTRANSACTIONID"
-        let changes = table(
-            HistoryNaming.changes, "ACHANGE",
-            [
-                (HistoryNaming().key, "a.Z_PK"), (HistoryModel.changeNumber, "a.Z_PK"),
-                (HistoryNaming.transactionKey, owner), (HistoryModel.number, owner), (HistoryModel.token, owner),
-                ("changeType", "a.ZCHANGETYPE"), (HistoryModel.changedEntity, "a.ZENTITY"),
-                (HistoryModel.changedKey, "a.ZENTITYPK"), (HistoryNaming.changedProperties, "a.ZCOLUMNS"),
-            ]
-                + (0..<tombstoneCount(columns)).map { (HistoryNaming.tombstone($0), "a." + tombstoneColumn($0)) })
-        return SQLText("WITH \(transactions), \(changes) ")
+        return HistoryTables(
+            HistoryTables.Transactions(
+                from: "ATRANSACTION a", number: "a.Z_PK", date: "a.ZTIMESTAMP", author: text("author"),
+                contextName: text("contextName"), bundleID: text("bundleID"), processID: text("processID")),
+            HistoryTables.Changes(
+                from: "ACHANGE a", number: "a.Z_PK", transaction: "a.ZTRANSACTIONID", kind: "a.ZCHANGETYPE",
+                entity: "a.ZENTITY", key: "a.ZENTITYPK", properties: "a.ZCOLUMNS",
+                tombstones: (0..<tombstoneCount(columns)).map { "a." + tombstoneColumn($0) }),
+            SQLiteDialect())
     }
 }

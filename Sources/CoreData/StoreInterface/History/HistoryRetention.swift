@@ -40,9 +40,14 @@ final class HistoryRetentionOption: NSObject, Sendable {
 }
 
 /// One of the oldest transactions of a store.
-struct OldTransaction {
+package struct OldTransaction {
     let number: Int64
     let date: Date
+
+    package init(number: Int64, date: Date) {
+        self.number = number
+        self.date = date
+    }
 }
 
 extension HistoryRetention {
@@ -53,7 +58,7 @@ extension HistoryRetention {
     /// than that, so that a long history becomes shorter.
     static let transactionsBetweenSteps: Int64 = 16
     /// The number of transactions that one step looks at.
-    static let transactionsInStep = 256
+    package static let transactionsInStep = 256
     /// The number of changes above which a step deletes no further transaction.
     private static let changesInStep = 5_000
 
@@ -64,7 +69,7 @@ extension HistoryRetention {
     ///   - last: the number of the store's last transaction.
     ///   - readers: the last transactions that the named readers have read.
     ///   - changes: returns the number of changes of a transaction.
-    func end(
+    package func end(
         of oldest: [OldTransaction], last: Int64, readers: some Collection<Int64>,
         changes: (_ transaction: Int64) throws -> Int
     ) rethrows -> Int64? {
@@ -88,16 +93,16 @@ extension HistoryRetention {
 }
 
 /// The places of named readers in the metadata of a store.
-enum HistoryReaders {
+package enum HistoryReaders {
     private static let prefix = "OpenCoreDataHistoryReader."
 
     /// Returns the metadata key of a reader's place.
-    static func key(_ name: String) -> String { prefix + name }
+    package static func key(_ name: String) -> String { prefix + name }
 
     static func isKey(_ key: String) -> Bool { key.hasPrefix(prefix) }
 
     /// The numbers of the last transactions that readers have read, by their names.
-    static func places(in metadata: [String: Any]) -> [String: Int64] {
+    package static func places(in metadata: [String: Any]) -> [String: Int64] {
         var places: [String: Int64] = [:]
         for (key, value) in metadata where isKey(key) {
             places[String(key.dropFirst(prefix.count))] = (value as? NSNumber)?.int64Value

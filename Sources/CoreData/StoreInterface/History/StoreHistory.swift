@@ -2,7 +2,7 @@ import Foundation
 
 /// The persistent history of a store: the transactions that changed its rows, numbered in the order
 /// of their commits.
-protocol StoreHistory: AnyObject, Sendable {
+package protocol StoreHistory: AnyObject, Sendable {
     /// Returns the numbers of the transactions that the store keeps and has kept.
     func historySpan() throws -> HistorySpan
 
@@ -28,11 +28,16 @@ protocol StoreHistory: AnyObject, Sendable {
 }
 
 /// The numbers of a store's transactions.
-struct HistorySpan: Sendable {
+package struct HistorySpan: Sendable {
     /// The first transaction that is kept; nil where none is.
     let first: Int64?
     /// The last transaction that was ever recorded; 0 where none was.
-    let last: Int64
+    package let last: Int64
+
+    package init(first: Int64?, last: Int64) {
+        self.first = first
+        self.last = last
+    }
 
     /// Whether every transaction after one is kept, so that a reader that continues there misses
     /// nothing.
@@ -40,7 +45,7 @@ struct HistorySpan: Sendable {
 }
 
 /// Transactions up to a limit.
-enum HistoryRange: Sendable {
+package enum HistoryRange: Sendable {
     case all
     /// The transactions with lower numbers.
     case before(Int64)
@@ -51,7 +56,7 @@ enum HistoryRange: Sendable {
 }
 
 /// A request for transactions or changes of a store's history.
-struct HistoryFetch {
+package struct HistoryFetch {
     /// What the predicate, the order and the limits are about.
     enum Subject {
         case transactions, changes
@@ -100,15 +105,15 @@ struct HistoryFetch {
 ///
 /// A fetch of transactions returns all changes of each, in the order in which they were recorded. A
 /// fetch of changes returns also their transactions, by number.
-struct HistoryRecords {
-    var transactions: [HistoryTransaction] = []
-    var changes: [HistoryChange] = []
+package struct HistoryRecords {
+    package var transactions: [HistoryTransaction] = []
+    package var changes: [HistoryChange] = []
 
-    init() {}
+    package init() {}
 }
 
 /// One transaction of a store.
-struct HistoryTransaction: Sendable {
+package struct HistoryTransaction: Sendable {
     let number: Int64
     let date: Date
     var author: String?
@@ -123,7 +128,7 @@ struct HistoryTransaction: Sendable {
 }
 
 /// One change of a row by a transaction.
-struct HistoryChange: Sendable {
+package struct HistoryChange: Sendable {
     /// The number of the change in the store.
     let number: Int64
     let transaction: Int64
@@ -162,22 +167,29 @@ struct HistoryChange: Sendable {
     }
 }
 
-extension RowChange {
-    /// The slots of the properties that an update changes. An element of a composite attribute
-    /// counts as the attribute.
-    var changedProperties: [Int] {
-        var slots: [Int] = []
-        for slot in 0..<layout.storedCount where values?.has(slot) ?? false {
-            let property = layout.slots[slot].isElement ? layout.slots[slot].compositeSlot : slot
+extension EntityLayout {
+    /// Returns the slots of the properties to which stored slots belong, in their order. An element of
+    /// a composite attribute counts as the attribute.
+    package func properties(ofSlots stored: some Sequence<Int>) -> [Int] {
+        var properties: [Int] = []
+        for slot in stored {
+            let property = slots[slot].isElement ? slots[slot].compositeSlot : slot
             // The elements of a composite attribute have adjacent slots.
-            if slots.last != property { slots.append(property) }
+            if properties.last != property { properties.append(property) }
         }
-        return slots + changedToMany
+        return properties
+    }
+}
+
+extension RowChange {
+    /// The slots of the properties that an update changes.
+    package var changedProperties: [Int] {
+        layout.properties(ofSlots: (0..<layout.storedCount).lazy.filter { values?.has($0) ?? false }) + changedToMany
     }
 }
 
 extension HistoryTransaction {
     /// The names of this program, as each of its transactions has them.
-    static var ownBundleID: String { Bundle.main.bundleIdentifier ?? ownProcessID }
-    static var ownProcessID: String { ProcessInfo.processInfo.processName }
+    package static var ownBundleID: String { Bundle.main.bundleIdentifier ?? ownProcessID }
+    package static var ownProcessID: String { ProcessInfo.processInfo.processName }
 }

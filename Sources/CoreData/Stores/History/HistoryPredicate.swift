@@ -143,3 +143,13 @@ struct HistoryPredicate {
         }
     }
 }
+
+extension HistoryFetch {
+    /// Returns the fetch with the numbers of a store in its predicate.
+    package func resolved(in store: NSPersistentStore, _ mapping: SQLMapping) throws -> HistoryFetch {
+        let resolving = HistoryPredicate(store: store) { layout in mapping.entity(layout).map { Int64($0.number) } }
+        var fetch = self
+        fetch.predicate = try predicate.map(resolving.resolved)
+        return fetch
+    }
+}
