@@ -26,6 +26,16 @@ extension PostgreSQLStore: StoreHistory {
         return .recorded
     }
 
+    /// Warns that external tables have no history, where the store's options ask for one.
+    func sayThatNoHistoryIsRecorded() {
+        guard Self.wantsHistory(options) else { return }
+        Warnings.sayOnce(about: "history of \(StoreName.path(url))") {
+            "The saves of the store \(StoreName.path(url)) are not recorded: the tables are another program's "
+                + "(\(NSPostgreSQLGivenTablesOption)), and the store makes none beside them. "
+                + "NSPersistentHistoryTrackingKey has no effect."
+        }
+    }
+
     // MARK: - Reading
 
     func historySpan() throws -> HistorySpan {

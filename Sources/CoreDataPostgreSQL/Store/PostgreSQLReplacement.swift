@@ -68,15 +68,20 @@ struct PostgreSQLReplacement {
         try schema.createTables(destination)
         let hasHistory = try PostgreSQLHistory.exists(source, schema: sourceAddress.schema)
         if hasHistory { try schema.run(PostgreSQLHousekeeping.historyStatements, destination) }
-        try copyRows(mapping, PostgreSQLHousekeeping.columns + (hasHistory ? PostgreSQLHousekeeping.historyColumns : []))
+        try copyRows(mapping)
+        if hasHistory { try copyTables(PostgreSQLHousekeeping.historyColumns) }
+        // The row that marks the schema as a store comes last.
+        try copyTables(PostgreSQLHousekeeping.columns.reversed())
         try schema.run(schema.afterRows(), destination)
     }
 
-    private func copyRows(_ mapping: SQLMapping, _ housekeeping: [(String, [String])]) throws {
+    private func copyRows(_ mapping: SQLMapping) throws {
         for table in mapping.tables { try copy(table.name, table.allColumnNames) }
         for join in mapping.joinTables { try copy(join.name, join.columnNames) }
-        // The row that marks the schema as a store comes last.
-        for (table, columns) in housekeeping.reversed() { try copy(table, columns) }
+    }
+
+    private func copyTables(_ tables: [(String, [String])]) throws {
+        for (table, columns) in tables { try copy(table, columns) }
     }
 
     /// Returns a text that identifies a schema: the server's start time, the database and the

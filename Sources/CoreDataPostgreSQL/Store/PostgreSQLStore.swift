@@ -161,6 +161,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         let (_, held) = try heldEntities(of: StoreName.path(url))
         return try pool.withConnection(repeats: true) { connection in
             let catalog = try PostgreSQLCatalog.read(connection, schema: pool.configuration.address.schema)
+            if hasExternalTables { sayThatNoHistoryIsRecorded() }
             if hasExternalTables { return try externalBackend(pool, catalog, held.entities, connection) }
             let backend = try ownBackend(pool, catalog, held.entities, connection)
             try tellOfAllWriters(backend.mapping, connection, pool.configuration.address.schema)
