@@ -2,17 +2,21 @@ import CoreData
 import TestSupport
 import Testing
 
-/// Processes that change one file at the same time and follow each other by its history.
+/// Processes that change one store at the same time and follow each other by its history.
 @Suite(.serialized) struct FollowedHistoryTests {
-    @Test(arguments: LongTests.areEnabled ? [2, 4, 8] : [2, 4]) func processesEndWithTheSameObjects(count: Int) throws {
+    /// A store's place as other programs take it.
+    private func argument(_ url: URL) -> String { url.isFileURL ? url.path : url.absoluteString }
+
+    @Test(arguments: StoreKind.persistent, LongTests.areEnabled ? [2, 4, 8] : [2, 4])
+    func processesEndWithTheSameObjects(kind: StoreKind, count: Int) throws {
         let folder = try TemporaryFolder()
-        let url = folder.file("followed.sqlite")
+        let url = try #require(kind.url(folder.file("followed.sqlite")))
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         let store = try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSPersistentHistoryTrackingKey: true])
+            ofType: kind.type, configurationName: nil, at: url, options: [NSPersistentHistoryTrackingKey: true])
         let seconds = LongTests.areEnabled ? "60" : "1"
         let programs = try (1...count).map {
-            try RunningProgram(OtherProgram.url, ["follow", url.path, String($0), seconds])
+            try RunningProgram(OtherProgram.url, ["follow", argument(url), String($0), seconds])
         }
         let starts = programs.map { $0.nextLine() }
         #expect(starts.allSatisfy { $0.hasPrefix("saved ") }, "\(starts)")
@@ -28,9 +32,11 @@ import Testing
 
     /// While this process saves and purges, a reader is killed again and again. It goes on with the
     /// transaction at which it was killed, or with the next one.
-    @Test func aKilledReaderMissesNothing() throws {
+    @Test(arguments: StoreKind.persistent) func aKilledReaderMissesNothing(kind: StoreKind) throws {
         let folder = try TemporaryFolder()
-        let description = NSPersistentStoreDescription(url: folder.file("read.sqlite"))
+        let url = try #require(kind.url(folder.file("read.sqlite")))
+        let description = NSPersistentStoreDescription(url: url)
+        description.type = kind.type
         description.setOption(true as NSNumber, forKey: NSPersistentHistoryTrackingKey)
         description.historyRetention = HistoryRetention(maximumAge: 0, deletesReadTransactions: true)
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
@@ -47,7 +53,7 @@ import Testing
                 try context.save()
                 saved += 1
             }
-            let program = try RunningProgram(OtherProgram.url, ["read", folder.file("read.sqlite").path, "reader"])
+            let program = try RunningProgram(OtherProgram.url, ["read", argument(url), "reader"])
             let last = min(saved, read + Int.random(in: 1...50, using: &generator))
             var next = try #require(Int(program.nextLine()))
             #expect(next == read + 1)

@@ -119,14 +119,16 @@ enum LayerTable {
             (
                 "store",
                 [
-                    "Batches", "Connection", "Dialect", "ExternalTables", "Following", "Migration", "Reading", "Saving",
-                    "Store",
+                    "Batches", "Connection", "Dialect", "ExternalTables", "Following", "History", "Migration",
+                    "Reading", "Saving", "Store",
                 ]
             ),
         ],
         foreignMembers: ["removeAll"],
         // They are parts of one class, the store, and of its backend.
-        mutualFolders: [["Connection", "Dialect", "ExternalTables", "Following", "Reading", "Saving", "Store"]])
+        mutualFolders: [
+            ["Connection", "Dialect", "ExternalTables", "Following", "History", "Reading", "Saving", "Store"]
+        ])
 
     static let safe = LayerCheck(
         root: "Sources/SafeCoreData",

@@ -13,12 +13,12 @@ final class Following {
     private var objects: [NSManagedObjectID: LibraryAuthor] = [:]
     private(set) var saves = 0
 
-    init(_ url: URL, seed: UInt64) throws {
+    init(_ place: StorePlace, seed: UInt64) throws {
         generator = SeededGenerator(seed: seed)
         author = "process \(seed)"
         coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSPersistentHistoryTrackingKey: true])
+            ofType: place.type, configurationName: nil, at: place.url, options: [NSPersistentHistoryTrackingKey: true])
         context = coordinator.newContext()
         context.transactionAuthor = author
         // Before the first fetch, so that nothing is missed in between.
@@ -28,8 +28,8 @@ final class Following {
 
     /// Prints when the work has begun and when it has ended. What it knows in the end it prints when
     /// its input ends: others have ended their work then.
-    static func run(_ url: URL, seed: UInt64, seconds: Double) throws {
-        let follower = try Following(url, seed: seed)
+    static func run(_ place: StorePlace, seed: UInt64, seconds: Double) throws {
+        let follower = try Following(place, seed: seed)
         FileHandle.standardOutput.write(Data("ready\n".utf8))
         let end = Date(timeIntervalSinceNow: seconds)
         while Date() < end { try follower.step() }

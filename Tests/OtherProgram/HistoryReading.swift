@@ -5,24 +5,24 @@ import TestSupport
 enum HistoryReading {
     /// Prints the number of each transaction that the reader has not read, and keeps its place after
     /// each one, until it kills itself because its input has ended.
-    static func run(_ url: URL, reader: String) throws {
+    static func run(_ place: StorePlace, reader: String) throws {
         let coordinator = NSPersistentStoreCoordinator(managedObjectModel: Library.model())
         try coordinator.addPersistentStore(
-            ofType: NSSQLiteStoreType, configurationName: nil, at: url, options: [NSPersistentHistoryTrackingKey: true])
+            ofType: place.type, configurationName: nil, at: place.url, options: [NSPersistentHistoryTrackingKey: true])
         let context = coordinator.newContext()
-        guard var place = try coordinator.historyToken(beginning: reader) else { return }
+        guard var token = try coordinator.historyToken(beginning: reader) else { return }
         Thread {
             while readLine() != nil {}
             kill(getpid(), SIGKILL)
         }.start()
         FileHandle.standardOutput.write(Data("ready\n".utf8))
         while true {
-            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: place)
+            let request = NSPersistentHistoryChangeRequest.fetchHistory(after: token)
             let result = try context.execute(request) as? NSPersistentHistoryResult
             for transaction in result?.result as? [NSPersistentHistoryTransaction] ?? [] {
                 FileHandle.standardOutput.write(Data("\(transaction.transactionNumber)\n".utf8))
-                place = transaction.token
-                try coordinator.setHistoryToken(place, forReader: reader)
+                token = transaction.token
+                try coordinator.setHistoryToken(token, forReader: reader)
             }
         }
     }

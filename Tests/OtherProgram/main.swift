@@ -24,6 +24,8 @@ import TestSupport
 //                                          sets an attribute of the objects named so, and deletes
 //                                          those named DELETED
 //
+// Where STORE is a URL of a server, too:
+//
 //     OtherProgram follow STORE SEED SECONDS
 //                                          changes a library's store and follows the changes of
 //                                          others by its history; when its standard input has
@@ -89,10 +91,10 @@ case "change" where arguments.count == 7:
         URL(fileURLWithPath: arguments[1]), entity: arguments[2], name: arguments[3], attribute: arguments[4],
         to: Int(arguments[5]) ?? 0, deleting: arguments[6])
 case "read" where arguments.count == 3:
-    try HistoryReading.run(URL(fileURLWithPath: arguments[1]), reader: arguments[2])
+    try HistoryReading.run(StorePlace(arguments[1]), reader: arguments[2])
 case "follow" where arguments.count == 4:
     try Following.run(
-        URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 0)
+        StorePlace(arguments[1]), seed: UInt64(arguments[2]) ?? 0, seconds: Double(arguments[3]) ?? 0)
 case "full" where arguments.count == 4:
     let program = FullDiskProgram(URL(fileURLWithPath: arguments[1]), seed: UInt64(arguments[2]) ?? 0)
     try program.run(rounds: Int(arguments[3]) ?? 1)

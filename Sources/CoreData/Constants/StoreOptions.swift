@@ -64,8 +64,8 @@ public let NSPersistentStoreDeferredLightweightMigrationOptionKey =
 /// history, which `NSPersistentHistoryChangeRequest` reads.
 ///
 /// Without the option, a store in which changes were recorded is read-only, so that its history
-/// gets no gap. SQLite stores and stores in memory record history: if another store is given the
-/// option, a message says so once.
+/// gets no gap. SQLite stores, stores in memory and PostgreSQL stores record history: if another
+/// store is given the option, a message says so once.
 public let NSPersistentHistoryTrackingKey = "NSPersistentHistoryTrackingKey"
 
 /// A `Bool` or number. True: `NSPersistentStoreRemoteChange` is posted when a save of this process

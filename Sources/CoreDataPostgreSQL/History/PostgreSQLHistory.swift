@@ -48,10 +48,12 @@ enum PostgreSQLHistory {
     static let lastNumber = "(SELECT max(number) FROM \(transactions))"
     static let last = WireStatement("SELECT \(lastNumber)", isKept: true)
 
+    /// The subquery reads one row by the index, also while the server has no statistics.
     private static let record = """
         INSERT INTO \(transactions) (number, save, first_change, last_change, at, author, context_name, bundle_id, \
-        process_id) SELECT l.number + 1, $1, l.last_change + 1, l.last_change + $2, clock_timestamp(), $3, $4, $5, $6 \
-        FROM (SELECT number, last_change FROM \(transactions) UNION ALL SELECT 0, 0 ORDER BY 1 DESC LIMIT 1) l
+        process_id) SELECT COALESCE(l.number, 0) + 1, $1, COALESCE(l.last_change, 0) + 1, \
+        COALESCE(l.last_change, 0) + $2, clock_timestamp(), $3, $4, $5, $6 FROM (SELECT 1) AS one \
+        LEFT JOIN (SELECT number, last_change FROM \(transactions) ORDER BY number DESC LIMIT 1) AS l ON TRUE
         """
 
     /// Returns the statement that records a transaction, once it has its turn.

@@ -15,13 +15,17 @@ struct HistoryMigrationTests {
         return attribute
     }
 
+    private static func shelf() -> NSEntityDescription {
+        NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)])
+    }
+
     private static func former() -> NSManagedObjectModel {
         NSManagedObjectModel([
             NSEntityDescription(
                 "Book", class: "NSManagedObject",
                 [preserved("title"), preserved("note"), NSAttributeDescription("pages", .integer64AttributeType)]),
             NSEntityDescription("Loan", class: "NSManagedObject", [preserved("reader")]),
-            NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)]),
+            shelf(),
         ])
     }
 
@@ -35,7 +39,7 @@ struct HistoryMigrationTests {
         return NSManagedObjectModel([
             volume,
             NSEntityDescription("Room", class: "NSManagedObject", [preserved("reader")]),
-            NSEntityDescription("Shelf", class: "NSManagedObject", [NSAttributeDescription("name", .stringAttributeType)]),
+            shelf(),
         ])
     }
 

@@ -72,7 +72,7 @@ struct HistoryRecordingTests {
         for number in 0..<300 { _ = context.insert("Item", ["name": "\(number)"]) }
         try context.save()
         #expect(
-            try warehouse.texts("SELECT count(DISTINCT place) || ' ' || min(place) || ' ' || max(place) FROM ocd_change")
+            try warehouse.texts("SELECT concat_ws(' ', count(DISTINCT place), min(place), max(place)) FROM ocd_change")
                 == ["300 0 299"])
         let changes = try #require(try context.transactions().first?.changes)
         #expect(changes.map(\.changeID) == Array(1...300))

@@ -118,7 +118,7 @@ struct HistoryTableTests {
 
     // MARK: Opening
 
-    @Test("258: Without the option a recorded store is only read.") func aRecordedStoreIsOnlyRead() throws {
+    @Test func aRecordedStoreIsOnlyRead() throws {
         let warehouse = try RecordedWarehouse.make()
         try warehouse.saveTags(1)
         let reader = try warehouse.otherProgram()

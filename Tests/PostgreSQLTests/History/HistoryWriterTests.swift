@@ -129,7 +129,7 @@ struct HistoryWriterTests {
 
     // MARK: Following
 
-    @Test("257: A remote change has the token of the last transaction.") func aRemoteChangeHasAToken() throws {
+    @Test func aRemoteChangeHasAToken() throws {
         let warehouse = try RecordedWarehouse.make(options: [
             NSPersistentStoreRemoteChangeNotificationPostOptionKey: true
         ])

@@ -31,7 +31,7 @@ extension NSPersistentStore {
     }
 
     /// Called before a store is opened again: the store that is now at the URL may have no history.
-    package final func forgetUntrackedHistory() {
+    final func forgetUntrackedHistory() {
         guard readOnlyReason == .untrackedHistory else { return }
         readOnlyReason = .option
         isReadOnly = false
