@@ -120,8 +120,8 @@ enum Tombstone {
             }
         }
 
-        /// Returns the value in the store's form; `.null` where an attribute of the kind has no such
-        /// value.
+        /// Returns the value in the store's form; `.null` where an attribute of the kind has no
+        /// such value.
         func stored(_ kind: ValueKind) -> StoredValue {
             switch (self, kind) {
             case (.integer(let integer), _) where kind.isInteger: .integer(integer)

@@ -4,8 +4,8 @@ import Foundation
 /// The persistent history of a store, in tables of its own.
 ///
 /// A save writes its changes under its UUID, and gives the transaction a number at its end
-/// (`PostgreSQLTransactions`). So the numbers are in the order of commits, and other saves wait only
-/// while one row is written.
+/// (`PostgreSQLTransactions`). So the numbers are in the order of commits, and other saves wait
+/// only while one row is written.
 enum PostgreSQLHistory {
     /// The use that an open store makes of its history.
     enum Use {
@@ -114,8 +114,8 @@ enum PostgreSQLHistory {
     /// Takes the same lock if it is free. Returns whether it was.
     static let lockIfFree = WireStatement("SELECT pg_try_advisory_xact_lock(\(lockKey))")
 
-    /// Returns the statement that reads the oldest transactions: their numbers, times, and numbers of
-    /// changes.
+    /// Returns the statement that reads the oldest transactions: their numbers, times, and numbers
+    /// of changes.
     static func oldest(_ count: Int) -> WireStatement {
         WireStatement(
             "SELECT number, at, last_change - first_change + 1 FROM \(transactions) WHERE at IS NOT NULL ORDER BY "
@@ -125,8 +125,8 @@ enum PostgreSQLHistory {
     /// Asks for the number of the first transaction of a time or a later one.
     static let firstSince = "SELECT min(number) FROM \(transactions) WHERE at >= $1"
 
-    /// Returns the statements that delete the transactions before a number. The first one returns how
-    /// many there are.
+    /// Returns the statements that delete the transactions before a number. The first one returns
+    /// how many there are.
     static func deletion(before number: Int64) -> [WireStatement] {
         [
             "SELECT count(*) FROM \(transactions) WHERE number < $1 AND at IS NOT NULL",

@@ -187,8 +187,8 @@ struct PostgreSQLMigration: SQLMigrationSteps {
 
     // MARK: - History
 
-    /// Gives the properties in the history their new names. Deletes what it says of removed properties
-    /// and entities. Entities keep their numbers.
+    /// Gives the properties in the history their new names. Deletes what it says of removed
+    /// properties and entities. Entities keep their numbers.
     private func moveHistory() throws {
         guard try PostgreSQLHistory.exists(connection, schema: schema) else { return }
         let kept = WireArguments(keys: plan.entityNumbers.keys.map(Int64.init))

@@ -53,8 +53,8 @@ extension PostgreSQLSave {
 }
 
 extension PostgreSQLAttempt {
-    /// Returns the statement that reads the keys of rows, and the values that the history preserves of
-    /// them.
+    /// Returns the statement that reads the keys of rows, and the values that the history preserves
+    /// of them.
     final func preservedValues(of entity: SQLEntity, _ keys: some Collection<Int64>) -> WireStatement {
         let columns = entity.layout.preservedSlots.compactMap { entity.columns[$0]?.name }
         return WireStatement(statements.values(columns, of: entity), WireArguments(keys: keys), isKept: true)

@@ -234,8 +234,8 @@ enum PostgreSQLHousekeeping {
     /// The table of the transactions. Their numbers are in the order of their commits.
     static let transactionTable = "ocd_transaction"
 
-    /// The tables of the persistent history: its transactions, and their changes. They are made when
-    /// the store is first opened with `NSPersistentHistoryTrackingKey`.
+    /// The tables of the persistent history: its transactions, and their changes. They are made
+    /// when the store is first opened with `NSPersistentHistoryTrackingKey`.
     static let historyTable = "ocd_history"
     static let changeTable = "ocd_change"
 
@@ -286,9 +286,9 @@ enum PostgreSQLHousekeeping {
     ]
 
     /// A change belongs to the transaction of the same save. `properties` is the list of the
-    /// properties that an update changed, `tombstone` has the values that a deletion preserves, by the
-    /// names of the attributes. A transaction without a time was deleted: the last one leaves its row,
-    /// by which the next one is numbered.
+    /// properties that an update changed, `tombstone` has the values that a deletion preserves, by
+    /// the names of the attributes. A transaction without a time was deleted: the last one leaves its
+    /// row, by which the next one is numbered.
     static let historyStatements = [
         """
         CREATE TABLE \(historyTable) (number int8 PRIMARY KEY, save uuid NOT NULL UNIQUE, first_change int8 NOT NULL, \

@@ -187,7 +187,7 @@ struct BatchMergingTests {
         for (number, kind) in kinds.enumerated() {
             let store = try coordinator.addPersistentStore(
                 ofType: kind.type, configurationName: nil, at: kind.url(folder.file("shelf\(number).sqlite")),
-                options: kind == .sqlite ? [NSPersistentHistoryTrackingKey: true] : nil)
+                options: [NSPersistentHistoryTrackingKey: true])
             func new(_ entity: String, _ values: [String: Any]) -> NSManagedObject {
                 let object = NSEntityDescription.insertNewObject(forEntityName: entity, into: root)
                 object.setValuesForKeys(values)

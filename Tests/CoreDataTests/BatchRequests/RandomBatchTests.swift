@@ -22,7 +22,7 @@ struct RandomBatchTests {
             let options: [AnyHashable: Any]? =
                 Bool.random(using: &generator) ? [NSPersistentHistoryTrackingKey: true] : nil
             batches = try StoreKind.allCases.map {
-                try Warehouse.stack($0, rules, options: $0 == .sqlite ? options : nil)
+                try Warehouse.stack($0, rules, options: options)
             }
             byHand = try Warehouse.stack(.sqlite, rules)
             for stack in batches + [byHand] { stack.context.mergePolicy = NSMergePolicy.mergeByPropertyObjectTrump }

@@ -29,15 +29,17 @@ final class Contest {
         case sqliteWithHistory
         /// As do two on the schema.
         case postgreSQL
+        case postgreSQLWithHistory
 
         static let allCases: [Arena] =
-            [.inMemory, .sqlite, .sqliteWithHistory] + (StoreKind.allCases.contains(.postgreSQL) ? [.postgreSQL] : [])
+            [.inMemory, .sqlite, .sqliteWithHistory]
+            + (StoreKind.allCases.contains(.postgreSQL) ? [.postgreSQL, .postgreSQLWithHistory] : [])
 
         var kind: StoreKind {
             switch self {
             case .inMemory: .inMemory
             case .sqlite, .sqliteWithHistory: .sqlite
-            case .postgreSQL: .postgreSQL
+            case .postgreSQL, .postgreSQLWithHistory: .postgreSQL
             }
         }
     }
@@ -77,7 +79,8 @@ final class Contest {
 
     init(_ arena: Arena, seed: UInt64) throws {
         generator = SeededGenerator(seed: seed)
-        let options: [AnyHashable: Any]? = arena == .sqliteWithHistory ? [NSPersistentHistoryTrackingKey: true] : nil
+        let isRecorded = [.sqliteWithHistory, .postgreSQLWithHistory].contains(arena)
+        let options: [AnyHashable: Any]? = isRecorded ? [NSPersistentHistoryTrackingKey: true] : nil
         library = try Library(arena.kind, options: options)
         rows = ContestRows(library)
         let author = library.context.author("A", born: 1)

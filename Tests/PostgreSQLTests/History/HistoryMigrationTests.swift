@@ -5,7 +5,7 @@ import Testing
 @testable import CoreData
 @testable import CoreDataPostgreSQL
 
-/// The history of a store that was migrated: it names entities and properties as they are called now.
+/// The history of a migrated store: it names entities and properties as they are called now.
 @Suite(.enabled(if: PostgreSQLServer.isAvailable, "needs PostgreSQL's server"))
 struct HistoryMigrationTests {
     private static func preserved(_ name: String, was former: String? = nil) -> NSAttributeDescription {

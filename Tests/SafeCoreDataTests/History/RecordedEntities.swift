@@ -41,21 +41,16 @@ final class Album: NSManagedObject {
     var assets: Set<Asset>
 }
 
-/// Where a stack with a history has its store.
-enum RecordedPlace: String, CaseIterable, Sendable {
-    case file, memory
-}
-
 /// A stack with a history.
 struct RecordedShop {
     let stack: DataStack
-    let url: URL
+    private let location: StoreLocation
     private let folder: TemporaryFolder
 
-    init(_ place: RecordedPlace = .file, _ change: (inout DataStackOptions) -> Void = { _ in }) throws {
+    init(_ kind: StoreKind = .sqlite, _ change: (inout DataStackOptions) -> Void = { _ in }) throws {
         folder = try TemporaryFolder()
-        url = folder.file("assets.sqlite")
-        stack = Self.stack(place == .file ? .file(url) : .inMemory, change)
+        location = kind.location(folder.file("assets.sqlite"))
+        stack = Self.stack(location, change)
     }
 
     private static func stack(_ location: StoreLocation, _ change: (inout DataStackOptions) -> Void) -> DataStack {
@@ -65,8 +60,8 @@ struct RecordedShop {
         return DataStack(entities: Asset.self, Movie.self, Album.self, store: location, options: options)
     }
 
-    /// Another stack on the file.
-    func other(_ change: (inout DataStackOptions) -> Void = { _ in }) -> DataStack { Self.stack(.file(url), change) }
+    /// Another stack on the store.
+    func other(_ change: (inout DataStackOptions) -> Void = { _ in }) -> DataStack { Self.stack(location, change) }
 }
 
 extension DataStack {

@@ -14,8 +14,8 @@ struct StackHistoryReaderTests {
         return titles
     }
 
-    @Test(arguments: RecordedPlace.allCases) func aLoopGetsWhatIsThereAndWhatComes(place: RecordedPlace) async throws {
-        let shop = try RecordedShop(place)
+    @Test(arguments: StoreKind.allCases) func aLoopGetsWhatIsThereAndWhatComes(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         for title in ["a", "b"] { try await shop.stack.insertAsset(title) }
         let stack = shop.stack
         let reading = Task {
@@ -33,8 +33,8 @@ struct StackHistoryReaderTests {
         #expect(Set(try await reading.value) == ["a", "b", "c", "d"])
     }
 
-    @Test func aReaderGoesOnWhereItWas() async throws {
-        let shop = try RecordedShop()
+    @Test(arguments: StoreKind.persistent) func aReaderGoesOnWhereItWas(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         for title in ["a", "b", "c"] { try await shop.stack.insertAsset(title) }
         var first = shop.stack.history(reader: "uploader").makeAsyncIterator()
         #expect(try await first.next()?.transactionNumber == 1)
@@ -49,8 +49,8 @@ struct StackHistoryReaderTests {
         #expect(try await other.next()?.transactionNumber == 1)
     }
 
-    @Test func aReaderHearsOfOtherStacks() async throws {
-        let shop = try RecordedShop()
+    @Test(arguments: StoreKind.persistent) func aReaderHearsOfOtherStacks(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         let other = shop.other()
         try await other.opened()
         var transactions = shop.stack.history(reader: "loop").makeAsyncIterator()
@@ -60,8 +60,8 @@ struct StackHistoryReaderTests {
         #expect(try await Self.titles(shop.stack, transactions.next()) == ["b"])
     }
 
-    @Test(arguments: RecordedPlace.allCases) func closingEndsALoop(place: RecordedPlace) async throws {
-        let shop = try RecordedShop(place)
+    @Test(arguments: StoreKind.allCases) func closingEndsALoop(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         let stack = shop.stack
         try await stack.insertAsset("a")
         let began = AsyncStream.makeStream(of: Void.self)
@@ -79,8 +79,8 @@ struct StackHistoryReaderTests {
         #expect(try await reading.value == 1)
     }
 
-    @Test func cancellingEndsALoop() async throws {
-        let shop = try RecordedShop()
+    @Test(arguments: StoreKind.persistent) func cancellingEndsALoop(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         let stack = shop.stack
         let reading = Task {
             for try await _ in stack.history(reader: "loop") {}
@@ -92,7 +92,7 @@ struct StackHistoryReaderTests {
     }
 
     @Test func aReleasedStackEndsALoop() async throws {
-        var shop: RecordedShop? = try RecordedShop(.memory)
+        var shop: RecordedShop? = try RecordedShop(.inMemory)
         var transactions = try #require(shop?.stack.history(reader: "loop").makeAsyncIterator())
         try await shop?.stack.insertAsset("a")
         #expect(try await transactions.next() != nil)
@@ -100,8 +100,8 @@ struct StackHistoryReaderTests {
         #expect(try await transactions.next() == nil)
     }
 
-    @Test(arguments: RecordedPlace.allCases) func releasingAStackEndsALoopThatWaits(place: RecordedPlace) async throws {
-        var shop: RecordedShop? = try RecordedShop(place)
+    @Test(arguments: StoreKind.allCases) func releasingAStackEndsALoopThatWaits(kind: StoreKind) async throws {
+        var shop: RecordedShop? = try RecordedShop(kind)
         try await shop?.stack.insertAsset("a")
         let read = AsyncStream.makeStream(of: Void.self)
         let waiting = Task { [weak stack = shop?.stack] in
@@ -116,10 +116,10 @@ struct StackHistoryReaderTests {
         try await waiting.value
     }
 
-    @Test(arguments: RecordedPlace.allCases) func aRemovedReaderIsNotMadeAgainByItsLoop(place: RecordedPlace)
+    @Test(arguments: StoreKind.allCases) func aRemovedReaderIsNotMadeAgainByItsLoop(kind: StoreKind)
         async throws
     {
-        let shop = try RecordedShop(place)
+        let shop = try RecordedShop(kind)
         for title in ["a", "b", "c"] { try await shop.stack.insertAsset(title) }
         var loop = shop.stack.history(reader: "loop").makeAsyncIterator()
         #expect(try await loop.next()?.transactionNumber == 1)
@@ -130,8 +130,8 @@ struct StackHistoryReaderTests {
         #expect(try await again.next()?.transactionNumber == 1)
     }
 
-    @Test func aSlowLoopDoesNotMoveAReaderBack() async throws {
-        let shop = try RecordedShop()
+    @Test(arguments: StoreKind.persistent) func aSlowLoopDoesNotMoveAReaderBack(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         for title in ["a", "b", "c"] { try await shop.stack.insertAsset(title) }
         var slow = shop.stack.history(reader: "loop").makeAsyncIterator()
         var fast = shop.stack.history(reader: "loop").makeAsyncIterator()
@@ -142,8 +142,8 @@ struct StackHistoryReaderTests {
         #expect(try await next.next()?.transactionNumber == 3)
     }
 
-    @Test func aReaderHoldsTheHistory() async throws {
-        let shop = try RecordedShop { $0.historyRetention = HistoryRetention(maximumCount: 1) }
+    @Test(arguments: StoreKind.persistent) func aReaderHoldsTheHistory(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind) { $0.historyRetention = HistoryRetention(maximumCount: 1) }
         var transactions = shop.stack.history(reader: "slow").makeAsyncIterator()
         try await shop.stack.insertAsset("first")
         #expect(try await transactions.next()?.transactionNumber == 1)

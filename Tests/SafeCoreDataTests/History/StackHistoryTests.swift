@@ -3,9 +3,9 @@ import TestSupport
 import Testing
 
 /// The changes of a stack's history by class.
-struct StackHistoryTests {
-    @Test(arguments: RecordedPlace.allCases) func changesHaveTheirClass(place: RecordedPlace) async throws {
-        let shop = try RecordedShop(place)
+@Suite struct StackHistoryTests {
+    @Test(arguments: StoreKind.allCases) func changesHaveTheirClass(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         let (album, asset) = try await shop.stack.write { context in
             let album = Album(context: context, name: "Summer")
             let asset = Asset(context: context, title: "Sea")
@@ -33,9 +33,8 @@ struct StackHistoryTests {
         #expect(updates.first?.objectID == asset)
     }
 
-    @Test(arguments: RecordedPlace.allCases) func deletedObjectsLeaveAPartialSnapshot(place: RecordedPlace) async throws
-    {
-        let shop = try RecordedShop(place)
+    @Test(arguments: StoreKind.allCases) func deletedObjectsLeaveAPartialSnapshot(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         let (made, identifier) = (Date(timeIntervalSinceReferenceDate: 1000), UUID())
         let objectID = try await shop.stack.write { context in
             let asset = Asset(context: context, title: "Sea")
@@ -70,8 +69,8 @@ struct StackHistoryTests {
         #expect(last.objectID == ObjectReference(objectID))
     }
 
-    @Test(arguments: RecordedPlace.allCases) func missingValuesAreNil(place: RecordedPlace) async throws {
-        let shop = try RecordedShop(place)
+    @Test(arguments: StoreKind.allCases) func missingValuesAreNil(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         let objectID = try await shop.stack.insertAsset("Sea")
         try await shop.stack.write { context in context.delete(try context.object(with: objectID, as: Asset.self)) }
         let changes = try await shop.stack.history(after: nil).flatMap { $0.changes(of: Asset.self) }
@@ -85,10 +84,10 @@ struct StackHistoryTests {
         #expect(last.rank == .low)
     }
 
-    @Test(arguments: RecordedPlace.allCases) func subclassesAreChangesOfTheirSuperclass(place: RecordedPlace)
+    @Test(arguments: StoreKind.allCases) func subclassesAreChangesOfTheirSuperclass(kind: StoreKind)
         async throws
     {
-        let shop = try RecordedShop(place)
+        let shop = try RecordedShop(kind)
         let objectID = try await shop.stack.write { context in
             let movie = Movie(context: context, inheriting: .init(title: "Waves"))
             movie.seconds = 12.5
@@ -122,14 +121,14 @@ struct StackHistoryTests {
         #expect(!movie.has(\.codec))
     }
 
-    @Test(arguments: RecordedPlace.allCases) func anAbstractClassHasTheChangesOfItsSubclasses(
-        place: RecordedPlace
+    @Test(arguments: StoreKind.allCases) func anAbstractClassHasTheChangesOfItsSubclasses(
+        kind: StoreKind
     ) async throws {
         let folder = try TemporaryFolder()
         var options = DataStackOptions()
         options.tracksHistory = true
         let stack = DataStack(
-            entities: KeptBook.self, store: place == .file ? .file(folder.file("kept.sqlite")) : .inMemory,
+            entities: KeptBook.self, store: kind.location(folder.file("kept.sqlite")),
             options: options)
         let objectID = try await stack.write { context in
             KeptBook(context: context, inheriting: .init(title: "Emma")).objectID
@@ -144,8 +143,8 @@ struct StackHistoryTests {
         #expect(last.propertyNames == ["title"])
     }
 
-    @Test func aLimitAndATokenGiveTheNext() async throws {
-        let shop = try RecordedShop()
+    @Test(arguments: StoreKind.allCases) func aLimitAndATokenGiveTheNext(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind)
         for title in ["a", "b", "c"] { try await shop.stack.insertAsset(title) }
         let first = try await shop.stack.history(after: nil, limit: 2)
         #expect(first.map(\.transactionNumber) == [1, 2])
@@ -169,8 +168,8 @@ struct StackHistoryTests {
         #expect(retention?.deletesReadTransactions == false)
     }
 
-    @Test(arguments: RecordedPlace.allCases) func theRetentionCounts(place: RecordedPlace) async throws {
-        let shop = try RecordedShop(place) { $0.historyRetention = HistoryRetention(maximumCount: 3) }
+    @Test(arguments: StoreKind.allCases) func theRetentionCounts(kind: StoreKind) async throws {
+        let shop = try RecordedShop(kind) { $0.historyRetention = HistoryRetention(maximumCount: 3) }
         for _ in 1...50 { try await shop.stack.insertAsset("a") }
         let count = try await shop.stack.history(after: nil).count
         #expect((3...19).contains(count), "\(count)")

@@ -168,8 +168,8 @@ package struct HistoryChange: Sendable {
 }
 
 extension EntityLayout {
-    /// Returns the slots of the properties to which stored slots belong, in their order. An element of
-    /// a composite attribute counts as the attribute.
+    /// Returns the slots of the properties to which stored slots belong, in their order. An element
+    /// of a composite attribute counts as the attribute.
     package func properties(ofSlots stored: some Sequence<Int>) -> [Int] {
         var properties: [Int] = []
         for slot in stored {

@@ -10,8 +10,8 @@ package enum HistoryTracking {
 }
 
 extension NSPersistentStore {
-    /// Decides whether the saves of a store that is being opened are recorded. A store whose history
-    /// would get a gap becomes read-only.
+    /// Decides whether the saves of a store that is being opened are recorded. A store whose
+    /// history would get a gap becomes read-only.
     ///
     /// - Parameters:
     ///   - hasTables: whether the store has tables for a history.
@@ -54,8 +54,8 @@ extension NSPersistentStore {
 
     /// Posts `NSPersistentStoreRemoteChange` for a store on a server.
     ///
-    /// - Parameter transaction: the number of the last transaction in the history; nil where none was
-    ///   recorded.
+    /// - Parameter transaction: the number of the last transaction in the history; nil where none
+    ///   was recorded.
     package final func postRemoteChange(_ transaction: Int64?) { RemoteChanges.shared.post(self, transaction) }
 
     /// Called after changes were committed: tells observers, and deletes history that is not to be
