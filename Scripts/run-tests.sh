@@ -48,8 +48,8 @@ server='^PostgreSQLTests\.'
 programs='^(CoreDataToolTests|PackageTests|SafeCoreDataTests)\.'
 # What a store must do, whatever its kind.
 conformance='Attribute|Batch(Delete|Insert|Update)|BatchFaulting|BatchedFetch|Constraint|DeleteRule'
-conformance="$conformance|EveryStore|Fetch(Result|Scope)|Inverse|Merging|OptimisticLocking"
-conformance="$conformance|OrderedRelationship|ParentContext|Prefetch|SomeStores|Sorting|SpecialAttribute"
+conformance="$conformance|EveryStore|Fetch(Result|Scope)|[A-Za-z]*History[A-Za-z]*|Inverse|Merging"
+conformance="$conformance|OptimisticLocking|OrderedRelationship|ParentContext|Prefetch|SomeStores|Sorting|SpecialAttribute"
 conformance="^CoreDataTests\.($conformance|StoreKind|Undo|UnusualValues)Tests(/|\$)"
 
 if [ "$extent" = short ]; then

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// The changes of a stack's history by class.
-@Suite struct StackHistoryTests {
+struct StackHistoryTests {
     @Test(arguments: StoreKind.allCases) func changesHaveTheirClass(kind: StoreKind) async throws {
         let shop = try RecordedShop(kind)
         let (album, asset) = try await shop.stack.write { context in
