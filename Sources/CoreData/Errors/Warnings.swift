@@ -14,13 +14,15 @@ package enum Warnings {
     /// - Parameter subject: What it is about: names of the model, of classes or options, so that
     ///   their number is limited.
     package static func sayOnce(about subject: String, _ sentence: () -> String) {
-        let new: String? = said.withLock { said in
-            guard said[subject] == nil else { return nil }
-            let sentence = sentence()
-            said[subject] = sentence
-            return sentence
+        let isNew = said.withLock { said in
+            guard said[subject] == nil else { return false }
+            said[subject] = ""
+            return true
         }
-        if let new { FileHandle.standardError.write(Data("CoreData: \(new)\n".utf8)) }
+        guard isNew else { return }
+        let sentence = sentence()
+        said.withLock { $0[subject] = sentence }
+        FileHandle.standardError.write(Data("CoreData: \(sentence)\n".utf8))
     }
 
     package static var all: [String] { said.withLock { Array($0.values) } }

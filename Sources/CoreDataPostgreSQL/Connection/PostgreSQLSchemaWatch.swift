@@ -21,6 +21,8 @@ final class PostgreSQLSchemaWatch: Sendable {
 
     private struct State: Sendable {
         var contents: StoreContents?
+        /// Called before a new mark is taken for that of the store.
+        var willChange: (@Sendable (PostgreSQLConnection) throws -> Void)?
         /// The mark at which the store was last found unchanged.
         var mark: String?
         /// The time of the last comparison; nil where the next read is to compare.
@@ -42,13 +44,19 @@ final class PostgreSQLSchemaWatch: Sendable {
 
     /// Begins to check whether the store is still the one that was opened. The first check is at
     /// once.
-    func begin(_ contents: StoreContents, _ connection: PostgreSQLConnection) throws {
+    ///
+    /// - Parameter willChange: called when the mark has changed and the store still fits the model.
+    func begin(
+        _ contents: StoreContents, _ connection: PostgreSQLConnection,
+        willChange: @escaping @Sendable (PostgreSQLConnection) throws -> Void
+    ) throws {
         // A role that may not read the mark works without it.
         let arguments = WireArguments(text: PostgreSQLMetadata.table(Self.table, in: schema))
         let right = WireStatement("SELECT has_table_privilege(to_regclass($1)::oid, 'SELECT')::int::int8", arguments)
         guard try connection.integer(right) == 1 else { return }
         state.withLock { $0.contents = contents }
         try check(connection)
+        state.withLock { $0.willChange = willChange }
     }
 
     // MARK: Reading
@@ -86,6 +94,7 @@ final class PostgreSQLSchemaWatch: Sendable {
                 {
                     throw refusal
                 }
+                try state.withLock { $0.willChange }?(connection)
             }
         } catch {
             expire()

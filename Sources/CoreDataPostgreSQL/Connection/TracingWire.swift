@@ -28,8 +28,9 @@ final class TracingWire: DatabaseWire {
     var statementEnding: @Sendable () -> Void { wire.statementEnding }
 
     func execute(_ statement: WireStatement, rows: (WireRow) throws -> Void) throws -> Int {
+        let count = try traced([statement]) { [try wire.execute(statement, rows: rows)] }[0]
         printPlan(of: statement)
-        return try traced([statement]) { [try wire.execute(statement, rows: rows)] }[0]
+        return count
     }
 
     func executeAll(_ statements: [WireStatement], rows: (Int, WireRow) throws -> Void) throws -> [Int] {
@@ -75,7 +76,7 @@ final class TracingWire: DatabaseWire {
     private func printPlan(of statement: WireStatement) {
         guard StatementLog.showsPlans, statement.sql.hasPrefix("SELECT") else { return }
         var lines: [String] = []
-        // Within a transaction a failure would end it: queries that can be run can be explained.
+        // A failure would end the transaction: what has been run can be explained.
         let explained = WireStatement("EXPLAIN " + statement.sql, statement.arguments)
         _ = try? wire.execute(explained) { row in row.string(0).map { lines.append($0) } }
         StatementLog.printPlan(lines, of: statement.sql)

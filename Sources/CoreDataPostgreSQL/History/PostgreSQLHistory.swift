@@ -1,5 +1,6 @@
 import CoreData
 import Foundation
+import Synchronization
 
 /// The persistent history of a store, in tables of its own.
 ///
@@ -8,7 +9,7 @@ import Foundation
 /// only while one row is written.
 enum PostgreSQLHistory {
     /// The use that an open store makes of its history.
-    enum Use {
+    enum Use: UInt8, AtomicRepresentable {
         /// The store has none.
         case none
         /// Its history is read; saves are not recorded.
@@ -39,6 +40,8 @@ enum PostgreSQLHistory {
             for statement in PostgreSQLHousekeeping.historyStatements { try connection.wire.run(statement) }
             try connection.wire.run(
                 "UPDATE \(PostgreSQLHousekeeping.storeTable) SET format = \(PostgreSQLHousekeeping.formatWithHistory)")
+            // The row gets a new mark, by which programs that have the store open notice.
+            try connection.wire.run("UPDATE \(PostgreSQLHousekeeping.modelTable) SET content = content")
         }
     }
 

@@ -8,22 +8,32 @@ extension PostgreSQLStore: StoreHistory {
         _ catalog: PostgreSQLCatalog, _ connection: PostgreSQLConnection, _ schema: String
     ) throws -> PostgreSQLHistory.Use {
         let hasTables = catalog.kinds[PostgreSQLHousekeeping.historyTable] != nil
-        let records = try recordsHistory(hasTables: hasTables) { try PostgreSQLHistory.hasTransactions(connection) }
-        guard records else { return hasTables ? .read : .none }
-        if hasTables { return .recorded }
-        do { try PostgreSQLHistory.makeTables(connection, schema: schema) } catch let error as WireError
-            where error.sqlState == "42501"
-        {
+        do {
+            let records = try recordsHistory(hasTables: hasTables) { try PostgreSQLHistory.hasTransactions(connection) }
+            guard records else { return hasTables ? .read : .none }
+            if !hasTables { try PostgreSQLHistory.makeTables(connection, schema: schema) }
+            return .recorded
+        } catch let error as WireError where error.sqlState == "42501" {
             throw CoreDataErrors.make(
                 .persistentStoreOpen,
-                "The store \(StoreName.path(url)) has no tables for its history, and the connection's role may not "
-                    + "make them: \(error.message).",
+                "The store \(StoreName.path(url)) has "
+                    + (hasTables
+                        ? "a history, and the connection's role may not read its tables"
+                        : "no tables for its history, and the connection's role may not make them")
+                    + ": \(error.message).",
                 recovery: "Open it with NSPersistentHistoryTrackingKey as the owner of its tables once, and grant "
                     + "SELECT, INSERT, UPDATE and DELETE on \(PostgreSQLHousekeeping.historyTable) and "
                     + "\(PostgreSQLHousekeeping.changeTable) to this role.",
                 userInfo: StoreOpeningErrors.userInfo(type: type, url: url).merging(error.reported) { $1 })
         }
-        return .recorded
+    }
+
+    /// Called when another program may have begun the history of the open store. The store then
+    /// records its saves, too, or becomes read-only.
+    func noticeHistory(_ backend: PostgreSQLBackend, _ connection: PostgreSQLConnection) throws {
+        let schema = backend.pool.configuration.address.schema
+        guard backend.history == .none, try PostgreSQLHistory.exists(connection, schema: schema) else { return }
+        backend.history = try recordsHistory(hasTables: true) { true } ? .recorded : .read
     }
 
     /// Warns that external tables have no history, where the store's options ask for one.
@@ -62,16 +72,16 @@ extension PostgreSQLStore: StoreHistory {
                     records.transactions.append(HistoryStatement.transaction(row))
                     return
                 }
-                let change = try HistoryStatement.change(row, backend.mapping) { column, layout in
+                let change = HistoryStatement.change(row, backend.mapping) { column, layout in
                     guard let names = row.data(column) else { return [] }
                     if let known = slots[names]?[layout.index] { return known }
-                    let made = try JSONDecoder().decode([String].self, from: names).compactMap {
-                        layout.slotByPath[$0]
-                    }
+                    // Other programs may write to the table.
+                    let known = (try? JSONDecoder().decode([String].self, from: names)) ?? []
+                    let made = known.compactMap { layout.slotByPath[$0] }
                     slots[names, default: [:]][layout.index] = made
                     return made
                 } preserved: { column, layout in
-                    try row.data(column).map { try Tombstone.values($0, of: layout) } ?? []
+                    row.data(column).flatMap { try? Tombstone.values($0, of: layout) } ?? []
                 }
                 if let change { records.changes.append(change) }
             }
@@ -121,7 +131,7 @@ extension PostgreSQLStore: StoreHistory {
         // A long history takes longer to delete than a statement may run.
         try connection.liftTimeLimit()
         switch range {
-        case .before(let number): return number
+        case .before(let number): return min(number, span.last + 1)
         case .until(let date):
             let time = SQLArgument(.double(date.timeIntervalSinceReferenceDate), kind: .date)
             return try connection.integer(statement(PostgreSQLHistory.firstSince, [time])) ?? span.last + 1

@@ -7,7 +7,12 @@ final class PostgreSQLBackend: SQLBackend {
     let mapping: SQLMapping
     /// The types of the tables' columns.
     let schema: PostgreSQLCatalog
-    let history: PostgreSQLHistory.Use
+    /// It changes when another program begins the history of an open store.
+    var history: PostgreSQLHistory.Use {
+        get { useOfHistory.load(ordering: .acquiring) }
+        set { useOfHistory.store(newValue, ordering: .releasing) }
+    }
+    private let useOfHistory: Atomic<PostgreSQLHistory.Use>
     /// The facts about external tables; nil for a store's own tables.
     let external: ExternalTables?
     let plans: ReadingPlans<PostgreSQLDecoder>
@@ -39,7 +44,7 @@ final class PostgreSQLBackend: SQLBackend {
         self.pool = pool
         self.mapping = mapping
         self.schema = schema
-        self.history = history
+        useOfHistory = Atomic(history)
         self.external = external
         // A server's transaction numbers do not show which of two transactions has changed a row
         // last, and neither do the last 32 bits of wider numbers.

@@ -65,6 +65,8 @@ extension PostgreSQLStore {
                 } else if backend.pool.watch.isOutdated(error) {
                     // Throws if another program has migrated the store.
                     try compareContents(backend)
+                    // So it is, if that program has begun a history which this one does not record.
+                    try requireWritable()
                 } else if !error.isTransient && !(error.isConnectionLost && !error.isSilence && attempt == 1) {
                     if backend.pool.watch.isConcerned(by: error) { try compareContents(backend) }
                     throw failure(error)

@@ -166,7 +166,11 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
             let backend = try ownBackend(pool, catalog, held.entities, connection)
             try tellOfAllWriters(backend.mapping, connection, pool.configuration.address.schema)
             let versions = Self.flag(options, NSIgnorePersistentStoreVersioningOption) ? nil : held.versions
-            try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection)
+            try pool.watch.begin(StoreContents(versions: versions, mapping: backend.mapping), connection) {
+                [reference, weak backend] connection in
+                guard let backend else { return }
+                try (reference.object as? PostgreSQLStore)?.noticeHistory(backend, connection)
+            }
             return backend
         }
     }
@@ -216,7 +220,7 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         }
         let (pool, loaded) = try connect(to: place.address, makesStore: false)
         let backend: PostgreSQLBackend
-        do { backend = try makeBackend(pool) } catch {
+        do { backend = try restoringPermission { try makeBackend(pool) } } catch {
             pool.close()
             throw error
         }

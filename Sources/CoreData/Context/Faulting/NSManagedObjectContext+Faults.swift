@@ -57,8 +57,7 @@ extension NSManagedObjectContext {
         } else {
             let read = try rows.readRows([object.key], of: object.layout)
             defer { withExtendedLifetime(read) {} }
-            Instruments.record(
-                .fault(context: name, entity: object.layout.name, relationship: nil, count: read.rows.count))
+            recordFault(of: object.layout, count: read.rows.count)
             // The read may have given a newer row to the object.
             if !object.flags.contains(.fault) { return true }
             guard let row = read.rows.first else { return false }
@@ -110,10 +109,7 @@ extension NSManagedObjectContext {
         do {
             let rows = try source.relatedRows(to: object.key, through: object.layout.slots[slot], of: object.layout)
             defer { loadSiblings(of: object, toMany: slot, count: rows.rows.count) }
-            Instruments.record(
-                .fault(
-                    context: name, entity: object.layout.name, relationship: object.layout.slots[slot].name,
-                    count: rows.rows.count))
+            recordFault(of: object.layout, slot, count: rows.rows.count)
             // An initializer for no elements would write to the shared storage of empty arrays.
             if rows.rows.isEmpty { return [] }
             return ContiguousArray(unsafeUninitializedCapacity: rows.rows.count) { buffer, count in
@@ -124,6 +120,17 @@ extension NSManagedObjectContext {
             readFailure = error
             return nil
         }
+    }
+
+    /// Tells of rows that were read for faults. A parent's objects are no rows of a store.
+    ///
+    /// - Parameter slot: The to-many relationship whose members they are; nil for the row of the
+    ///   object itself.
+    func recordFault(of layout: EntityLayout, _ slot: Int? = nil, count: Int) {
+        guard Instruments.wantsEvents, parentContext == nil else { return }
+        Instruments.record(
+            .fault(
+                context: name, entity: layout.name, relationship: slot.map { layout.slots[$0].name }, count: count))
     }
 
     /// Whether a row that a store returns may belong to an object that was deleted in this context.

@@ -70,10 +70,7 @@ extension NSManagedObjectContext {
             let related = try? source.relatedRows(toAll: owners.map(\.key), through: layout.slots[slot], of: layout)
         else { return }
         siblingFaults.note(row, slot, of: layout, skipped: siblings.count)
-        Instruments.record(
-            .fault(
-                context: name, entity: layout.name, relationship: layout.slots[slot].name,
-                count: related.rows.rows.count))
+        recordFault(of: layout, slot, count: related.rows.rows.count)
         loadMembers(related, of: owners, slot: slot, store: Int(object.storeNumber))
     }
 
@@ -91,9 +88,9 @@ extension NSManagedObjectContext {
         let siblings = siblings(after: owner.row, of: object, atMost: Self.siblingRows)
         if siblings.objects.isEmpty { return }
         siblingFaults.note(owner.row, slot, of: layout, skipped: siblings.count)
-        let read = try? prefetchToOne(layout.slots[slot], siblings.objects, Int(destination.storeNumber), source)
-        Instruments.record(
-            .fault(context: name, entity: destination.layout.name, relationship: nil, count: read?.count ?? 0))
+        guard let read = try? prefetchToOne(layout.slots[slot], siblings.objects, Int(destination.storeNumber), source)
+        else { return }
+        recordFault(of: destination.layout, count: read.count)
     }
 
     /// Returns the objects of the rows after one on its page, and the number of these rows.

@@ -52,7 +52,7 @@ extension NSManagedObjectContext {
         guard let rows = rows(ofStore: batch.storeNumber) else { return }
         let read = try rows.readRows(Array(batch.keys), of: batch.entity)
         defer { withExtendedLifetime(read) {} }
-        Instruments.record(.fault(context: name, entity: batch.entity.name, relationship: nil, count: read.rows.count))
+        recordFault(of: batch.entity, count: read.rows.count)
         // The last reference to an object must not be released under the registry's lock.
         var loaded: [NSManagedObject] = []
         loaded.reserveCapacity(read.rows.count)

@@ -264,8 +264,11 @@ final class SQLiteConnection: @unchecked Sendable {
     /// - Parameter attempt: The number of attempts before this one.
     /// - Returns: False when the timeout is over.
     private func waitsForLock(_ attempt: Int32) -> Bool {
-        if attempt == 0 { endOfWait = .now + timeout }
-        guard ContinuousClock.now < endOfWait else { return false }
+        let now = ContinuousClock.now
+        // SQLite does not count anew for each statement. A wait that goes on asks every few
+        // milliseconds.
+        if attempt == 0 || now > endOfWait + .seconds(1) { endOfWait = now + timeout }
+        guard now < endOfWait else { return false }
         usleep(attempt < 3 ? .random(in: 200...500) : .random(in: 2000...6000))
         return true
     }

@@ -134,7 +134,7 @@ enum SQLiteHistory {
             let common: [StoredValue] = [
                 .integer(changeEntity), .integer(Int64(change.type.rawValue)), .integer(Int64(change.entityNumber)),
             ]
-            if change.tombstones.isEmpty {
+            if end > start + 1 {
                 try connection.run(
                     "INSERT INTO ACHANGE (\(columns)) SELECT ? + key, ?, ?, ?, value, ?, ? FROM json_each(?)",
                     [key] + common + [

@@ -17,7 +17,6 @@ final class Diagnostics: Sendable {
     private struct FaultKind: Hashable {
         let entity: String
         let relationship: String?
-        let thread: ObjectIdentifier
     }
 
     private let place: @Sendable () -> String?
@@ -50,7 +49,7 @@ final class Diagnostics: Sendable {
     }
 
     private func faultsInLoop(_ entity: String, _ relationship: String?) -> String? {
-        let kind = FaultKind(entity: entity, relationship: relationship, thread: ObjectIdentifier(Thread.current))
+        let kind = FaultKind(entity: entity, relationship: relationship)
         let now = Instruments.now
         let isLoop = reads.withLock { reads in
             var (count, since) = reads[kind] ?? (0, now)

@@ -30,6 +30,16 @@ extension NSPersistentStore {
         return false
     }
 
+    /// Runs a block that opens the store elsewhere. If it fails, the store may be written where it
+    /// is as before.
+    package final func restoringPermission<Result>(_ open: () throws -> Result) throws -> Result {
+        let (wasReadOnly, reason) = (isReadOnly, readOnlyReason)
+        do { return try open() } catch {
+            (isReadOnly, readOnlyReason) = (wasReadOnly, reason)
+            throw error
+        }
+    }
+
     /// Called before a store is opened again: the store that is now at the URL may have no history.
     final func forgetUntrackedHistory() {
         guard readOnlyReason == .untrackedHistory else { return }
