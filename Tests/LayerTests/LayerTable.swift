@@ -31,6 +31,7 @@ enum LayerTable {
             ("saving", ["Context/Merging", "Context/Saving"]),
             ("batches", ["Context/BatchRequests"]),
             ("results", ["Results"]),
+            ("migration", ["Migration"]),
             ("custom stores", ["CustomStores"]),
             ("container", ["Container"]),
         ],
@@ -45,9 +46,9 @@ enum LayerTable {
             // What saves and merges are members that programs override, so they stand in the body
             // of the class.
             "Context/NSManagedObjectContext.swift": ["saveChanges", "mergeSave", "mergeRemoteSave", "NSMergePolicy"],
-            // `init(persistentStoreCoordinator:…)`, `didAdd(to:)` and `willRemove(from:)` are
-            // members that programs override.
-            "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator", "serialNumber"],
+            // `init(persistentStoreCoordinator:…)`, `didAdd(to:)`, `willRemove(from:)` and
+            // `migrationManagerClass()` are members that programs override.
+            "Stores/NSPersistentStore.swift": ["NSPersistentStoreCoordinator", "NSMigrationManager", "serialNumber"],
             "SQLiteStore/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
         ],
         foreignMembers: [

@@ -53,17 +53,21 @@ open class NSEntityMapping: NSObject {
     /// The version hash of the destination entity.
     open var destinationEntityVersionHash: Data?
 
-    /// The mappings of the destination's attributes, by name.
+    /// The mappings of the destination's attributes. If nil in a mapping of the type
+    /// `copyEntityMappingType`, each attribute has the value of the source's attribute of its name.
     open var attributeMappings: [NSPropertyMapping]?
 
-    /// The mappings of the destination's relationships, by name.
+    /// The mappings of the destination's relationships. If nil in a mapping of the type
+    /// `copyEntityMappingType`, each relationship leads to what was made of the objects that the
+    /// source's relationship of its name leads to.
     open var relationshipMappings: [NSPropertyMapping]?
 
-    /// The expression for the source objects. An inferred mapping has none: it applies to all
-    /// objects of the source entity.
+    /// The expression for the source objects, in which `$manager` is the migration manager. If nil,
+    /// the mapping applies to all objects of the source entity, without those of its subentities.
     open var sourceExpression: NSExpression?
 
-    /// The name of the class that creates the destination's objects. An inferred mapping has none.
+    /// The name of the `NSEntityMigrationPolicy` subclass that creates the destination's objects,
+    /// with or without its module. If nil, the property mappings say how they are made.
     open var entityMigrationPolicyClassName: String?
 
     /// Facts about the mapping.
@@ -75,5 +79,17 @@ open class NSEntityMapping: NSObject {
     /// Creates a mapping without entities.
     public override init() {
         super.init()
+    }
+}
+
+extension NSEntityMapping: CustomReflectable {
+    /// The properties of the mapping, which expressions read as `$entityMapping.name`.
+    public var customMirror: Mirror {
+        Mirror(
+            self,
+            children: [
+                "name": name as Any, "mappingType": mappingType.rawValue, "sourceEntityName": sourceEntityName as Any,
+                "destinationEntityName": destinationEntityName as Any, "userInfo": userInfo as Any,
+            ])
     }
 }

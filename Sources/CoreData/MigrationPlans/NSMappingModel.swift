@@ -130,6 +130,8 @@ extension MappingInference {
     private func expression(of relationship: NSRelationshipDescription, from name: String) -> NSExpression? {
         guard let destination = relationship.destinationEntity, let pair = destination.name.flatMap({ pairs[$0] })
         else { return nil }
+        // Objects of subentities are made by other mappings.
+        if !destination.subentities.isEmpty { return NSPropertyMapping.relatedInstances(name) }
         return NSExpression(
             format:
                 "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", %@, $source.%K)",

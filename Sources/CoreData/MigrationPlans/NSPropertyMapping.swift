@@ -12,8 +12,10 @@ open class NSPropertyMapping: NSObject {
     /// The name of the property in the destination entity.
     open var name: String?
 
-    /// The expression for the value, in which `$source` is the source object. If nil, the property
-    /// keeps its default.
+    /// The expression for the value. If nil, the property keeps its default.
+    ///
+    /// Its variables are `$source` and `$destination` (the objects), `$manager`, `$entityMapping`,
+    /// `$propertyMapping` and `$entityPolicy`.
     open var valueExpression: NSExpression?
 
     /// Custom information of the application about the mapping.

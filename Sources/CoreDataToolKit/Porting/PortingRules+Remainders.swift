@@ -2,12 +2,10 @@
 extension PortingRules {
     /// Classes and types of Core Data that the package does not declare.
     static let missingTypes: Set<String> = [
-        "NSCoreDataCoreSpotlightDelegate", "NSCustomMigrationStage", "NSEntityMigrationPolicy",
-        "NSLightweightMigrationStage",
-        "NSManagedObjectModelReference", "NSMigrationManager", "NSMigrationStage", "NSPersistentCloudKitContainer",
+        "NSCoreDataCoreSpotlightDelegate", "NSCustomMigrationStage", "NSLightweightMigrationStage",
+        "NSManagedObjectModelReference", "NSMigrationStage", "NSPersistentCloudKitContainer",
         "NSPersistentCloudKitContainerEventRequest", "NSPersistentCloudKitContainerEventResult",
-        "NSPersistentCloudKitContainerOptions",
-        "NSStagedMigrationManager",
+        "NSPersistentCloudKitContainerOptions", "NSStagedMigrationManager",
     ]
 
     mutating func lookAtWord(_ word: String, _ index: Int) {

@@ -17,6 +17,17 @@ extension NSExpression {
         NumberBoxing.boxed(rootValue(in: EvaluationScope(object: object, variables: [:], context: context)))
     }
 
+    /// Returns the value of the expression for an object, with values for its variables.
+    ///
+    /// - Throws: Where ``expressionValue(with:context:)`` stops the program: for a variable without
+    ///   a value, and for nesting deeper than 512 levels.
+    package func result(for object: Any?, variables: [String: Any]) throws(PredicateEvaluationError) -> Any? {
+        let run = PredicateRun()
+        let value = rootValue(in: EvaluationScope(object: object, variables: variables, context: nil, run: run))
+        if let failure = run.failure { throw failure }
+        return NumberBoxing.boxed(value)
+    }
+
     /// - Parameter run: Receives the errors of the evaluation. After an error, the values mean
     ///   nothing.
     func expressionValue(with object: Any?, run: PredicateRun) -> Any? {

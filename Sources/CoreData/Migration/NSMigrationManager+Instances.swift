@@ -1,0 +1,96 @@
+import Foundation
+
+// Pairs of objects, and the functions of `$manager` in expressions.
+extension NSMigrationManager {
+    func destinationInstances(of steps: [MappingStep], from sources: [NSManagedObject]?) -> [NSManagedObject] {
+        settle(steps)
+        guard let sources else { return objects(steps.flatMap(\.links.allDestinations), in: destinationContext) }
+        let ids = sources.flatMap { source in
+            let id = source.objectID
+            return steps.flatMap { $0.links.destinations(of: id) }
+        }
+        return objects(ids, in: destinationContext)
+    }
+
+    func sourceInstances(of step: MappingStep, of destinations: [NSManagedObject]?) -> [NSManagedObject] {
+        settle([step])
+        guard let destinations else { return objects(step.links.allSources, in: sourceContext) }
+        return objects(destinations.flatMap { step.links.sources(of: $0.objectID) }, in: sourceContext)
+    }
+
+    private func settle(_ steps: [MappingStep]) {
+        do { for step in steps { try step.links.settle() } } catch { cancelMigrationWithError(error) }
+    }
+
+    private func objects(_ ids: [NSManagedObjectID], in context: NSManagedObjectContext) -> [NSManagedObject] {
+        if ids.count == 1 { return [context.object(with: ids[0])].filter { !$0.isDeleted } }
+        var known: Set<NSManagedObjectID> = []
+        return ids.filter { known.insert($0).inserted }.map { context.object(with: $0) }.filter { !$0.isDeleted }
+    }
+}
+
+extension NSMigrationManager: PredicateFunctionTarget {
+    /// Returns the value of `FUNCTION($manager, "name:", …)` in the expressions of a mapping model.
+    ///
+    /// The functions are `fetchRequestForSourceEntityNamed:predicateString:`,
+    /// `destinationInstancesForEntityMappingNamed:sourceInstances:`,
+    /// `destinationInstancesForSourceRelationshipNamed:sourceInstances:` and
+    /// `sourceInstancesForEntityMappingNamed:destinationInstances:`. Others end the migration with
+    /// an error.
+    public func performPredicateFunction(_ selector: Selector, arguments: [Any?]) -> Any? {
+        do {
+            return try value(of: selector, arguments)
+        } catch {
+            cancelMigrationWithError(error)
+            return nil
+        }
+    }
+
+    private func value(of selector: Selector, _ arguments: [Any?]) throws -> Any? {
+        func failure(_ problem: String) -> NSError {
+            MigrationErrors.policy(
+                currentEntityMapping, nil,
+                "FUNCTION($manager, \"\(selector.name)\", …) cannot be evaluated: \(problem)",
+                recovery: "Correct the expression in the mapping model.")
+        }
+        func step(named name: String) throws -> MappingStep {
+            guard let step = stepsByName[name] else {
+                throw failure("the mapping model has no entity mapping '\(name)'")
+            }
+            return step
+        }
+        func instances() throws -> [NSManagedObject] {
+            if let object = arguments[1] as? NSManagedObject { return [object] }
+            guard let objects = RelationshipValues.objects(in: arguments[1]) else {
+                throw failure("its second argument has no objects")
+            }
+            return objects
+        }
+        guard arguments.count == 2, let name = arguments[0] as? String else {
+            throw failure("there is no such function, or its arguments are not a name and a second value")
+        }
+        switch selector.name {
+        case "fetchRequestForSourceEntityNamed:predicateString:":
+            guard sourceModel.entitiesByName[name] != nil else {
+                throw failure("the source model has no entity '\(name)'")
+            }
+            let request = NSFetchRequest<NSManagedObject>(entityName: name)
+            request.includesSubentities = false
+            request.fetchBatchSize = Self.batchSize
+            if let format = arguments[1] as? String, !format.isEmpty {
+                request.predicate = try NSPredicate.parse(format)
+            }
+            return request
+        case "destinationInstancesForEntityMappingNamed:sourceInstances:":
+            return destinationInstances(of: [try step(named: name)], from: try instances())
+        case "destinationInstancesForSourceRelationshipNamed:sourceInstances:":
+            let destination = sourceEntity(for: currentEntityMapping)?.relationshipsByName[name]?.destinationEntity
+            guard let destination else { throw failure("the source entity has no relationship '\(name)'") }
+            let makers = steps.filter { $0.source?.isKindOf(entity: destination) == true }
+            return destinationInstances(of: makers, from: try instances())
+        case "sourceInstancesForEntityMappingNamed:destinationInstances:":
+            return sourceInstances(of: try step(named: name), of: try instances())
+        default: throw failure("there is no such function")
+        }
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+
+// The default steps of policies: objects and relationships by the expressions of a mapping.
+extension NSMigrationManager {
+    func createDestinationInstance(for source: NSManagedObject, in mapping: NSEntityMapping) throws {
+        let step = try step(of: mapping)
+        guard let entity = step.destination, let name = entity.name else { return }
+        let object = NSEntityDescription.insertNewObject(forEntityName: name, into: destinationContext)
+        for value in step.attributes {
+            try set(try self.value(value, step, source, object), value, of: object, step)
+        }
+        associate(sourceInstance: source, withDestinationInstance: object, for: mapping)
+    }
+
+    func createRelationships(of object: NSManagedObject, in mapping: NSEntityMapping) throws {
+        let step = try step(of: mapping)
+        if step.relationships.isEmpty { return }
+        let source = sourceInstances(of: step, of: [object]).first
+        for value in step.relationships {
+            try link(try self.value(value, step, source, object), value, of: object, step)
+        }
+    }
+
+    private func step(of mapping: NSEntityMapping) throws -> MappingStep {
+        if let step = stepsByName[mapping.name] { return step }
+        throw MigrationErrors.mapping(mapping, "it does not belong to the mapping model of the migration")
+    }
+
+    private func value(
+        _ value: MappingStep.Value, _ step: MappingStep, _ source: NSManagedObject?, _ destination: NSManagedObject
+    ) throws -> Any? {
+        var variables: [String: Any] = [
+            NSMigrationManagerKey: self, NSMigrationDestinationObjectKey: destination,
+            NSMigrationEntityMappingKey: step.mapping, NSMigrationPropertyMappingKey: value.mapping,
+            NSMigrationEntityPolicyKey: step.policy,
+        ]
+        variables[NSMigrationSourceObjectKey] = source
+        return try evaluate(value.expression, for: source, variables, step, value.name)
+    }
+
+    /// - Throws: 134170 for an expression that cannot be evaluated; the error with which a function
+    ///   cancelled the migration.
+    func evaluate(
+        _ expression: NSExpression, for object: Any?, _ variables: [String: Any], _ step: MappingStep,
+        _ property: String?
+    ) throws -> Any? {
+        let result: Any?
+        do {
+            result = try expression.result(for: object, variables: variables)
+        } catch {
+            throw failure(step, property, "its expression \(expression) cannot be evaluated: \(error)")
+        }
+        if let missing = step.policy.missingFunction {
+            throw failure(
+                step, property,
+                "\(type(of: step.policy)) has no function \"\(missing.name)\", which its expression calls; "
+                    + "override performPredicateFunction(_:arguments:)")
+        }
+        try throwCancellation()
+        return result
+    }
+
+    private func set(
+        _ value: Any?, _ property: MappingStep.Value, of object: NSManagedObject, _ step: MappingStep
+    ) throws {
+        guard let slot = object.layout.slotByName[property.name] else { return }
+        let kind = object.layout.slots[slot].kind
+        var problem: String?
+        if let composite = object.layout.slots[slot].composite {
+            do { _ = try object.layout.elementValues(of: value, composite) } catch { problem = error.reason }
+        } else if PropertyConversion.value(from: value, kind: kind) == nil {
+            problem = object.wrongType(value, object.layout.slots[slot])
+        }
+        if let problem {
+            throw failure(step, property.name, "its expression \(property.expression) gives a wrong value: \(problem)")
+        }
+        if let data = value as? Data { pendingBytes += data.count }
+        object.setValue(value, forKey: property.name)
+    }
+
+    private func link(
+        _ value: Any?, _ property: MappingStep.Value, of object: NSManagedObject, _ step: MappingStep
+    ) throws {
+        guard let relationship = object.entity.relationshipsByName[property.name] else { return }
+        guard let objects = (value as? NSManagedObject).map({ [$0] }) ?? RelationshipValues.objects(in: value) else {
+            throw failure(step, property.name, "its expression \(property.expression) does not give objects")
+        }
+        for destination in objects {
+            guard destination.managedObjectContext === destinationContext,
+                relationship.destinationEntity.map({ destination.entity.isKindOf(entity: $0) }) ?? true
+            else {
+                throw failure(
+                    step, property.name,
+                    "its expression \(property.expression) gives an object of the entity "
+                        + "'\(destination.entity.name ?? "")' "
+                        + (destination.managedObjectContext === destinationContext
+                            ? "instead of '\(relationship.destinationEntity?.name ?? "")'"
+                            : "that is not one of the destination"))
+            }
+        }
+        if !relationship.isToMany {
+            object.setValue(objects.first, forKey: property.name)
+        } else if relationship.isOrdered {
+            object.setValue(NSOrderedSet(array: objects), forKey: property.name)
+        } else {
+            object.setValue(NSSet(array: objects), forKey: property.name)
+        }
+    }
+
+    private func failure(_ step: MappingStep, _ property: String?, _ problem: String) -> NSError {
+        MigrationErrors.policy(
+            step.mapping, property, problem, recovery: "Correct the expression in the mapping model, or the policy.")
+    }
+}
