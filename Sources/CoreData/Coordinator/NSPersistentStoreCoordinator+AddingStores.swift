@@ -54,14 +54,32 @@ extension NSPersistentStoreCoordinator {
     private func addWhileLocked(
         type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
     ) throws -> NSPersistentStore {
+        while true {
+            do {
+                return try addOnce(
+                    type: type, configuration: configuration, at: url, options: options, progress: progress)
+            } catch let needed as MappedMigration {
+                guard let url else { throw needed }
+                try needed.run(at: StorePlace(type: type, url: url, options: options, configuration: configuration))
+            }
+        }
+    }
+
+    /// - Throws: `MappedMigration` when the store has to be migrated first.
+    private func addOnce(
+        type: String, configuration: String?, at url: URL?, options: [AnyHashable: Any]?, progress: MigrationProgress
+    ) throws -> NSPersistentStore {
         let storeClass = try StoreTypeRegistry.storeClass(for: type, at: url)
         do { try DispatchDescriptors.open() } catch {
             let path = url?.path ?? type
             throw error.error("The store \(path) cannot be opened", path: path, otherwise: .persistentStoreOpen)
         }
         try UnsupportedOptions.check(options, type: type, url: url)
-        let compatibility = StoreCompatibility(
+        var compatibility = StoreCompatibility(
             model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)
+        if storeClass.hasFile(at: url ?? URL(fileURLWithPath: "/")) {
+            compatibility.migrator = storeClass.migrationManagerClass() as? any MappingMigrator.Type
+        }
         let held = try compatibility.heldEntities()
         try compatibility.checkFeatures(of: held.entities, storeClass: storeClass)
         let url = try self.url(url, for: storeClass, type: type)
@@ -108,6 +126,10 @@ extension NSPersistentStoreCoordinator {
                 throw duplicate(other, of: type, at: store.url)
             }
             migration.progress = progress
+            if migration.mappingModel != nil, let migrator = compatibility.migrator {
+                if store.isReadOnly { throw CoreDataErrors.migrationOfReadOnlyStore(at: StoreName.path(store.url)) }
+                throw MappedMigration(migration, migrator)
+            }
             try store.migrate(migration)
         }
         metadata = store.metadata ?? [:]

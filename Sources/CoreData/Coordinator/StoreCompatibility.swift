@@ -7,6 +7,8 @@ struct StoreCompatibility {
     let type: String
     let url: URL?
     let options: [AnyHashable: Any]?
+    /// Finds mapping models and migrates by them; nil for stores that cannot be.
+    var migrator: (any MappingMigrator.Type)?
 
     /// The entities that the store is to hold.
     func heldEntities() throws -> HeldEntities {
@@ -140,6 +142,15 @@ struct StoreCompatibility {
         var userInfo = userInfo(metadata)
         userInfo["sourceModel"] = sourceModel
         userInfo["destinationModel"] = model
+        // The tables also contain the subentities of the entities that the store names.
+        let sources = HeldEntities(listed: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }).entities
+        let inference = MappingInference(from: sources, to: entities)
+        func migration(_ mapping: NSMappingModel?) -> StoreMigration {
+            StoreMigration(
+                storedHashes: stored, sourceModel: sourceModel, model: model, entities: entities,
+                inference: inference, mappingModel: mapping)
+        }
+        if let mapping = migrator?.mappingModel(from: sourceModel, to: model) { return migration(mapping) }
         guard NSPersistentStore.flag(options, NSInferMappingModelAutomaticallyOption) else {
             var difference = difference
             difference.explain(storedModel: sourceModel, currentModel: model)
@@ -151,15 +162,11 @@ struct StoreCompatibility {
                 recovery: "Add the store with NSInferMappingModelAutomaticallyOption, or change the model back.",
                 userInfo: userInfo)
         }
-        // The tables also contain the subentities of the entities that the store names.
-        let sources = HeldEntities(listed: sourceModel.entities.filter { stored[$0.name ?? ""] != nil }).entities
-        let inference = MappingInference(from: sources, to: entities)
         guard inference.problems.isEmpty else {
             throw InferenceProblem.error(
                 for: inference.problems, "The store \(name) cannot be migrated", userInfo: userInfo)
         }
-        return StoreMigration(
-            storedHashes: stored, sourceModel: sourceModel, model: model, entities: entities, inference: inference)
+        return migration(nil)
     }
 
     private var name: String { StoreName.text(type: type, url: url, configuration: configuration) }

@@ -51,6 +51,14 @@ extension CoreDataErrors {
             userInfo: StoreOpeningErrors.userInfo(type: type, url: url))
     }
 
+    static func migrationOfReadOnlyStore(at path: String) -> NSError {
+        make(
+            .migration,
+            "The store at \(path) was made with another version of the model and cannot be migrated, because "
+                + "NSReadOnlyPersistentStoreOption forbids writing to it.",
+            recovery: "Open it without the option once, or open a migrated copy.", userInfo: [NSFilePathErrorKey: path])
+    }
+
     static func stagedMigration(type: String, url: URL?) -> NSError {
         make(
             .migration,

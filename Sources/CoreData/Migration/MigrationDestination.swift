@@ -11,10 +11,10 @@ struct MigrationDestination {
 
     init(_ place: StorePlace) { self.place = place }
 
-    /// Calls a body that writes the store.
+    /// Calls a body that writes the store, and tells whether it has.
     ///
     /// - Parameter keepingContent: Whether the body adds to the store that is there.
-    func write(keepingContent: Bool, _ body: (StorePlace) throws -> Void) throws {
+    func write(keepingContent: Bool, _ body: (StorePlace) throws -> Bool) throws {
         guard StoreFiles.hasFile(ofType: place.type, at: place.url) else { return try writeInPlace(body) }
         try whileLocked {
             let folder = workFolder
@@ -30,7 +30,7 @@ struct MigrationDestination {
             } catch {
                 throw failure("cannot be written", error)
             }
-            try body(work)
+            guard try body(work) else { return }
             do { try place.replace(with: work) } catch {
                 if !existed { place.remove() }
                 throw failure("cannot be written", error)
@@ -42,11 +42,11 @@ struct MigrationDestination {
         place.url.deletingLastPathComponent().appendingPathComponent(".\(place.url.lastPathComponent).migration")
     }
 
-    private func writeInPlace(_ body: (StorePlace) throws -> Void) throws {
+    private func writeInPlace(_ body: (StorePlace) throws -> Bool) throws {
         if try place.exists() {
             throw failure("exists, and a store without a file cannot be added to; destroy it first", nil)
         }
-        do { try body(place) } catch {
+        do { _ = try body(place) } catch {
             place.remove()
             throw error
         }

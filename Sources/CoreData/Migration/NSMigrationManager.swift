@@ -54,6 +54,8 @@ open class NSMigrationManager: NSObject {
     var stepsByName: [String: MappingStep] = [:]
     /// The number of bytes of the values that were set since the last save.
     var pendingBytes = 0
+    /// Receives the progress besides `migrationProgress`.
+    var progressHandler = MigrationProgress()
 
     private struct State {
         var progress: Float = 1
@@ -104,6 +106,7 @@ open class NSMigrationManager: NSObject {
         try migrate(mappings) { steps in
             try MigrationDestination(destination).write(keepingContent: true) { place in
                 try self.run(steps, from: source, to: place)
+                return true
             }
         }
     }
@@ -190,7 +193,10 @@ open class NSMigrationManager: NSObject {
         destinationContext.persistentStoreCoordinator = destination
     }
 
-    func report(_ progress: Float) { state.withLock { $0.progress = max($0.progress, progress) } }
+    func report(_ progress: Float) {
+        state.withLock { $0.progress = max($0.progress, progress) }
+        progressHandler.report(Double(progress))
+    }
 
     /// - Throws: The error with which the migration was cancelled.
     func throwCancellation() throws {

@@ -132,10 +132,7 @@ extension MappingInference {
         else { return nil }
         // Objects of subentities are made by other mappings.
         if !destination.subentities.isEmpty { return NSPropertyMapping.relatedInstances(name) }
-        return NSExpression(
-            format:
-                "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", %@, $source.%K)",
-            Self.name(ofMapping: pair), name)
+        return NSPropertyMapping.instances(ofMapping: Self.name(ofMapping: pair), relatedBy: name)
     }
 
     private static func name(ofMapping pair: EntityPair) -> String {

@@ -36,6 +36,14 @@ extension NSPropertyMapping {
                 + "\"destinationInstancesForSourceRelationshipNamed:sourceInstances:\", %@, $source.%K)", name, name)
     }
 
+    /// Returns the expression for what one mapping made of the objects of a relationship of the
+    /// source.
+    static func instances(ofMapping mapping: String, relatedBy name: String) -> NSExpression {
+        NSExpression(
+            format: "FUNCTION($manager, "
+                + "\"destinationInstancesForEntityMappingNamed:sourceInstances:\", %@, $source.%K)", mapping, name)
+    }
+
     private static func copying(
         _ names: some Sequence<String>, _ expression: (String) -> NSExpression?
     ) -> [NSPropertyMapping] {

@@ -7,6 +7,8 @@ package struct StoreMigration {
     package let model: NSManagedObjectModel
     package let entities: [NSEntityDescription]
     let inference: MappingInference
+    /// The mapping model that was found for the migration; nil if it is inferred.
+    let mappingModel: NSMappingModel?
     package var progress = MigrationProgress()
 
     /// The name that each entity which the store has already had in the source model.

@@ -56,13 +56,6 @@ extension PortingRules {
             )
         case "keyValueObservingExpectation" where source.word(index + 1) == "(":
             leave(index, "There is no key-value observing: expect a notification of the context.")
-        case "NSMappingModel"
-        where source.matches("(", "from", at: index + 1) || source.matches("(", "contentsOf", at: index + 1):
-            leave(
-                index,
-                "Mapping models are not read here: take NSMappingModel.inferredMappingModel(…), or what a migration "
-                    + "infers."
-            )
         default: break
         }
     }

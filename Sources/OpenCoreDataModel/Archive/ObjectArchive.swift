@@ -75,7 +75,7 @@ package struct ObjectArchive {
         }
     }
 
-    func object(_ key: String, of object: Object) throws -> Object? {
+    package func object(_ key: String, of object: Object) throws -> Object? {
         try reference(key, of: object).flatMap { try self.object($0) }
     }
 
@@ -103,7 +103,7 @@ package struct ObjectArchive {
     }
 
     /// Returns a number that is stored in the object itself; nil when there is no such entry.
-    func integer(_ key: String, of object: Object) throws -> Int? {
+    package func integer(_ key: String, of object: Object) throws -> Int? {
         switch object.entries[key] {
         case nil: return nil
         case .integer(let value)?: return Int(value)
@@ -115,12 +115,12 @@ package struct ObjectArchive {
     }
 
     /// Returns a Boolean that is stored in the object itself; false when there is no such entry.
-    func boolean(_ key: String, of object: Object) throws -> Bool {
+    package func boolean(_ key: String, of object: Object) throws -> Bool {
         try integer(key, of: object) ?? 0 != 0
     }
 
     /// Returns the numbers of the elements of a list or set; nil when there is no such entry.
-    func elements(_ key: String, of object: Object) throws -> [Int]? {
+    package func elements(_ key: String, of object: Object) throws -> [Int]? {
         try self.object(key, of: object).map { try elements(of: $0) }
     }
 

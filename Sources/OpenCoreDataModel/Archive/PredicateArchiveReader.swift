@@ -3,10 +3,20 @@ import Predicates
 /// Creates predicates, expressions and sort descriptors from their archived forms. Everything is
 /// checked before it is created: depth, operators, functions and the number of their arguments, key
 /// paths.
-struct PredicateArchiveReader {
+package struct PredicateArchiveReader {
     let archive: ObjectArchive
+    /// Reads expressions of classes that upper modules declare; nil for other classes.
+    let others: (ObjectArchive.Object, PredicateArchiveReader) throws -> NSExpression?
 
     private static let depthLimit = 64
+
+    package init(
+        archive: ObjectArchive,
+        others: @escaping (ObjectArchive.Object, PredicateArchiveReader) throws -> NSExpression? = { _, _ in nil }
+    ) {
+        self.archive = archive
+        self.others = others
+    }
 
     func predicate(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSPredicate {
         try check(depth)
@@ -46,7 +56,7 @@ struct PredicateArchiveReader {
             options: NSComparisonPredicate.Options(rawValue: UInt(clamping: options) & 15))
     }
 
-    func expression(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSExpression {
+    package func expression(_ object: ObjectArchive.Object, depth: Int = 0) throws -> NSExpression {
         try check(depth)
         switch object.className {
         case "NSSelfExpression": return .expressionForEvaluatedObject()
@@ -82,6 +92,7 @@ struct PredicateArchiveReader {
                 trueExpression: try expression(first, depth: depth + 1),
                 falseExpression: try expression(second, depth: depth + 1))
         default:
+            if let other = try others(object, self) { return other }
             throw ModelReadingError.unknownPart(
                 "The archive has an expression of the unknown class '\(object.className)'.")
         }

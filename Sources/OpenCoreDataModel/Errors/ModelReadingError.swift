@@ -63,8 +63,15 @@ extension ModelReadingError {
     /// has.
     static let depthLimit = 200
 
+    /// Returns the error for a mapping model without one of its models.
+    package static func missingModel(_ path: String) -> ModelReadingError {
+        ModelReadingError(
+            .missing, "The model '\(path)', which the mapping model was made for, is not beside it.",
+            advice: "Copy the model's file along, or use the compiled mapping model (.cdm).")
+    }
+
     /// Returns the error for a part of an archive that can be neither read nor ignored.
-    static func unknownPart(_ problem: String) -> ModelReadingError {
+    package static func unknownPart(_ problem: String) -> ModelReadingError {
         ModelReadingError(
             .inconsistent, problem,
             advice: "It may come from a newer framework: use the file of the model that it was made from.")

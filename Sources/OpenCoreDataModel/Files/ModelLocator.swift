@@ -3,7 +3,7 @@ import Foundation
 /// Finds model files beside a program. SwiftPM puts a target's resources into
 /// `Package_Target.resources` (or `.bundle`) beside the executable; the folder is searched two
 /// levels deep, which covers test bundles.
-enum ModelLocator {
+package enum ModelLocator {
     private static let endings = ["momd", "mom", "xcdatamodeld", "xcdatamodel"]
 
     /// Returns the first file with a name, compiled forms first.
@@ -16,6 +16,13 @@ enum ModelLocator {
             }
         }
         return nil
+    }
+
+    /// Returns the files of bundles with some endings, sorted by name. Of files with one name in one
+    /// folder it is that with the first of the endings.
+    package static func files(endingIn endings: [String], in bundles: [Bundle]) -> [URL] {
+        folders(of: bundles).flatMap { files(in: $0, endings).values }
+            .sorted { ($0.lastPathComponent, $0.path) < ($1.lastPathComponent, $1.path) }
     }
 
     /// Returns the models of bundles, in the order of their names; skips files that cannot be read.
@@ -41,7 +48,7 @@ enum ModelLocator {
         let own = Set(unique(ownFolders(of: bundles)).map(\.path))
         var filesByName: [String: [(url: URL, isOwn: Bool)]] = [:]
         for folder in folders(of: bundles) {
-            for (name, url) in files(in: folder) {
+            for (name, url) in files(in: folder, endings) {
                 filesByName[name, default: []].append((url, own.contains(folder.path)))
             }
         }
@@ -70,7 +77,7 @@ enum ModelLocator {
         return try ModelFile.versions(of: url).sorted { $0.key < $1.key }.map(\.value)
     }
 
-    private static func files(in folder: URL) -> [String: URL] {
+    private static func files(in folder: URL, _ endings: [String]) -> [String: URL] {
         var files: [String: URL] = [:]
         for url in contents(of: folder) {
             guard let rank = endings.firstIndex(of: url.pathExtension) else { continue }

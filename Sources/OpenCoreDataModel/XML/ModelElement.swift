@@ -1,12 +1,12 @@
 /// An element of an XML file, of a model or a property list. It has a name, attributes, text,
 /// children and the line on which it starts.
-struct ModelElement {
-    let name: String
-    let attributes: [String: String]
+package struct ModelElement {
+    package let name: String
+    package let attributes: [String: String]
     let line: Int
-    var children: [ModelElement] = []
+    package internal(set) var children: [ModelElement] = []
     /// The text that is directly in the element.
-    var content = ""
+    package internal(set) var content = ""
 
     /// Returns the value of an attribute; nil when it is missing or empty.
     func text(_ attribute: String) -> String? {
@@ -20,7 +20,7 @@ struct ModelElement {
     }
 
     /// Returns the direct children with a name.
-    func children(_ name: String) -> [ModelElement] {
+    package func children(_ name: String) -> [ModelElement] {
         children.filter { $0.name == name }
     }
 }

@@ -7,7 +7,7 @@ import Foundation
 /// end. Cost: O(number of bytes).
 ///
 /// (www.w3.org/TR/xml, Extensible Markup Language 1.0)
-struct ModelElementParser {
+package struct ModelElementParser {
     private static let depthLimit = 100
 
     /// An error in the text.
@@ -25,7 +25,7 @@ struct ModelElementParser {
     /// Reads a whole document.
     /// - Parameter file: the file's path, for errors.
     /// - Throws: `ModelReadingError` with the line when it is not well-formed.
-    static func parse(_ data: Data, file: String?) throws -> ModelElement {
+    package static func parse(_ data: Data, file: String?) throws -> ModelElement {
         var parser = ModelElementParser(bytes: [UInt8](data))
         do {
             return try parser.document()

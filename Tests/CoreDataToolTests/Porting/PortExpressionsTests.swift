@@ -87,7 +87,6 @@ struct PortExpressionsTests {
         "import Combine", "b.url(forResource: \"Shop\", withExtension: \"momd\")",
         "enum Kind: String { case version = \"mom\" }",
         "let lock = OSAllocatedUnfairLock()", "objc_getAssociatedObject(context, &key)", "center.publisher(for: name)",
-        "NSMappingModel(from: nil, forSourceModel: a, destinationModel: b)", "NSMappingModel(contentsOf: url)",
         "keyValueObservingExpectation(for: o, keyPath: k)", "NSClassFromString(entity.managedObjectClassName!)",
         "self.classForCoder()",
         "Box<Int>.classForCoder()", "\"\\(T.self.classForCoder())\"", "let object = NSManagedObject()",
@@ -107,6 +106,7 @@ struct PortExpressionsTests {
     @Test(arguments: [
         "var c: NSFetchedResultsController<A>!", "context.setQueryGenerationFrom(NSQueryGenerationToken.current)",
         "NSMappingModel.inferredMappingModel(forSourceModel: a, destinationModel: b)", "object.classForCoder",
+        "NSMappingModel(from: nil, forSourceModel: a, destinationModel: b)", "NSMappingModel(contentsOf: url)",
         "\"a momd b\"",
         "let s = \"\\n #keyPath(A.b)\"", "expectation(forNotification: n, object: o)", "expectation(description: d)",
         "NSClassFromString(name)", "\"\\(object.classForCoder)\"", "NSManagedObject.self", "url as NSURL",

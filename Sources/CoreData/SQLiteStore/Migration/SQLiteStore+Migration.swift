@@ -5,14 +5,7 @@ import Foundation
 extension SQLiteStore {
     /// Migrates the store that `pool` has opened, and loads its metadata again.
     func migrate(_ migration: StoreMigration, _ pool: SQLiteConnectionPool, at url: URL) throws {
-        guard !isReadOnly else {
-            throw CoreDataErrors.make(
-                .migration,
-                "The store at \(url.path) was made with another version of the model and cannot be migrated, because "
-                    + "NSReadOnlyPersistentStoreOption forbids writing to it.",
-                recovery: "Open it without the option once, or open a migrated copy.",
-                userInfo: ["NSFilePath": url.path])
-        }
+        if isReadOnly { throw CoreDataErrors.migrationOfReadOnlyStore(at: url.path) }
         migration.progress.report(0)
         let migrated = try pool.write { connection in
             defer { connection.dropStatements() }

@@ -1,12 +1,6 @@
 import Foundation
 
-/// Where a store is, and how it is opened.
-struct StorePlace {
-    let type: String
-    var url: URL
-    var options: [AnyHashable: Any]?
-    var configuration: String?
-
+extension StorePlace {
     /// A store that a migration reads or writes.
     struct Opened {
         let coordinator: NSPersistentStoreCoordinator

@@ -1,0 +1,172 @@
+import Foundation
+
+/// Reads a mapping model as Xcode saves it (`xcmapping.xml`), and fills in what its compiler does.
+struct MappingSourceReader {
+    /// An object of the file: the values of its attributes and the IDs of related objects.
+    private struct Row {
+        let type: String
+        var texts: [String: String] = [:]
+        var related: [String: [String]] = [:]
+
+        init(_ element: ModelElement) {
+            type = element.attributes["type"]?.uppercased() ?? ""
+            for child in element.children {
+                let name = child.attributes["name"]?.lowercased() ?? ""
+                switch child.name {
+                case "attribute": texts[name] = MappingSourceReader.text(child.content)
+                case "relationship": related[name] = child.attributes["idrefs"]?.split(separator: " ").map(String.init)
+                default: break
+                }
+            }
+        }
+
+        func data(_ name: String) -> Data? {
+            texts[name].flatMap { Data(base64Encoded: $0, options: .ignoreUnknownCharacters) }
+        }
+    }
+
+    private let rows: [String: Row]
+    private let source: NSManagedObjectModel
+    private let destination: NSManagedObjectModel
+
+    /// - Parameter url: The folder `NAME.xcmappingmodel`.
+    /// - Throws: `ModelReadingError` when the file is damaged, or a model that it was made for is
+    ///   not found.
+    static func mappings(at url: URL) throws -> [NSEntityMapping] {
+        let file = url.appendingPathComponent("xcmapping.xml")
+        let document = try ModelElementParser.parse(Data(contentsOf: file), file: file.path)
+        var rows: [String: Row] = [:]
+        for element in document.children("object") {
+            if let id = element.attributes["id"] { rows[id] = Row(element) }
+        }
+        guard let root = rows.values.first(where: { $0.type == "XDDEVMAPPINGMODEL" }) else {
+            throw ModelReadingError.damagedArchive("The file has no mapping model.")
+        }
+        return try MappingSourceReader(
+            rows: rows, source: model("sourcemodelpath", of: root, near: url),
+            destination: model("destinationmodelpath", of: root, near: url)
+        ).mappings(of: root)
+    }
+
+    /// Reads a model that the mapping was made for. The file has its path in the project, and the
+    /// model itself in a form of Xcode's own.
+    ///
+    /// It is looked for in the folders above the mapping, the nearest first: there at the recorded
+    /// path, or at the end of it.
+    private static func model(_ key: String, of root: Row, near url: URL) throws -> NSManagedObjectModel {
+        let path = (root.texts[key] ?? "").split(separator: "/").map(String.init)
+        for depth in 0..<url.pathComponents.count {
+            let folder = (0..<depth).reduce(url) { folder, _ in folder.deletingLastPathComponent() }
+            for start in path.indices {
+                for end in [path[start...].joined(separator: "/"), compiled(path[start...])] {
+                    let file = folder.appendingPathComponent(end)
+                    if FileManager.default.fileExists(atPath: file.path) {
+                        return try NSManagedObjectModel(reading: file)
+                    }
+                }
+            }
+        }
+        throw ModelReadingError.missingModel(path.joined(separator: "/"))
+    }
+
+    /// Returns the path of a model's file in its compiled form.
+    private static func compiled(_ path: ArraySlice<String>) -> String {
+        path.map { part in
+            let endings = ["xcdatamodeld": "momd", "xcdatamodel": "mom"]
+            let name = URL(fileURLWithPath: part)
+            return endings[name.pathExtension].map { "\(name.deletingPathExtension().lastPathComponent).\($0)" } ?? part
+        }.joined(separator: "/")
+    }
+
+    /// Returns a text without the file's own escapes: `\u3c00` stands for `<`, as the bytes of the
+    /// code unit are swapped.
+    private static func text(_ content: String) -> String {
+        guard content.contains("\\u") else { return content }
+        let parts = content.components(separatedBy: "\\u")
+        return parts.dropFirst().reduce(parts[0]) { text, part in
+            let digits = part.prefix(4)
+            guard digits.utf8.count == 4, let unit = UInt16(digits, radix: 16) else { return text + "\\u" + part }
+            return text + String(decoding: [unit.byteSwapped], as: UTF16.self) + part.dropFirst(4)
+        }
+    }
+
+    private func related(_ name: String, of row: Row) -> [Row] { (row.related[name] ?? []).compactMap { rows[$0] } }
+
+    private func mappings(of root: Row) throws -> [NSEntityMapping] {
+        let rows = related("entitymappings", of: root).sorted { number(of: $0) < number(of: $1) }
+        let mappings = rows.map(mapping)
+        for (row, mapping) in zip(rows, mappings) {
+            let source = mapping.sourceEntityName.flatMap { self.source.entitiesByName[$0] }
+            mapping.attributeMappings = try related("attributemappings", of: row).map { property in
+                try self.property(property) { name in
+                    source.flatMap { NSPropertyMapping.copiedAttribute(name, of: $0) }
+                }
+            }
+            mapping.relationshipMappings = try related("relationshipmappings", of: row).map { property in
+                try self.property(property) { name in relatedInstances(name, of: source, mappings) }
+            }
+            mapping.attributeMappings?.sort { ($0.name ?? "") < ($1.name ?? "") }
+            mapping.relationshipMappings?.sort { ($0.name ?? "") < ($1.name ?? "") }
+        }
+        return mappings
+    }
+
+    private func number(of row: Row) -> Int { row.texts["mappingnumber"].flatMap { Int($0) } ?? 0 }
+
+    private func mapping(_ row: Row) -> NSEntityMapping {
+        let mapping = NSEntityMapping()
+        let (sourceName, destinationName) = (row.texts["sourcename"], row.texts["destinationname"])
+        mapping.name = row.texts["name"] ?? [sourceName, destinationName].compactMap { $0 }.joined(separator: "To")
+        mapping.sourceEntityName = sourceName
+        mapping.destinationEntityName = destinationName
+        mapping.sourceEntityVersionHash = sourceName.flatMap { source.entitiesByName[$0]?.versionHash }
+        mapping.destinationEntityVersionHash = destinationName.flatMap { destination.entitiesByName[$0]?.versionHash }
+        mapping.entityMigrationPolicyClassName = row.texts["migrationpolicyclassname"]
+        mapping.mappingType =
+            if mapping.entityMigrationPolicyClassName != nil {
+                .customEntityMappingType
+            } else if sourceName == nil {
+                .addEntityMappingType
+            } else if destinationName == nil {
+                .removeEntityMappingType
+            } else if sourceName == destinationName {
+                // Also of an entity that has changed, as a compiled file shows.
+                .copyEntityMappingType
+            } else {
+                .transformEntityMappingType
+            }
+        mapping.userInfo = row.data("userinfodata").flatMap { Self.userInfo(in: $0) }
+        return mapping
+    }
+
+    private static func userInfo(in data: Data) -> [AnyHashable: Any]? {
+        guard let archive = try? ObjectArchive(data) else { return nil }
+        return try? archive.plainValue(archive.root) as? [String: Any]
+    }
+
+    private func property(_ row: Row, made make: (String) -> NSExpression?) throws -> NSPropertyMapping {
+        let mapping = NSPropertyMapping()
+        mapping.name = row.texts["name"]
+        if let data = row.data("valueexpressiondata") {
+            mapping.valueExpression = try MappingArchiveReader.expression(in: data)
+        } else if row.texts["autogenerateexpression"] != "0" {
+            mapping.valueExpression = mapping.name.flatMap(make)
+        }
+        mapping.userInfo = row.data("userinfodata").flatMap { Self.userInfo(in: $0) }
+        return mapping
+    }
+
+    /// Returns the expression that the compiler makes for a relationship: by the name of the only
+    /// mapping of its objects, otherwise by all mappings of them.
+    private func relatedInstances(
+        _ name: String, of source: NSEntityDescription?, _ mappings: [NSEntityMapping]
+    ) -> NSExpression? {
+        guard let related = source?.relationshipsByName[name]?.destinationEntity else { return nil }
+        let makers = mappings.filter { mapping in
+            let maker = mapping.sourceEntityName.flatMap { self.source.entitiesByName[$0] }
+            return mapping.destinationEntityName != nil && maker?.isKindOf(entity: related) == true
+        }
+        if makers.count == 1 { return NSPropertyMapping.instances(ofMapping: makers[0].name, relatedBy: name) }
+        return NSPropertyMapping.relatedInstances(name)
+    }
+}
