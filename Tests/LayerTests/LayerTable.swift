@@ -52,7 +52,8 @@ enum LayerTable {
             "SQLiteStore/SQLiteStore.swift": ["NSPersistentStoreCoordinator"],
         ],
         foreignMembers: [
-            "defaultConfigurationName", "doubleValue", "heldEntities", "intersectSet", "newValue", "removeFirst",
+            "defaultConfigurationName", "destinationEntity", "doubleValue", "heldEntities", "intersectSet", "newValue",
+            "removeFirst",
             "withLock",
         ])
 

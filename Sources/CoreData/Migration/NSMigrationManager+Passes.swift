@@ -6,6 +6,8 @@ extension NSMigrationManager {
     static let batchSize = 1_000
     /// The approximate number of bytes of values that are held before they are written.
     private static let batchBytes = 8 << 20
+    /// The approximate number of bytes that a link holds: an object and its row.
+    static let linkBytes = 1 << 10
 
     /// Migrates the objects of one store into another, which is opened or made.
     func run(_ steps: [MappingStep], from source: StorePlace, to destination: StorePlace) throws {
@@ -85,7 +87,8 @@ extension NSMigrationManager {
     private func createRelationships(_ step: MappingStep) throws {
         if step.hasOwnPolicy || !step.relationships.isEmpty {
             try step.links.settle()
-            let sourceNames = step.source.map { Array($0.relationshipsByName.keys) } ?? []
+            // To-many relationships are loaded for a few owners at a time, when they are read.
+            let sourceNames = step.source?.relationshipsByName.values.filter { !$0.isToMany }.map(\.name) ?? []
             try forEachBatch(of: step.links.allDestinations, in: destinationContext) { ids in
                 let sources = ids.flatMap { step.links.sources(of: $0) }
                 return try self.load(sources[...], in: self.sourceContext, prefetching: sourceNames)
@@ -129,15 +132,23 @@ extension NSMigrationManager {
         reading: ([NSManagedObjectID]) throws -> [NSManagedObject] = { _ in [] },
         body: (NSManagedObject) throws -> Void
     ) throws {
-        for start in stride(from: 0, to: ids.count, by: Self.batchSize) {
-            let batch = ids[start..<min(start + Self.batchSize, ids.count)]
+        var done = 0
+        // Grows while the values of a batch are few.
+        var size = 16
+        while done < ids.count {
+            let batch = ids[done..<min(done + size, ids.count)]
             let objects = try load(batch, in: context)
             let others = try reading(Array(batch))
             defer { withExtendedLifetime(others) {} }
-            for object in objects {
+            size = min(4 * size, Self.batchSize)
+            for (index, object) in objects.enumerated() {
                 try body(object)
                 try throwCancellation()
-                if pendingBytes > Self.batchBytes { try write() }
+                done += 1
+                if pendingBytes > Self.batchBytes {
+                    size = index + 1
+                    break
+                }
             }
             try write()
             sourceContext.refreshAllObjects()

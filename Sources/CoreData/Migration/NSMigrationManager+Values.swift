@@ -98,6 +98,7 @@ extension NSMigrationManager {
                             : "that is not one of the destination"))
             }
         }
+        pendingBytes += objects.count * Self.linkBytes
         if !relationship.isToMany {
             object.setValue(objects.first, forKey: property.name)
         } else if relationship.isOrdered {

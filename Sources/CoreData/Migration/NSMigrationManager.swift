@@ -52,7 +52,7 @@ open class NSMigrationManager: NSObject {
 
     var steps: [MappingStep] = []
     var stepsByName: [String: MappingStep] = [:]
-    /// The number of bytes of the values that were set since the last save.
+    /// The approximate number of bytes of the values and links that were set since the last save.
     var pendingBytes = 0
     /// Receives the progress besides `migrationProgress`.
     var progressHandler = MigrationProgress()
