@@ -31,10 +31,11 @@ open class NSExpression: NSObject, NSCopying, NSSecureCoding, @unchecked Sendabl
         height = PredicateDepth.above(below)
     }
 
-    /// Creates an expression for another module. The result does not depend on the evaluated
-    /// object.
-    package init(operation: @escaping ([Any]) -> Any?, arguments: [NSExpression]) {
-        let body = ExpressionBody.operation(operation, arguments)
+    /// Creates an expression for the result of a fetch, which the context carries out.
+    package init(fetch: NSExpression, context: NSExpression, countOnly: Bool) {
+        let body = ExpressionBody.operation(
+            { values in (values[1] as? any FetchingContext)?.value(ofFetch: values[0], countOnly: countOnly) },
+            [fetch, context])
         let below = body.height
         self.body = below > PredicateDepth.limit ? .constant(nil, .null) : body
         height = PredicateDepth.above(below)

@@ -181,6 +181,7 @@ extension PredicateParser {
         case "TERNARY": return try conditional()
         case "FUNCTION": return try method(at: offset)
         case "CAST": return try cast(at: offset)
+        case "FETCH": return try fetch(at: offset)
         default: return try function(named: name, at: offset)
         }
     }
@@ -198,6 +199,16 @@ extension PredicateParser {
     }
 
     // MARK: Functions
+
+    /// Reads the rest of `FETCH(request, context, countOnly)`.
+    private mutating func fetch(at offset: Int) throws(PredicateFormatError) -> NSExpression {
+        try expect(symbol: "(")
+        let parts = try list(endingWith: ")")
+        guard parts.count == 3, let countOnly = parts[2].body.constant as? Bool else {
+            throw error("FETCH takes a request, a context, and YES or NO", at: offset)
+        }
+        return try checked(NSExpression(fetch: parts[0], context: parts[1], countOnly: countOnly))
+    }
 
     private mutating func function(named name: String, at offset: Int) throws(PredicateFormatError) -> NSExpression {
         guard let function = BuiltInFunction(name: name) else {

@@ -44,19 +44,17 @@ open class NSFetchRequestExpression: NSExpression, @unchecked Sendable {
         requestExpression = fetch
         contextExpression = context
         isCountOnlyRequest = countOnly
-        super.init(
-            operation: { values in
-                guard let request = values[0] as? any ExecutableFetch,
-                    let context = values[1] as? NSManagedObjectContext
-                else {
-                    return nil
-                }
-                return request.result(in: context, countOnly: countOnly)
-            }, arguments: [fetch, context])
+        super.init(fetch: fetch, context: context, countOnly: countOnly)
     }
 
     /// Fetch requests are not archived.
     public required init?(coder: NSCoder) { nil }
+}
+
+extension NSManagedObjectContext: FetchingContext {
+    package func value(ofFetch request: Any, countOnly: Bool) -> Any? {
+        (request as? any ExecutableFetch)?.result(in: self, countOnly: countOnly)
+    }
 }
 
 private protocol ExecutableFetch {

@@ -153,6 +153,19 @@ struct EntityMappingTypeTests {
         #expect(stores.destination.file.rows(rows) == [["b", nil], ["s", "3"]])
     }
 
+    @Test func aSourceExpressionIsReadFromItsText() throws {
+        let former = model(entity("Item", text("name")))
+        try stores.source.open(former) { context in
+            for name in ["a", "b"] { context.insert("Item", ["name": name]) }
+        }
+        let item = mapping("ItemToItem", from: "Item", to: "Item", attributes: ["name": "$source.name"])
+        item.sourceExpression = NSExpression(
+            format: "FETCH(FUNCTION($manager, \"fetchRequestForSourceEntityNamed:predicateString:\", \"Item\", "
+                + "\"name = 'b'\"), $manager.sourceContext, NO)")
+        try stores.migrate(from: former, to: former, by: [item])
+        #expect(stores.destination.file.column("SELECT ZNAME FROM ZITEM") == ["b"])
+    }
+
     @Test func oneEntityBecomesTwoByTheirSourceExpressions() throws {
         let former = model(entity("Item", text("name"), number("size")))
         let new = model(entity("Small", text("name")), entity("Large", text("name")))
