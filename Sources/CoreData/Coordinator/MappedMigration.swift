@@ -21,8 +21,8 @@ protocol MappingMigrator: AnyObject {
     func migrate(storeAt place: StorePlace, by mapping: NSMappingModel, _ migration: StoreMigration) throws
 }
 
-/// Thrown when a store that is being added has to be migrated by a mapping model: that is done while
-/// the store is closed.
+/// Thrown when a store that is being added has to be migrated by a mapping model. That is done
+/// while the store is closed.
 struct MappedMigration: Error {
     /// Thrown and caught within one call of the coordinator.
     private let content: Unchecked<(migration: StoreMigration, migrator: any MappingMigrator.Type)>

@@ -3,8 +3,8 @@ import Foundation
 /// The destination of a migration, which is complete or as it was before.
 ///
 /// A store in a file is written in a folder beside it and copied to its place when it is complete:
-/// in one transaction, if its type has transactions. A lock on the folder of the store makes others
-/// that migrate there wait. Other stores are written at their place, and removed if the migration
+/// in one transaction, if its type has transactions. A lock on the folder beside it makes others
+/// that migrate to the place wait. Other stores are written at their place, and removed if the migration
 /// fails.
 struct MigrationDestination {
     private let place: StorePlace
@@ -16,25 +16,20 @@ struct MigrationDestination {
     /// - Parameter keepingContent: Whether the body adds to the store that is there.
     func write(keepingContent: Bool, _ body: (StorePlace) throws -> Bool) throws {
         guard StoreFiles.hasFile(ofType: place.type, at: place.url) else { return try writeInPlace(body) }
-        try whileLocked {
-            let folder = workFolder
-            // A program that ended in the middle of a migration leaves one.
-            try? FileManager.default.removeItem(at: folder)
-            defer { try? FileManager.default.removeItem(at: folder) }
-            var work = place
-            work.url = folder.appendingPathComponent(place.url.lastPathComponent)
-            let existed = try place.exists()
-            do {
-                try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-                if existed, keepingContent { try work.replace(with: place) }
-            } catch {
-                throw failure("cannot be written", error)
-            }
-            guard try body(work) else { return }
-            do { try place.replace(with: work) } catch {
-                if !existed { place.remove() }
-                throw failure("cannot be written", error)
-            }
+        let folder = try WorkFolder(at: workFolder) { failure("cannot be written", $0) }
+        defer { folder.remove() }
+        var work = place
+        work.url = folder.url.appendingPathComponent(place.url.lastPathComponent)
+        let existed = try place.exists()
+        do {
+            if existed, keepingContent { try work.replace(with: place) }
+        } catch {
+            throw failure("cannot be written", error)
+        }
+        guard try body(work) else { return }
+        do { try place.replace(with: work) } catch {
+            if !existed { place.remove() }
+            throw failure("cannot be written", error)
         }
     }
 
@@ -52,21 +47,50 @@ struct MigrationDestination {
         }
     }
 
-    private func whileLocked(_ body: () throws -> Void) throws {
-        let folder = place.url.deletingLastPathComponent().path
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
-            let error = SystemFailure().error(
-                "The folder \(folder) cannot be used", path: folder, otherwise: .fileWriteUnknown)
-            if descriptor >= 0 { close(descriptor) }
-            throw failure("cannot be written", error)
-        }
-        defer { close(descriptor) }
-        try body()
-    }
-
     private func failure(_ problem: String, _ error: (any Error)?) -> NSError {
         MigrationErrors.store(.migrationManagerDestinationStore, place, problem, error)
+    }
+}
+
+/// An empty folder that is locked until it is removed.
+private struct WorkFolder {
+    let url: URL
+    private let descriptor: Int32
+
+    /// Makes the folder, or empties one that a program left which ended in the middle of its work.
+    init(at url: URL, failure: (any Error) -> any Error) throws {
+        self.url = url
+        while true {
+            guard mkdir(url.path, 0o755) == 0 || errno == EEXIST else { throw failure(Self.failure(url)) }
+            let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+            // Its owner may have removed it meanwhile.
+            if descriptor < 0, errno == ENOENT { continue }
+            guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
+                let error = Self.failure(url)
+                if descriptor >= 0 { close(descriptor) }
+                throw failure(error)
+            }
+            var (locked, present) = (stat(), stat())
+            if fstat(descriptor, &locked) == 0, stat(url.path, &present) == 0, locked.st_ino == present.st_ino {
+                self.descriptor = descriptor
+                break
+            }
+            // The former owner has removed it.
+            close(descriptor)
+        }
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
+            try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
+        }
+    }
+
+    private static func failure(_ url: URL) -> NSError {
+        SystemFailure().error(
+            "The folder \(url.path) cannot be used", path: url.path, otherwise: .fileWriteUnknown)
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: url)
+        close(descriptor)
     }
 }
 

@@ -12,7 +12,8 @@ import Foundation
 /// ```swift
 /// final class PersonPolicy: NSEntityMigrationPolicy {
 ///     override func createDestinationInstances(
-///         forSource source: NSManagedObject, in mapping: NSEntityMapping, manager: NSMigrationManager
+///         forSource source: NSManagedObject, in mapping: NSEntityMapping,
+///         manager: NSMigrationManager
 ///     ) throws {
 ///         try super.createDestinationInstances(forSource: source, in: mapping, manager: manager)
 ///         let person = manager.destinationInstances(

@@ -225,8 +225,9 @@ open class NSMigrationManager: NSObject {
 }
 
 extension NSMigrationManager {
-    /// Migrates the objects of a store into another one, which is made if there is none. See
-    /// ``migrateStore(from:sourceType:options:with:toDestinationURL:destinationType:destinationOptions:)``.
+    /// Migrates the objects of a store into another one, which is made if there is none.
+    ///
+    /// It calls the method with `sourceType` and `destinationType`, which says what it throws.
     public func migrateStore(
         from sourceURL: URL, type sourceType: NSPersistentStore.StoreType,
         options sourceOptions: [AnyHashable: Any]? = nil, mapping mappingModel: NSMappingModel,

@@ -171,8 +171,8 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
             .persistentStoreOpen, "The store class \(self) cannot write the metadata of a store that is not open.")
     }
 
-    /// The class of the manager that migrates to stores of this class: `NSMigrationManager`, unless a
-    /// subclass names a subclass of it.
+    /// The class of the manager that migrates to stores of this class: `NSMigrationManager`, unless
+    /// a subclass names a subclass of it.
     open class func migrationManagerClass() -> AnyClass { NSMigrationManager.self }
 
     // MARK: - Stores that are not open

@@ -18,8 +18,8 @@ package enum ModelLocator {
         return nil
     }
 
-    /// Returns the files of bundles with some endings, sorted by name. Of files with one name in one
-    /// folder it is that with the first of the endings.
+    /// Returns the files of bundles with some endings, sorted by name. Of files with one name in
+    /// one folder it is that with the first of the endings.
     package static func files(endingIn endings: [String], in bundles: [Bundle]) -> [URL] {
         folders(of: bundles).flatMap { files(in: $0, endings).values }
             .sorted { ($0.lastPathComponent, $0.path) < ($1.lastPathComponent, $1.path) }

@@ -60,7 +60,7 @@ func mapping(
     return mapping
 }
 
-/// The expression that Xcode writes for the objects that a mapping made of a relationship's objects.
+/// The expression that Xcode writes for what a mapping made of a relationship's objects.
 func instances(_ mapping: String, _ relationship: String) -> String {
     "FUNCTION($manager, \"destinationInstancesForEntityMappingNamed:sourceInstances:\", \"\(mapping)\", "
         + "$source.\(relationship))"

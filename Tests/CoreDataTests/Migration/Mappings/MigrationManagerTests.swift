@@ -158,6 +158,25 @@ struct MigrationManagerTests {
         #expect(error?.code == NSMigrationManagerDestinationStoreError)
     }
 
+    @Test func aDestinationInAFolderThatIsMissingIsRefused() throws {
+        let manager = NSMigrationManager(sourceModel: former, destinationModel: new)
+        let error = errorThrown {
+            try manager.migrateStore(
+                from: stores.source.url, type: .sqlite, mapping: NSMappingModel(),
+                to: stores.destination.folder.file("missing/store.sqlite"), type: .sqlite)
+        }
+        #expect(error?.code == NSMigrationManagerDestinationStoreError)
+    }
+
+    @Test func whatAKilledMigrationLeftIsRemoved() throws {
+        let left = stores.destination.folder.file(".store.sqlite.migration")
+        try FileManager.default.createDirectory(at: left, withIntermediateDirectories: false)
+        try Data("partial".utf8).write(to: left.appendingPathComponent("store.sqlite"))
+        try migrate(["name": "$source.name"])
+        #expect(stores.destination.file.column("SELECT ZNAME FROM ZITEM ORDER BY 1") == ["i1", "i2", "i3"])
+        #expect(stores.destinationFiles.allSatisfy { !$0.contains("migration") })
+    }
+
     @Test func aMigrationWithoutAMappingModelIsRefused() throws {
         let manager = NSMigrationManager(sourceModel: former, destinationModel: new)
         let error = errorThrown {
@@ -186,7 +205,7 @@ struct MigrationManagerTests {
 
     @Test("291: A look-up without objects gives all of the mapping.")
     func aLookUpWithoutObjectsGivesAll() throws {
-        try migrate(["name": "$source.name"], policy: CountingPolicy.self)
+        try migrate(["name": "$source.name"], policy: TotalPolicy.self)
         #expect(stores.destination.file.column("SELECT ZCOUNT FROM ZITEM") == ["6", "6", "6"])
     }
 
@@ -259,7 +278,7 @@ final class ProgressPolicy: NSEntityMigrationPolicy {
 }
 
 /// Writes how many objects the mapping has on both sides.
-final class CountingPolicy: NSEntityMigrationPolicy {
+final class TotalPolicy: NSEntityMigrationPolicy {
     override func endRelationshipCreation(forMapping mapping: NSEntityMapping, manager: NSMigrationManager) throws {
         let made = manager.destinationInstances(forEntityMappingName: mapping.name, sourceInstances: nil)
         let sources = manager.sourceInstances(forEntityMappingName: mapping.name, destinationInstances: nil)
