@@ -71,10 +71,10 @@ extension SQLiteStore {
                 let connection = try SQLiteConnection(path: url.path, mode: .readWrite, timeout: configuration.timeout)
                 if !isForced { try requireStoreOrNothing(connection) }
                 // With force, locks are waited for only once: when the rows are removed.
-                if isForced { connection.setTimeout(0) }
-                unused = (try? ExternalFileNames.inRows(of: connection)) ?? []
-                connection.setTimeout(configuration.timeout)
-                isGone = try empty(connection, timeout: configuration.timeout)
+                unused = connection.withTimeout(isForced ? 0 : configuration.timeout) {
+                    (try? ExternalFileNames.inRows(of: connection)) ?? []
+                }
+                isGone = try empty(connection)
             } catch let error as SQLiteError where isForced && yieldsToForce(error) {
                 try putEmptyFile(at: files.storeURL)
             }
@@ -141,20 +141,17 @@ extension SQLiteStore {
     /// Removes all content of a database, even while other connections have it open.
     ///
     /// - Returns: whether no connection reads the former content any more.
-    private static func empty(_ connection: SQLiteConnection, timeout: Double) throws -> Bool {
+    private static func empty(_ connection: SQLiteConnection) throws -> Bool {
         connection.dropStatements()
         do {
             // A reset needs exclusive access. It does not wait, as other connections do not close
             // the database for it.
-            connection.setTimeout(0)
-            defer { connection.setTimeout(timeout) }
-            try reset(connection)
+            try connection.withTimeout(0) { try reset(connection) }
         } catch let error as SQLiteError where error.code == SQLITE_BUSY || error.code == SQLITE_LOCKED {
             try dropTables(connection)
         }
         // Connections that read the former content are not waited for either.
-        connection.setTimeout(0)
-        return connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE)
+        return connection.withTimeout(0) { connection.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }
     }
 
     /// Removes all tables in one transaction.
@@ -254,8 +251,7 @@ extension SQLiteStore {
         // The rows are copied. If other connections already read them, the next opening of the
         // store sets the mode.
         do { try setJournalMode(wanted) } catch let error as SQLiteError where error.code == SQLITE_BUSY {}
-        to.setTimeout(0)
-        if to.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) { files.remove(former.subtracting(names)) }
+        if to.withTimeout(0, { to.checkpoint(SQLITE_CHECKPOINT_TRUNCATE) }) { files.remove(former.subtracting(names)) }
     }
 
     private static func noFile(_ url: URL) -> NSError {

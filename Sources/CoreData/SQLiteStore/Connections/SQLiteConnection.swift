@@ -245,7 +245,7 @@ final class SQLiteConnection: @unchecked Sendable {
     private static func milliseconds(_ seconds: Double) -> Int32 { Int32(clamping: Int((seconds * 1000).rounded())) }
 
     /// Sets how many seconds a statement waits for locks of other connections.
-    func setTimeout(_ seconds: Double) { timeout = .milliseconds(Self.milliseconds(seconds)) }
+    private func setTimeout(_ seconds: Double) { timeout = .milliseconds(Self.milliseconds(seconds)) }
 
     /// Runs `body` with another timeout.
     func withTimeout<Result>(_ seconds: Double, _ body: () throws -> Result) rethrows -> Result {

@@ -13,16 +13,16 @@ extension SupersededFiles {
     /// - Returns: false when there is no such reason and the rows are too many to read while the
     ///   store is opened; nothing was done then.
     func sweep(_ connection: SQLiteConnection, timeout: TimeInterval, hasReason: Bool) -> Bool {
-        connection.setTimeout(min(timeout, Self.longestWait))
-        defer { connection.setTimeout(timeout) }
-        return files.whileLocked(waits: false) {
-            let sweep = ExternalFileSweep(files: files, connection: connection)
-            if !hasReason, (try? sweep.hasManyRows()) == true { return false }
-            guard let unnamed = try? sweep.unnamedFiles(), !unnamed.isEmpty else { return true }
-            add(unnamed)
-            collect(connection)
-            return true
-        } ?? true
+        connection.withTimeout(min(timeout, Self.longestWait)) {
+            files.whileLocked(waits: false) {
+                let sweep = ExternalFileSweep(files: files, connection: connection)
+                if !hasReason, (try? sweep.hasManyRows()) == true { return false }
+                guard let unnamed = try? sweep.unnamedFiles(), !unnamed.isEmpty else { return true }
+                add(unnamed)
+                collect(connection)
+                return true
+            } ?? true
+        }
     }
 
     /// The number of seconds that a sweep waits for locks of other connections.

@@ -52,11 +52,9 @@ extension SQLiteStore: StoreHistory {
             try requireWritable(connection)
             guard case .exceeding = range else { return try deleteHistory(range, backend, connection) }
             // A save that is done does not wait for other writers: a later one takes the step.
-            connection.setTimeout(0)
-            defer { connection.setTimeout(backend.pool.configuration.timeout) }
-            do { return try deleteHistory(range, backend, connection) } catch let error as SQLiteError
-                where error.code == SQLITE_BUSY
-            {
+            do {
+                return try connection.withTimeout(0) { try deleteHistory(range, backend, connection) }
+            } catch let error as SQLiteError where error.code == SQLITE_BUSY {
                 return 0
             }
         }
