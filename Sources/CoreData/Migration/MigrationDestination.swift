@@ -55,28 +55,23 @@ struct MigrationDestination {
 /// An empty folder that is locked until it is removed.
 private struct WorkFolder {
     let url: URL
-    private let descriptor: Int32
+    private let lock: FolderLock
 
     /// Makes the folder, or empties one that a program left which ended in the middle of its work.
     init(at url: URL, failure: (any Error) -> any Error) throws {
         self.url = url
         while true {
             guard mkdir(url.path, 0o755) == 0 || errno == EEXIST else { throw failure(Self.failure(url)) }
-            let descriptor = open(url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            // Its owner may have removed it meanwhile.
-            if descriptor < 0, errno == ENOENT { continue }
-            guard descriptor >= 0, flock(descriptor, LOCK_EX) == 0 else {
-                let error = Self.failure(url)
-                if descriptor >= 0 { close(descriptor) }
-                throw failure(error)
+            guard let lock = FolderLock(url.path) else {
+                // Its owner may have removed it meanwhile.
+                if errno == ENOENT { continue }
+                throw failure(Self.failure(url))
             }
-            var (locked, present) = (stat(), stat())
-            if fstat(descriptor, &locked) == 0, stat(url.path, &present) == 0, locked.st_ino == present.st_ino {
-                self.descriptor = descriptor
+            if lock.isOnPresentFolder {
+                self.lock = lock
                 break
             }
-            // The former owner has removed it.
-            close(descriptor)
+            lock.release()
         }
         for name in (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] {
             try? FileManager.default.removeItem(at: url.appendingPathComponent(name))
@@ -90,7 +85,7 @@ private struct WorkFolder {
 
     func remove() {
         try? FileManager.default.removeItem(at: url)
-        close(descriptor)
+        lock.release()
     }
 }
 

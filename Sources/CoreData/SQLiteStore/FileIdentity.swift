@@ -11,6 +11,13 @@ struct FileIdentity: Equatable {
         self = identity
     }
 
+    /// The identity of an open file.
+    init?(descriptor: Int32) {
+        var information = stat()
+        guard fstat(descriptor, &information) == 0 else { return nil }
+        self.init(information)
+    }
+
     private init(_ information: stat) {
         device = information.st_dev
         number = information.st_ino

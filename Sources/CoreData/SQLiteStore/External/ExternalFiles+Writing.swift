@@ -123,17 +123,8 @@ extension ExternalFiles {
     /// - Returns: nil when the folder is missing, or another process holds the lock and `waits` is
     ///   false.
     func whileLocked<Result>(waits: Bool, _ body: () throws -> Result) rethrows -> Result? {
-        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        // Unlocked explicitly: a forked child has a copy of the descriptor until it calls exec, so
-        // `close` alone would keep the lock.
-        defer {
-            flock(descriptor, LOCK_UN)
-            close(descriptor)
-        }
-        while flock(descriptor, waits ? LOCK_EX : LOCK_EX | LOCK_NB) != 0 {
-            if errno != EINTR { return nil }
-        }
+        guard let lock = FolderLock(folder.path, waits: waits) else { return nil }
+        defer { lock.release() }
         return try body()
     }
 }
