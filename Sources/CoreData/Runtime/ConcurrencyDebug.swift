@@ -7,15 +7,9 @@ import Foundation
 /// a message that names the object, the queue it belongs to, and the caller. If they are off they
 /// cost nothing: only when they are on do objects carry a flag that sends each access to the check.
 enum ConcurrencyDebug {
-    static let isOn: Bool = {
-        if let value = ProcessInfo.processInfo.environment["OPENCOREDATA_CONCURRENCY_DEBUG"] { return isYes(value) }
-        let arguments = CommandLine.arguments
-        guard let index = arguments.firstIndex(of: "-com.apple.CoreData.ConcurrencyDebug"), index + 1 < arguments.count
-        else {
-            return false
-        }
-        return isYes(arguments[index + 1])
-    }()
+    static let isOn =
+        LaunchSetting(variable: "OPENCOREDATA_CONCURRENCY_DEBUG", argument: "-com.apple.CoreData.ConcurrencyDebug")
+        .text(CommandLine.arguments, ProcessInfo.processInfo.environment).map(isYes) ?? false
 
     private static func isYes(_ text: String) -> Bool { !["", "0", "no", "false"].contains(text.lowercased()) }
 }

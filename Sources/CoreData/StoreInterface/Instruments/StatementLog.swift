@@ -14,9 +14,8 @@ package enum StatementLog {
     package static var showsPlans: Bool { level >= 3 }
 
     static func level(_ arguments: [String], _ environment: [String: String]) -> Int {
-        if let variable = environment["OPENCOREDATA_SQL_DEBUG"] { return Int(variable) ?? 0 }
-        let place = arguments.firstIndex(of: "-com.apple.CoreData.SQLDebug").map { $0 + 1 }
-        return place.flatMap { $0 < arguments.count ? Int(arguments[$0]) : nil } ?? 0
+        let setting = LaunchSetting(variable: "OPENCOREDATA_SQL_DEBUG", argument: "-com.apple.CoreData.SQLDebug")
+        return setting.text(arguments, environment).flatMap { Int($0) } ?? 0
     }
 
     /// The number of characters above which a statement or a value is cut.
