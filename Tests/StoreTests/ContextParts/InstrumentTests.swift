@@ -102,6 +102,46 @@ import Testing
         #expect(faults == ["Author. 1", "Author.books 2"])
     }
 
+    /// The events of fetches of contexts with the test's name.
+    private func fetches(_ events: [CoreDataEvent]) -> [String] {
+        events.compactMap { event in
+            if case .fetch(let fetch) = event, fetch.context == name { "\(fetch.entity) \(fetch.count)" } else { nil }
+        }
+    }
+
+    @Test func anAsynchronousFetchIsAFetch() async throws {
+        try saveAuthors(["Ada", "Bob"])
+        let context = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+        context.persistentStoreCoordinator = library.coordinator
+        context.name = name
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            context.perform {
+                let request = NSFetchRequest<LibraryAuthor>(entityName: "Author")
+                let asynchronous = NSAsynchronousFetchRequest(fetchRequest: request) { _ in done.resume() }
+                #expect(throws: Never.self) { try context.execute(asynchronous) }
+            }
+        }
+        #expect(fetches(events {}) == ["Author 2"])
+    }
+
+    /// The parent answers the child's fetch and its faults, without a fetch and faults of its own.
+    @Test func aChildsFetchIsOneFetch() throws {
+        let events = try events {
+            try saveAuthors(["Ada", "Bob"])
+            library.context.author("Eve")
+            let child = NSManagedObjectContext(concurrencyType: .privateQueueConcurrencyType)
+            child.parent = library.context
+            child.name = name
+            try child.performAndWait {
+                let authors = try child.fetch(NSFetchRequest<LibraryAuthor>(entityName: "Author"))
+                child.refreshAllObjects()
+                #expect(Set(authors.map(\.name)) == ["Ada", "Bob", "Eve"])
+            }
+        }
+        #expect(fetches(events) == ["Author 3"])
+        #expect(!events.contains { if case .fault(name, _, _, _) = $0 { true } else { false } })
+    }
+
     @Test func conflictsAndMergesAreCounted() throws {
         let events = try events {
             try saveAuthors(["Ada"])

@@ -46,13 +46,17 @@ struct FetchExecutor<Result> {
     func run() throws -> Fetched {
         let start = Instruments.now
         let fetched = try fetched()
+        record(fetched.elementCount, since: start)
+        return fetched
+    }
+
+    /// Tells of a fetch of the program.
+    private func record(_ count: Int, since start: Int64) {
         Instruments.record(
             .fetch(
                 ExecutedFetch(
-                    context: context.name, entity: resolved.fetch.entity.name, count: fetched.elementCount,
-                    limit: request.fetchLimit, batchSize: request.fetchBatchSize,
-                    nanoseconds: Instruments.duration(since: start))))
-        return fetched
+                    context: context.name, entity: resolved.fetch.entity.name, count: count, limit: request.fetchLimit,
+                    batchSize: request.fetchBatchSize, nanoseconds: Instruments.duration(since: start))))
     }
 
     private func fetched() throws -> Fetched {
@@ -75,7 +79,7 @@ struct FetchExecutor<Result> {
 
     // MARK: - Objects
 
-    private func objects() throws -> [NSManagedObject] {
+    func objects() throws -> [NSManagedObject] {
         let plan = try plan()
         return try objects(from: plan.answers(), plan)
     }
@@ -97,7 +101,10 @@ struct FetchExecutor<Result> {
     }
 
     func results(from answers: [FetchPlan.Answer], _ plan: FetchPlan) throws -> [Result] {
-        try typed(objects(from: answers, plan))
+        let start = Instruments.now
+        let objects = try objects(from: answers, plan)
+        record(objects.count, since: start)
+        return try typed(objects)
     }
 
     /// Makes objects of the stores' answers, in order, and applies unsaved changes.

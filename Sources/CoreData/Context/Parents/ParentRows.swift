@@ -109,7 +109,7 @@ final class ParentRows: RowSource, Sendable {
         let executor = FetchExecutor(
             request, ResolvedRequest(layout: plan.entity, stores: [persistentStore], fetch: asked), in: parent)
         if plan.shape == .count { return .count(try executor.count()) }
-        let objects = try executor.results()
+        let objects = try executor.objects()
         if plan.shape == .references {
             return .references(
                 FetchedReferences(

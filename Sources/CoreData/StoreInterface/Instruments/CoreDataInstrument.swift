@@ -77,6 +77,7 @@ public struct ExecutedFetch: Sendable {
     /// The `fetchLimit` and the `fetchBatchSize` of the request; 0 for none.
     public let limit: Int
     public let batchSize: Int
+    /// The time of the fetch; of an asynchronous one, of what it did on the context's queue.
     public let nanoseconds: Int64
 }
 
