@@ -262,9 +262,7 @@ enum PostgreSQLHousekeeping {
         ), (changeTable, ["save", "place", "kind", "entity", "key", "properties", "tombstone"]),
     ]
 
-    /// The tables of every store.
-    static let common = [storeTable, modelTable, entityTable, transactionTable]
-    static let all = common + [historyTable, changeTable]
+    static let all = (columns + historyColumns).map(\.0)
 
     /// The unique indexes besides those of the primary keys.
     static let uniqueIndexes = [

@@ -2,7 +2,7 @@ import CSQLite
 import Dispatch
 import Synchronization
 
-// What is told of the statements of SQLite files.
+// Tracing of the statements of SQLite files.
 extension SQLiteConnection {
     /// Makes SQLite tell of each statement, if somebody wants to know.
     func traceStatements() {

@@ -14,14 +14,9 @@ final class Diagnostics: Sendable {
     static let fetchedObjects = 10_000
     static let heldObjects = 100_000
 
-    private struct FaultKind: Hashable {
-        let entity: String
-        let relationship: String?
-    }
-
     private let place: @Sendable () -> String?
-    /// The reads of each kind of fault since a time.
-    private let reads = Mutex<[FaultKind: (count: Int, since: Int64)]>([:])
+    /// The reads for faults of each entity or relationship since a time.
+    private let reads = Mutex<[String: (count: Int, since: Int64)]>([:])
 
     /// - Parameter place: Returns the line of the program that has led to an event.
     init(place: @escaping @Sendable () -> String?) { self.place = place }
@@ -49,12 +44,12 @@ final class Diagnostics: Sendable {
     }
 
     private func faultsInLoop(_ entity: String, _ relationship: String?) -> String? {
-        let kind = FaultKind(entity: entity, relationship: relationship)
+        let subject = "\(entity).\(relationship ?? "")"
         let now = Instruments.now
         let isLoop = reads.withLock { reads in
-            var (count, since) = reads[kind] ?? (0, now)
+            var (count, since) = reads[subject] ?? (0, now)
             if now - since > 1_000_000_000 { (count, since) = (0, now) }
-            reads[kind] = (count + 1, since)
+            reads[subject] = (count + 1, since)
             return count + 1 >= Self.readsInLoop
         }
         if !isLoop { return nil }
@@ -66,7 +61,7 @@ final class Diagnostics: Sendable {
             + "relationship that leads to them, reads them at once"
         let what = relationship.map { "the objects of \(entity).\($0)" } ?? "objects of \(entity)"
         return warn(
-            about: "\(entity).\(relationship ?? "")",
+            about: subject,
             "\(Self.readsInLoop) statements within a second read \(what) one after the other: \(advice).")
     }
 
