@@ -9,12 +9,15 @@ extension DataStack {
     /// }
     /// ```
     ///
-    /// A fetch, a count and every write read the store's present state without this call. Objects
-    /// that were read before do not follow such changes until `refresh()`: then views show the
-    /// present values (those of deleted objects are empty), observers of changed values are
-    /// notified, and sequences of results emit a state with the differences. Nothing is emitted for
-    /// unchanged values. Drafts stay as they are: changes that were saved meanwhile are a conflict
-    /// when a draft is applied.
+    /// A stack merges such changes by itself, soon after they are saved, unless
+    /// ``DataStackOptions/followsOtherPrograms`` is false. When this call returns, everything that
+    /// was saved before it is merged.
+    ///
+    /// A fetch, a count and every write read the store's present state without this call. After it,
+    /// views of objects that were read before show the present values (those of deleted objects are
+    /// empty), observers of changed values are notified, and sequences of results emit a state with
+    /// the differences. Nothing is emitted for unchanged values. Drafts stay as they are: changes
+    /// that were saved meanwhile are a conflict when a draft is applied.
     ///
     /// The call is queued with the writes. Rows that views and sequences hold are read again in the
     /// background, with one statement for a thousand of them. For a store in memory there is

@@ -12,13 +12,13 @@ public enum StoreLocation: Hashable, Sendable {
     /// In a SQLite file. The file and its directory are created if they do not exist.
     ///
     /// The stack merges changes that other programs save there: views, sequences of results and
-    /// their observers follow them.
+    /// their observers follow them (``DataStackOptions/followsOtherPrograms``).
     case file(URL)
     /// In a schema of a PostgreSQL database, which is created if it does not exist. The program
     /// needs the product `CoreDataPostgreSQL`.
     ///
     /// The stack merges changes that other programs save there: views, sequences of results and
-    /// their observers follow them.
+    /// their observers follow them (``DataStackOptions/followsOtherPrograms``).
     case postgreSQL(URL)
 
     /// The URL of the store, including the password if it was given one; nil in memory.
@@ -63,6 +63,16 @@ public struct DataStackOptions: Sendable {
     /// ```
     public var historyRetention: HistoryRetention? = HistoryRetention(
         maximumAge: 30 * 24 * 3600, maximumCount: 100_000)
+    /// Whether views and sequences follow what other programs, and other stacks of this program,
+    /// save to the store.
+    ///
+    /// True by default. If false, they show such changes after ``DataStack/refresh()``, and loops
+    /// over the history read only what was committed before they began.
+    ///
+    /// ```swift
+    /// options.followsOtherPrograms = false  // a tool that is the only one to write
+    /// ```
+    public var followsOtherPrograms = true
     /// The merge policy for conflicts of a write with changes that were saved to the same file
     /// meanwhile. By default the error policy: the write throws.
     ///
@@ -101,7 +111,8 @@ public struct DataStackOptions: Sendable {
             description.type = "PostgreSQL"
             if let password { description.setOption(PasswordClosure(password), forKey: PasswordClosure.option) }
         }
-        description.setOption(NSNumber(value: true), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
+        description.setOption(
+            NSNumber(value: followsOtherPrograms), forKey: NSPersistentStoreRemoteChangeNotificationPostOptionKey)
         if let maximumConnections, location != .inMemory {
             description.setOption(
                 NSNumber(value: maximumConnections), forKey: NSPersistentStoreConnectionPoolMaxSizeKey)

@@ -3,7 +3,7 @@ import SafeCoreData
 import TestSupport
 import Testing
 
-/// Taking over what other programs have written.
+/// Merging what other programs have written, in stacks that do not follow them by themselves.
 struct StackRefreshTests: TwoStacks {
     private let folder: TemporaryFolder
     private let url: URL
@@ -14,8 +14,10 @@ struct StackRefreshTests: TwoStacks {
     init() throws {
         folder = try TemporaryFolder()
         url = folder.file("stock.sqlite")
-        stack = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url))
-        other = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url))
+        var options = DataStackOptions()
+        options.followsOtherPrograms = false
+        stack = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url), options: options)
+        other = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url), options: options)
     }
 
     @MainActor @Test func viewsShowWhatOthersHaveWritten() async throws {
@@ -53,6 +55,23 @@ struct StackRefreshTests: TwoStacks {
             SQLiteFile(url).rows("SELECT ZNAME, ZSTOCKCOUNT FROM ZARTICLE ORDER BY ZNAME") == [
                 ["Bolt", "6"], ["Screw", "0"],
             ])
+    }
+
+    @MainActor @Test func viewsFollowWithoutRefreshUnlessTheyAreTold() async throws {
+        let following = DataStack(entities: Vendor.self, Article.self, Shelf.self, store: .file(url))
+        let id = try await insert("Bolt", into: stack)[0].uriRepresentation()
+        func view(in stack: DataStack) async throws -> ReadOnly<Article> {
+            try await stack.read { context in
+                try #require(try context.first(Article.self, where: #Predicate { $0.name == "Bolt" }))
+            }
+        }
+        let (told, untold) = (try await view(in: following), try await view(in: stack))
+        #expect(untold.stockCount == 0)
+        #expect(told.objectID.uriRepresentation() == id)
+        try await change("Bolt") { $1.stockCount = 5 }
+        let hasFollowed = await comesTrue { told.stockCount == 5 }
+        #expect(hasFollowed)
+        #expect(untold.stockCount == 0)
     }
 
     @MainActor @Test func whatNobodyHoldsAnyMoreIsReadFromTheStore() async throws {
