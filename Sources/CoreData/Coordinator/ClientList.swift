@@ -11,7 +11,10 @@ protocol CoordinatorClient: AnyObject, Sendable {
     func storesWereRemoved()
 
     /// Merges changes that other programs saved, if the client merges automatically.
-    func storeWasChangedByOthers()
+    ///
+    /// - Parameter transaction: the last transaction of the store's history that was known before;
+    ///   nil if it is not known.
+    func wasChangedByOthers(_ store: NSPersistentStore, after transaction: Int64?)
 
     /// Merges changes that another client saved.
     func takeOver(_ changes: SavedObjectIDs)

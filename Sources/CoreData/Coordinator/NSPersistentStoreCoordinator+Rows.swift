@@ -15,10 +15,10 @@ extension NSPersistentStoreCoordinator {
 
     /// Makes contexts merge the saves of other programs, if the store is notified of them.
     func follow(_ store: NSPersistentStore) {
-        store.othersChanged = { [reference, of = store.reference] in
+        store.othersChanged = { [reference, of = store.reference] transaction in
             guard let self = reference.object, let store = of.object else { return }
             for cache in store.snapshotStore?.rowCaches ?? [] { cache.removeAll() }
-            for client in self.clients.all { client.storeWasChangedByOthers() }
+            for client in self.clients.all { client.wasChangedByOthers(store, after: transaction) }
         }
     }
 }

@@ -30,7 +30,7 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
         var number = -1
         var modelLayout: ModelLayout?
         var token: StoreToken?
-        var othersChanged: (@Sendable () -> Void)?
+        var othersChanged: (@Sendable (_ after: Int64?) -> Void)?
     }
 
     private let state: Mutex<State>
@@ -365,7 +365,10 @@ open class NSPersistentStore: NSObject, @unchecked Sendable {
 
     /// Called on any thread by a store that is notified when another process changes its rows; set
     /// by the coordinator.
-    package var othersChanged: (@Sendable () -> Void)? {
+    ///
+    /// The argument is the last transaction of the history that was known before; nil if it is not
+    /// known.
+    package var othersChanged: (@Sendable (_ after: Int64?) -> Void)? {
         get { state.withLock { $0.othersChanged } }
         set { state.withLock { $0.othersChanged = newValue } }
     }

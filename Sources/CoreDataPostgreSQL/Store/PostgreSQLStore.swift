@@ -260,8 +260,13 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
         let listener = opening.withLock { opening -> PostgreSQLListener? in
             guard let pool = opening.pool, opening.listener == nil else { return nil }
             let hasHistory = opening.backend.map { $0.history != .none } ?? false
+            let history = Mutex<Int64?>(nil)
             let made = PostgreSQLListener(pool, after: known, hasHistory: hasHistory) { [reference] change in
-                (reference.object as? PostgreSQLStore)?.wasChanged(change)
+                let former = history.withLock { history in
+                    defer { history = change.history }
+                    return history
+                }
+                (reference.object as? PostgreSQLStore)?.wasChanged(change, after: former)
             }
             opening.listener = made
             return made
@@ -270,10 +275,12 @@ final class PostgreSQLStore: NSPersistentStore, ServerStore, @unchecked Sendable
     }
 
     /// Called on the listener's thread, which waits for no other thread.
-    private func wasChanged(_ change: PostgreSQLListener.Change) {
+    ///
+    /// - Parameter transaction: the last transaction of the history that was known before.
+    private func wasChanged(_ change: PostgreSQLListener.Change, after transaction: Int64?) {
         if change.byOthers {
             openPool?.watch.expire()
-            othersChanged?()
+            othersChanged?(transaction)
         }
         postRemoteChange(change.history)
     }

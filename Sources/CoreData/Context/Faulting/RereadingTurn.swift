@@ -5,25 +5,47 @@ import Synchronization
 /// Reads run one at a time, so that an earlier read is also merged earlier. One more read follows
 /// for all notifications that arrive meanwhile.
 final class RereadingTurn: Sendable {
-    private enum State {
-        case idle, reading, readingAndTold
+    private struct State {
+        var isReading = false
+        var changed = ChangedStores()
     }
 
-    private let state = Mutex(State.idle)
+    private let state = Mutex(State())
 
+    /// Notes that a store was changed.
+    ///
     /// - Returns: Whether the caller must read.
-    func begin() -> Bool {
+    func begin(_ store: NSPersistentStore, after transaction: Int64?) -> Bool {
         state.withLock { state in
-            defer { state = state == .idle ? .reading : .readingAndTold }
-            return state == .idle
+            state.changed.add(store, after: transaction)
+            defer { state.isReading = true }
+            return !state.isReading
         }
     }
 
-    /// - Returns: Whether the caller must read once more.
-    func end() -> Bool {
+    /// Returns what is to be read; nil when the turn is over.
+    func next() -> ChangedStores? {
         state.withLock { state in
-            defer { state = state == .readingAndTold ? .reading : .idle }
-            return state == .readingAndTold
+            state.isReading = !state.changed.isEmpty
+            defer { state.changed = ChangedStores() }
+            return state.isReading ? state.changed : nil
         }
     }
+}
+
+/// Stores that other programs changed.
+struct ChangedStores: Sendable {
+    /// The last transaction of each store's history that was known before the changes;
+    /// `Int64.min` if it is not known.
+    private var transactions: [ObjectIdentifier: Int64] = [:]
+
+    var isEmpty: Bool { transactions.isEmpty }
+
+    mutating func add(_ store: NSPersistentStore, after transaction: Int64?) {
+        let key = ObjectIdentifier(store)
+        transactions[key] = min(transactions[key] ?? .max, transaction ?? .min)
+    }
+
+    /// Returns the transaction after which a store was changed; nil if it was not changed.
+    func transaction(of store: NSPersistentStore) -> Int64? { transactions[ObjectIdentifier(store)] }
 }

@@ -27,6 +27,44 @@ package struct HeldRows: Sendable {
         var members: [Members] = []
         /// Faults: only the existence of their rows is known.
         var unread: [(key: Int64, layout: EntityLayout)] = []
+
+        /// Returns the part of the group that the recorded changes can have changed.
+        func limited(to recorded: RecordedRows) -> Group {
+            guard let roots = recorded.keys else { return self }
+            let keys = roots[root.index] ?? []
+            var part = self
+            part.held.removeAll { !keys.contains($0.key) }
+            part.unread.removeAll { !keys.contains($0.key) }
+            // Rows refer to their owner, and a change of them may not name it.
+            part.members.removeAll { members in
+                let destination = members.layout.model.layouts[members.layout.slots[members.slot].destinationIndex]
+                return !keys.contains(members.owner) && roots[destination.rootIndex] == nil
+            }
+            return part
+        }
+    }
+
+    /// The rows that a store's history names after a transaction.
+    private struct RecordedRows {
+        /// The keys by the index of their root entity; nil where the history does not name all
+        /// changes, or more than the limit.
+        var keys: [Int: Set<Int64>]?
+
+        init(_ store: NSPersistentStore, after transaction: Int64, limit: Int) throws {
+            guard transaction > .min, let history = store.history, let layouts = store.modelLayout?.layouts else {
+                return
+            }
+            var fetch = HistoryFetch(.changes)
+            fetch.predicate = NSExpression(forKeyPath: HistoryModel.number).compared(.greaterThan, transaction)
+            fetch.limit = limit + 1
+            let changes = try history.history(fetch).changes
+            // Without new changes another program has written past the history. After the fetch:
+            // transactions are deleted in their order.
+            guard !changes.isEmpty, changes.count <= limit, try history.historySpan().holdsAll(after: transaction)
+            else { return }
+            keys = Dictionary(grouping: changes) { layouts[$0.row.layoutIndex].rootIndex }
+                .mapValues { Set($0.map(\.row.key)) }
+        }
     }
 
     private var groups: [Group] = []
@@ -95,30 +133,52 @@ package struct HeldRows: Sendable {
     /// The number of rows that one statement reads.
     private static let chunk = 1000
 
+    /// The number of rows that the context holds of all stores.
+    private var count: Int { groups.reduce(0) { $0 + $1.held.count + $1.unread.count } }
+
     /// Reads the rows again and compares them. O(number of held rows), with one statement for each
     /// thousand rows.
     ///
     /// - Throws: Errors of the stores.
     package func differences() throws -> Differences {
         var result = Differences()
+        for group in groups { try compare(group, into: &result) }
+        return result
+    }
+
+    /// Reads rows of changed stores again and compares them: those that the store's history names,
+    /// otherwise all.
+    ///
+    /// - Throws: Errors of the stores.
+    func differences(in changed: ChangedStores) throws -> Differences {
+        var result = Differences()
+        var recorded: [ObjectIdentifier: RecordedRows] = [:]
         for group in groups {
-            var changed: Set<Int64> = []
-            for start in stride(from: 0, to: group.held.count, by: Self.chunk) {
-                try compare(
-                    group.held[start..<min(start + Self.chunk, group.held.count)], of: group, &changed, into: &result)
-            }
-            try compareMembers(of: group, &changed, into: &result)
-            for start in stride(from: 0, to: group.unread.count, by: Self.chunk) {
-                let unread = group.unread[start..<min(start + Self.chunk, group.unread.count)]
-                let read = try group.rows.readRows(unread.map(\.key), of: group.root)
-                let present = Set(read.rows.map(\.rowKey))
-                withExtendedLifetime(read) {}
-                for (key, layout) in unread where !present.contains(key) {
-                    result.changes.deleted.append(NSManagedObjectID(key: key, layout: layout, store: group.store))
-                }
-            }
+            guard let transaction = changed.transaction(of: group.store) else { continue }
+            let key = ObjectIdentifier(group.store)
+            let rows = try recorded[key] ?? RecordedRows(group.store, after: transaction, limit: count)
+            recorded[key] = rows
+            try compare(group.limited(to: rows), into: &result)
         }
         return result
+    }
+
+    private func compare(_ group: Group, into result: inout Differences) throws {
+        var changed: Set<Int64> = []
+        for start in stride(from: 0, to: group.held.count, by: Self.chunk) {
+            try compare(
+                group.held[start..<min(start + Self.chunk, group.held.count)], of: group, &changed, into: &result)
+        }
+        try compareMembers(of: group, &changed, into: &result)
+        for start in stride(from: 0, to: group.unread.count, by: Self.chunk) {
+            let unread = group.unread[start..<min(start + Self.chunk, group.unread.count)]
+            let read = try group.rows.readRows(unread.map(\.key), of: group.root)
+            let present = Set(read.rows.map(\.rowKey))
+            withExtendedLifetime(read) {}
+            for (key, layout) in unread where !present.contains(key) {
+                result.changes.deleted.append(NSManagedObjectID(key: key, layout: layout, store: group.store))
+            }
+        }
     }
 
     private func compare(
