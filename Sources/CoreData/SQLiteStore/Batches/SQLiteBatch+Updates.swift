@@ -83,9 +83,7 @@ extension SQLiteBatch {
                 } ?? .null
             if known == nil { columns[row.layoutIndex] = changed }
             history.append(
-                .init(
-                    type: .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key,
-                    columns: changed))
+                .update, entityNumber: backend.mapping.entity(layout)?.number ?? 0, key: row.key, columns: changed)
         }
     }
 }

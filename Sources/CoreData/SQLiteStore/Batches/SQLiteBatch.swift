@@ -8,7 +8,7 @@ final class SQLiteBatch {
     let statements: SaveStatements
     let files: ExternalFileChanges?
     /// The changes to write to the history; empty where the store has none.
-    var history: [SQLiteHistory.Change] = []
+    var history = SQLiteHistory.Changes()
     /// The preserved values of deleted rows, for the history.
     var tombstones: [RowReference: [StoredValue]] = [:]
     /// The table whose `Z_MAX` was compared with the real keys.

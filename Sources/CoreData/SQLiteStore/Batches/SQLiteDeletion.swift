@@ -57,16 +57,14 @@ extension SQLiteBatch: DeletingBatch {
         func number(_ reference: RowReference) -> Int { mapping.entities[reference.layoutIndex]?.number ?? 0 }
         for reference in outcome.deleted + outcome.alsoDeleted {
             history.append(
-                .init(
-                    type: .delete, entityNumber: number(reference), key: reference.key,
-                    tombstones: tombstones[reference] ?? []))
+                .delete, entityNumber: number(reference), key: reference.key, tombstones: tombstones[reference] ?? [])
         }
         for (reference, slots) in losses.sorted(by: {
             ($0.key.layoutIndex, $0.key.key) < ($1.key.layoutIndex, $1.key.key)
         }) {
             let columns =
                 mapping.entities[reference.layoutIndex].map { self.columns(ofHistory: $0).changes(slots) } ?? .null
-            history.append(.init(type: .update, entityNumber: number(reference), key: reference.key, columns: columns))
+            history.append(.update, entityNumber: number(reference), key: reference.key, columns: columns)
         }
     }
 }

@@ -238,7 +238,7 @@ final class SQLiteInsertion {
         if written.key == key {
             outcome.insertedCount += 1
             if insertion.wantsReferences { outcome.inserted.append(RowReference(key: key, layoutIndex: layout.index)) }
-            if batch.tracksHistory { batch.history.append(.init(type: .insert, entityNumber: entity.number, key: key)) }
+            if batch.tracksHistory { batch.history.append(.insert, entityNumber: entity.number, key: key) }
             key += 1
             return
         }
@@ -252,7 +252,7 @@ final class SQLiteInsertion {
             guard let changed = batch.backend.mapping.entities[written.layoutIndex] else { return }
             let columns = batch.columns(ofHistory: changed)
                 .changes(slots.map { changed.layout.slot($0, ofAncestor: layout.index) })
-            batch.history.append(.init(type: .update, entityNumber: changed.number, key: written.key, columns: columns))
+            batch.history.append(.update, entityNumber: changed.number, key: written.key, columns: columns)
         }
     }
 

@@ -59,18 +59,39 @@ enum SQLiteHistory {
         }
     }
 
-    struct Change {
-        let type: NSPersistentHistoryChangeType
-        let entityNumber: Int
-        let key: Int64
-        /// The properties that an update changed, as a bit set of `HistoryColumns`.
-        var columns = StoredValue.null
-        /// The values that a deletion preserves, in the order of the columns.
-        var tombstones: [StoredValue] = []
+    /// The changes of one transaction, in their order.
+    struct Changes {
+        /// What adjacent changes that differ in their keys alone have in common.
+        struct Common {
+            let type: NSPersistentHistoryChangeType
+            let entityNumber: Int
+            /// The properties that an update changed, as a bit set of `HistoryColumns`.
+            let columns: StoredValue
+            /// The values that a deletion preserves, in the order of the columns.
+            let tombstones: [StoredValue]
 
-        func differsInKeyAlone(from other: Change) -> Bool {
-            type == other.type && entityNumber == other.entityNumber && columns == other.columns
-                && tombstones.isEmpty && other.tombstones.isEmpty
+            fileprivate func covers(_ other: Common) -> Bool {
+                type == other.type && entityNumber == other.entityNumber && columns == other.columns
+                    && tombstones.isEmpty && other.tombstones.isEmpty
+            }
+        }
+
+        private(set) var runs: [(common: Common, keys: [Int64])] = []
+        private(set) var count = 0
+
+        mutating func append(
+            _ type: NSPersistentHistoryChangeType, entityNumber: Int, key: Int64, columns: StoredValue = .null,
+            tombstones: [StoredValue] = []
+        ) {
+            count += 1
+            let common = Common(type: type, entityNumber: entityNumber, columns: columns, tombstones: tombstones)
+            // In place: a copy of the run would make each key copy its array.
+            let last = runs.count - 1
+            if last >= 0, runs[last].common.covers(common) {
+                runs[last].keys.append(key)
+            } else {
+                runs.append((common, [key]))
+            }
         }
     }
 
@@ -78,10 +99,10 @@ enum SQLiteHistory {
     ///
     /// - Returns: the number of the transaction; nil without changes.
     static func write(
-        _ changes: [Change], author: String?, contextName: String?, in connection: SQLiteConnection,
+        _ changes: Changes, author: String?, contextName: String?, in connection: SQLiteConnection,
         hasStrings: Bool, tombstoneColumns: Int
     ) throws -> Int64? {
-        guard !changes.isEmpty else { return nil }
+        guard changes.count > 0 else { return nil }
         let transaction = try take(1, transactionEntity, "TRANSACTION", "ATRANSACTION", connection)
         let (bundle, process) = (HistoryTransaction.ownBundleID, HistoryTransaction.ownProcessID)
         func string(_ text: String?) throws -> StoredValue {
@@ -122,36 +143,30 @@ enum SQLiteHistory {
     }
 
     private static func insert(
-        _ changes: [Change], first: Int64, _ transaction: Int64, _ tombstoneColumns: Int, _ connection: SQLiteConnection
+        _ changes: Changes, first: Int64, _ transaction: Int64, _ tombstoneColumns: Int, _ connection: SQLiteConnection
     ) throws {
         let columns = "Z_PK, Z_ENT, ZCHANGETYPE, ZENTITY, ZENTITYPK, ZTRANSACTIONID, ZCOLUMNS"
         let tombstones = (0..<tombstoneColumns).map { ", " + tombstoneColumn($0) }.joined()
-        var start = changes.startIndex
-        while start < changes.endIndex {
-            let change = changes[start]
-            let end = changes[start...].firstIndex { !$0.differsInKeyAlone(from: change) } ?? changes.endIndex
-            let key = StoredValue.integer(first + Int64(start))
-            let common: [StoredValue] = [
-                .integer(changeEntity), .integer(Int64(change.type.rawValue)), .integer(Int64(change.entityNumber)),
+        var number = first
+        for (common, keys) in changes.runs {
+            let values: [StoredValue] = [
+                .integer(number), .integer(changeEntity), .integer(Int64(common.type.rawValue)),
+                .integer(Int64(common.entityNumber)),
             ]
-            if end > start + 1 {
+            if keys.count > 1 {
                 try connection.run(
                     "INSERT INTO ACHANGE (\(columns)) SELECT ? + key, ?, ?, ?, value, ?, ? FROM json_each(?)",
-                    [key] + common + [
-                        .integer(transaction), change.columns,
-                        .string(JSONList.text(of: changes[start..<end].lazy.map(\.key))),
-                    ])
-                start = end
+                    values + [.integer(transaction), common.columns, .string(JSONList.text(of: keys))])
             } else {
-                let values = (0..<tombstoneColumns).map {
-                    $0 < change.tombstones.count ? change.tombstones[$0] : .null
+                let preserved = (0..<tombstoneColumns).map {
+                    $0 < common.tombstones.count ? common.tombstones[$0] : .null
                 }
                 try connection.run(
                     "INSERT INTO ACHANGE (\(columns)\(tombstones)) VALUES (?, ?, ?, ?, ?, ?, ?"
                         + String(repeating: ", ?", count: tombstoneColumns) + ")",
-                    [key] + common + [.integer(change.key), .integer(transaction), change.columns] + values)
-                start += 1
+                    values + [.integer(keys[0]), .integer(transaction), common.columns] + preserved)
             }
+            number += Int64(keys.count)
         }
     }
 

@@ -32,21 +32,18 @@ extension SaveSession {
 
     /// - Returns: the number of the transaction; nil where nothing changed.
     func writeHistory() throws -> Int64? {
-        var changes: [SQLiteHistory.Change] = []
-        changes.reserveCapacity(batch.inserts.count + batch.updates.count + batch.deletes.count)
+        var changes = SQLiteHistory.Changes()
         func number(_ layout: EntityLayout) -> Int { backend.mapping.entity(layout)?.number ?? 0 }
         for change in batch.inserts {
-            changes.append(.init(type: .insert, entityNumber: number(change.layout), key: change.key))
+            changes.append(.insert, entityNumber: number(change.layout), key: change.key)
         }
         for change in batch.updates {
             let columns = try historyColumns(of: change.layout).changes(change.changedProperties)
-            changes.append(.init(type: .update, entityNumber: number(change.layout), key: change.key, columns: columns))
+            changes.append(.update, entityNumber: number(change.layout), key: change.key, columns: columns)
         }
         for (index, change) in batch.deletes.enumerated() {
             changes.append(
-                .init(
-                    type: .delete, entityNumber: number(change.layout), key: change.key,
-                    tombstones: tombstones[index] ?? []))
+                .delete, entityNumber: number(change.layout), key: change.key, tombstones: tombstones[index] ?? [])
         }
         return try SQLiteHistory.write(
             changes, author: batch.author.transactionAuthor, contextName: batch.author.contextName, in: connection,
