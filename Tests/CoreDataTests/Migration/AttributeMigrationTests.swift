@@ -163,8 +163,8 @@ struct AttributeMigrationTests {
             if kind == .sqlite {
                 let fresh = try MigratedStore()
                 try fresh.open(version()) { _ in }
-                let sql = "SELECT sql FROM sqlite_master WHERE name = 'ZITEM'"
-                #expect(store.file.value(sql) == fresh.file.value(sql))
+                let table = "name = 'ZITEM'"
+                #expect(store.file.schemaByName(where: table) == fresh.file.schemaByName(where: table))
             }
         }
     }

@@ -151,7 +151,9 @@ struct MigrationRefusalTests {
     }
 
     @Test func aFullDiskLeavesTheFormerStore() throws {
-        try store.open(Self.first) { context in
+        // A table that loses a column is rebuilt.
+        try store.migrate(to: Self.second)
+        try store.open(Self.second) { context in
             for number in 1...2000 { context.insert("Item", ["name": "Item \(number)"]) }
         }
         let pages = try #require(store.file.integer("PRAGMA page_count"))
@@ -159,11 +161,11 @@ struct MigrationRefusalTests {
             let options = MigratedStore.automatic.merging([
                 NSSQLitePragmasOption: ["max_page_count": String(pages + extra)]
             ]) { $1 }
-            #expect(try store.refusal(Self.second, options).code == NSFileWriteOutOfSpaceError, "\(extra)")
+            #expect(try store.refusal(Self.first, options).code == NSFileWriteOutOfSpaceError, "\(extra)")
         }
-        let count = try store.open(Self.first) { try $0.objects("Item").count }
+        let count = try store.open(Self.second) { try $0.objects("Item").count }
         #expect(count == 2020)
-        try store.migrate(to: Self.second)
+        try store.migrate(to: Self.first)
     }
 
     @Test func aFormerCopyOfAnAddedStoreIsNotMigrated() throws {

@@ -80,8 +80,9 @@ package struct SQLMigrationPlan {
             if copy.changesNothing, isAsItWas(columns[table.name], table.allColumnNames, statements[0], statements[1]) {
                 keptTables.insert(table.name)
             } else {
-                if dialect.altersTables, !readLater.contains(former.name),
-                    let alteration = SQLTableAlteration(copy, from: former, to: table)
+                if !readLater.contains(former.name),
+                    let alteration = SQLTableAlteration(copy, from: former, to: table),
+                    dialect.altersTables || alteration.onlyAddsColumns(to: columns[former.name] ?? [])
                 {
                     alterations.append(alteration)
                 } else {
@@ -118,18 +119,18 @@ package struct SQLMigrationPlan {
             }
         }
         // Only now it is known which tables are read under their own names.
-        let kept = keptTables
-        func name(_ table: String) -> String { kept.contains(table) ? table : Self.formerName(table) }
+        let aside = Set(dialect.altersTables ? tablesPutAside : droppedTables)
+        func name(_ table: String) -> String { aside.contains(table) ? Self.formerName(table) : table }
         copies = copies.map { $0.reading(name) }
         let altered = Dictionary(
             alterations.map { ($0.source, $0.target.name) }, uniquingKeysWith: { first, _ in first })
         hiddenKeys = hiddenKeys.map { $0.reading { altered[$0] ?? name($0) } }
     }
 
-    /// Whether a former table already equals the new one.
+    /// Whether a former table already equals the new one. Added columns are the last ones.
     private func isAsItWas(_ columns: [String]?, _ wanted: [String], _ statements: [String], _ former: [String]) -> Bool
     {
-        dialect.altersTables ? statements == former : columns == wanted
+        dialect.altersTables ? statements == former : columns.map(Set.init) == Set(wanted)
     }
 
     /// The former tables and join tables that are not kept as they are.

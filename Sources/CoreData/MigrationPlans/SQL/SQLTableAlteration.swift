@@ -65,6 +65,17 @@ package struct SQLTableAlteration {
         self.columns = columns
     }
 
+    /// Whether the table keeps its name and all of its columns, perhaps under other names.
+    ///
+    /// - Parameter present: the columns that the database's table has.
+    func onlyAddsColumns(to present: [String]) -> Bool {
+        guard case .entities(let former) = former, case .entities(let target) = target, former.name == target.name,
+            Set(columns.compactMap(\.origin.column)) == Set(present)
+        else { return false }
+        let (types, formerTypes) = (target.types, former.types)
+        return columns.allSatisfy { name, origin in origin.column.map { formerTypes[$0] == types[name] } ?? true }
+    }
+
     private static func origin(_ value: SQLRowCopy.Value) -> Origin? {
         switch value {
         case .null: return .nothing
@@ -88,5 +99,12 @@ package struct SQLTableAlteration {
         case (.constant(let value, _), .constant(let other, _)): value == other
         default: false
         }
+    }
+}
+
+extension SQLTable {
+    /// The types of the columns, by name; those of system columns are missing.
+    package var types: [String: SQLColumnType] {
+        Dictionary(declarations.map { ($0.name, $0.type) }, uniquingKeysWith: { first, _ in first })
     }
 }

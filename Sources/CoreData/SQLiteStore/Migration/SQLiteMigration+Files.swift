@@ -7,8 +7,10 @@ extension SQLiteMigration {
     /// Records the names of unused files in a temporary table, as their number may be large.
     func noteUnusedFiles() throws {
         guard externalFiles != nil else { return }
-        func columns(_ tables: [SQLTable], _ name: (String) -> String) -> [String] {
-            tables.filter { !plan.keptTables.contains($0.name) }.flatMap { table in
+        let dropped = Set(plan.droppedTables)
+        let created = Set(plan.createdTables.compactMap { $0.table?.name })
+        func columns(_ tables: [SQLTable], in changed: Set<String>, _ name: (String) -> String) -> [String] {
+            tables.filter { changed.contains($0.name) }.flatMap { table in
                 table.columns.filter { $0.type == .bytes && $0.allowsExternalStorage }.map { column in
                     let value = SQLSchema.identifier(column.name)
                     return "SELECT \(value) FROM \(SQLSchema.identifier(name(table.name))) "
@@ -16,10 +18,10 @@ extension SQLiteMigration {
                 }
             }
         }
-        let former = columns(plan.source.tables, SQLMigrationPlan.formerName)
+        let former = columns(plan.source.tables, in: dropped, SQLMigrationPlan.formerName)
         guard !former.isEmpty else { return }
         try connection.execute("CREATE TABLE \(Self.unusedFiles) (value BLOB)")
-        let now = columns(plan.target.tables) { $0 }
+        let now = columns(plan.target.tables, in: created) { $0 }
         for select in former {
             try connection.execute(
                 "INSERT INTO \(Self.unusedFiles) " + ([select] + now).joined(separator: " EXCEPT "))

@@ -31,6 +31,7 @@ struct SQLiteMigration: SQLMigrationSteps {
         }
         for (_, statement) in plan.createdTables { try connection.execute(statement) }
         try copyRows()
+        for alteration in plan.alterations { try alter(alteration) }
         try setKeysAndPositions()
         try noteUnusedFiles()
         for table in plan.droppedTables {
@@ -69,6 +70,7 @@ struct SQLiteMigration: SQLMigrationSteps {
 
     /// Drops triggers, which would fire while rows are copied, and indexes, to free their names.
     private func dropSchemaObjects() throws {
+        let dropped = Set(plan.droppedTables)
         let tables = Set(plan.source.tables.map(\.name) + plan.source.joinTables.map(\.name))
         var statements: [String] = []
         let schema = SQLSchema(mapping: plan.target)
@@ -83,12 +85,49 @@ struct SQLiteMigration: SQLMigrationSteps {
             case "trigger": statements.append("DROP TRIGGER \(SQLSchema.identifier(name))")
             case "index":
                 // An index on a table that stays is not created again.
-                if plan.keptTables.contains(table), let sql = row.string(3), wanted.contains(sql) { break }
+                if !dropped.contains(table), let sql = row.string(3), wanted.contains(sql) { break }
                 statements.append("DROP INDEX \(SQLSchema.identifier(name))")
             default: break
             }
         }
         for statement in statements { try connection.execute(statement) }
+    }
+
+    // MARK: - Tables that stay
+
+    /// Adds columns to a table and renames others. The rows are not touched but for values of new
+    /// columns.
+    private func alter(_ alteration: SQLTableAlteration) throws {
+        guard case .entities(let table) = alteration.target else { return }
+        let (name, types) = (SQLSchema.identifier(table.name), table.types)
+        func alter(_ action: String) throws { try connection.execute("ALTER TABLE \(name) \(action)") }
+        let renamed = alteration.columns.compactMap { column in
+            column.origin.column.flatMap { $0 == column.name ? nil : (former: $0, name: column.name) }
+        }
+        // In two steps, because columns may swap their names.
+        for column in renamed {
+            let aside = SQLSchema.identifier(SQLMigrationPlan.formerName(column.former))
+            try alter("RENAME COLUMN \(SQLSchema.identifier(column.former)) TO \(aside)")
+        }
+        for column in renamed {
+            let aside = SQLSchema.identifier(SQLMigrationPlan.formerName(column.former))
+            try alter("RENAME COLUMN \(aside) TO \(SQLSchema.identifier(column.name))")
+        }
+        var assignments: [SQLText] = []
+        for (name, origin) in alteration.columns {
+            let column = SQLSchema.identifier(name)
+            if origin.column == nil, let type = types[name] { try alter("ADD COLUMN \(column) \(type.declaration)") }
+            switch origin {
+            case .nothing, .former: break
+            case .constant(let value, let kind):
+                assignments.append("\(column) = " + SQLText(value: value, kind: kind))
+            case .formerOrElse(_, let value, let kind):
+                let other = plan.dialect.value(SQLText(column), orElse: SQLText(value: value, kind: kind))
+                assignments.append("\(column) = " + other)
+            }
+        }
+        if assignments.isEmpty { return }
+        try execute(("UPDATE \(name) SET " + SQLText.joined(assignments, by: ", ")).statement(plan.dialect))
     }
 
     // MARK: - Indexes
