@@ -53,7 +53,11 @@ extension Harness {
     func runMemoryChild(_ side: String, _ path: String) throws {
         if path.hasPrefix("postgresql:") { return try runPostgreSQLMemoryChild(side, path) }
         let url = URL(fileURLWithPath: path)
-        if side == "engine" || side == "batched" {
+        if side == "policy" {
+            let (before, target) = (Self.peakResidentBytes(), newURL())
+            try Self.migrateByPolicy(url, to: target)
+            print(Self.peakResidentBytes() - before)
+        } else if side == "engine" || side == "batched" {
             let context = context(try coordinator(url))
             let before = Self.peakResidentBytes()
             let objects = try context.fetch(Self.wideRequest(batchSize: side == "batched" ? 100 : 0))
