@@ -256,8 +256,10 @@ struct APISurfaceTests {
         let id: NSManagedObjectID? = coordinator.managedObjectID(forURIRepresentation: uri)
         #expect(id == nil)
         #expect(second !== third)
-        let storeTypes: [NSPersistentStore.StoreType] = [.sqlite, .inMemory]
-        #expect(storeTypes.map(\.rawValue) == [NSSQLiteStoreType, NSInMemoryStoreType])
+        let storeTypes: [NSPersistentStore.StoreType] = [.sqlite, .inMemory, .xml, .binary]
+        #expect(
+            storeTypes.map(\.rawValue)
+                == [NSSQLiteStoreType, NSInMemoryStoreType, NSXMLStoreType, NSBinaryStoreType])
         let named: (String) -> NSPersistentContainer = { NSPersistentContainer(name: $0) }
         _ = named
     }

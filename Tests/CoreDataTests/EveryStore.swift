@@ -66,7 +66,7 @@ extension Trait where Self == EveryStore {
         try stack.context.save()
         let names = Array(repeating: "a" as String?, count: count)
         #expect(stack.tables.map { $0.column("SELECT {name} FROM {item}") } ?? names == names)
-        #expect((stack.tables == nil) == (stack.kind == .inMemory))
+        #expect((stack.tables == nil) == !stack.kind.isDatabase)
     }
 
     @Test func whatTheStoreHasIsReadByEitherPath() throws {

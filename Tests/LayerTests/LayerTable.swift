@@ -24,7 +24,7 @@ enum LayerTable {
             ("store interface", ["StoreInterface"]),
             ("SQL", ["SQL"]),
             ("migration plans", ["MigrationPlans"]),
-            ("stores", ["Stores", "MemoryStore", "SQLiteStore"]),
+            ("stores", ["Stores", "MemoryStore", "SQLiteStore", "FileStores"]),
             ("objects", ["Objects"]),
             ("coordinator", ["Coordinator"]),
             ("contexts", ["Context"]),

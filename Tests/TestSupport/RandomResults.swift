@@ -46,7 +46,7 @@ public struct RandomResults {
         for _ in 0..<setup.parents { levels.append(levels[levels.count - 1].newChild()) }
         self.levels = levels
         context = levels[levels.count - 1]
-        others = [library.newContext()] + (setup.kind != .inMemory ? [try library.newStackContext()] : [])
+        others = [library.newContext()] + (setup.kind.isDatabase ? [try library.newStackContext()] : [])
         let writer = library.newContext()
         for _ in 0..<count { Self.makeBook(writer, &generator) }
         try writer.save()

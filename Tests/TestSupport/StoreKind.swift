@@ -6,6 +6,8 @@ public enum StoreKind: String, CaseIterable, Sendable {
     case sqlite
     case inMemory
     case postgreSQL
+    case xml
+    case binary
 
     /// The kinds that this run uses and that this machine has; never none. `StoreKindTests` reports
     /// the omitted ones.
@@ -21,8 +23,13 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// texts.
     public static let foldTexts = !allCases.contains(.postgreSQL) || PostgreSQLServer.hasICU
 
-    /// The kinds whose rows outlast their coordinators.
-    public static let persistent = allCases.filter { $0 != .inMemory }
+    /// The databases: their rows outlast their coordinators, and a second path leads to them.
+    public static let persistent = allCases.filter(\.isDatabase)
+
+    /// The kinds that answer all requests: of history and of batches, too.
+    public static let complete = allCases.filter { $0 != .xml && $0 != .binary }
+
+    public var isDatabase: Bool { self == .sqlite || self == .postgreSQL }
 
     /// The kind of stores that stacks and libraries make which are not told another: that of the
     /// run of a test that runs on every kind.
@@ -33,6 +40,8 @@ public enum StoreKind: String, CaseIterable, Sendable {
         case .sqlite: NSSQLiteStoreType
         case .inMemory: NSInMemoryStoreType
         case .postgreSQL: NSPostgreSQLStoreType
+        case .xml: NSXMLStoreType
+        case .binary: NSBinaryStoreType
         }
     }
 
@@ -40,7 +49,7 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// each file, or nowhere. Where the run is behind a pooler, the URL says how to listen past it.
     public func url(_ file: URL) -> URL? {
         switch self {
-        case .sqlite: file
+        case .sqlite, .xml, .binary: file
         case .inMemory: nil
         case .postgreSQL where Pooler.isWanted: Pooler.shared?.url(schema: Self.schema(file), direct: true)
         case .postgreSQL: PostgreSQLServer.shared?.url(ownSchema: Self.schema(file))
@@ -59,10 +68,12 @@ public enum StoreKind: String, CaseIterable, Sendable {
     /// Names the kinds that a run is limited to, with commas between them.
     private static let variable = "OPENCOREDATA_STORE_KINDS"
 
-    /// The kinds that this run was asked for.
+    /// The kinds that this run was asked for: unless it names others, those that answer all
+    /// requests.
     private static let wanted: [StoreKind] = {
-        let every: [StoreKind] = [.sqlite, .inMemory, .postgreSQL]
-        guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return every }
+        let usual: [StoreKind] = [.sqlite, .inMemory, .postgreSQL]
+        let every = usual + [.xml, .binary]
+        guard let text = ProcessInfo.processInfo.environment[variable], !text.isEmpty else { return usual }
         let named = text.split(separator: ",").map { name -> StoreKind in
             let name = name.trimmingCharacters(in: .whitespaces)
             guard let kind = StoreKind(rawValue: name) else {

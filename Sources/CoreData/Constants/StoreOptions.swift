@@ -130,13 +130,18 @@ public let NSPersistentStoreFileProtectionKey = "NSPersistentStoreFileProtection
 
 /// A `Bool`. True: an XML store is validated against its document type when it is added.
 ///
-/// There are no XML stores here: a message says so once when another store is given the option.
+/// XML files are always checked when they are read: a message says so once when a store is given
+/// the option.
 public let NSValidateXMLStoreOption = "NSValidateXMLStoreOption"
 
-/// Classes that a binary store may decode besides the usual ones. There are no binary stores here:
-/// a message says so once when another store is given the option.
+/// Classes that a binary store may decode besides the usual ones.
+///
+/// Binary files are read without decoding objects: a message says so once when a store is given the
+/// option.
 public let NSBinaryStoreSecureDecodingClasses = "NSBinaryStoreSecureDecodingClasses"
 
-/// True: a binary store may decode any class. There are no binary stores here: a message says so
-/// once when another store is given the option.
+/// True: a binary store may decode any class.
+///
+/// Binary files are read without decoding objects: a message says so once when a store is given the
+/// option.
 public let NSBinaryStoreInsecureDecodingCompatibilityOption = "NSBinaryStoreInsecureDecodingCompatibilityOption"

@@ -17,8 +17,8 @@ public let NSSQLiteStoreType = "SQLite"
 /// ```
 public let NSInMemoryStoreType = "InMemory"
 
-/// One binary file. There are no such stores here: adding one throws 134000.
+/// One binary file, which is read when the store is added and written anew by each save.
 public let NSBinaryStoreType = "Binary"
 
-/// One XML file. There are no such stores here: adding one throws 134000.
+/// One XML file, which is read when the store is added and written anew by each save.
 public let NSXMLStoreType = "XML"

@@ -79,6 +79,7 @@ extension NSPersistentStoreCoordinator {
             model: managedObjectModel, configuration: configuration, type: type, url: url, options: options)
         if storeClass.hasFile(at: url ?? URL(fileURLWithPath: "/")) {
             compatibility.migrator = storeClass.migrationManagerClass() as? any MappingMigrator.Type
+            compatibility.infersMappings = storeClass.infersMappings
         }
         let held = try compatibility.heldEntities()
         try compatibility.checkFeatures(of: held.entities, storeClass: storeClass)

@@ -152,8 +152,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     /// Opens a store, or creates it if there is none, and adds it.
     ///
     /// - Parameters:
-    ///   - storeType: `NSSQLiteStoreType`, `NSInMemoryStoreType`, or the type of a registered
-    ///     class.
+    ///   - storeType: `NSSQLiteStoreType`, `NSXMLStoreType`, `NSBinaryStoreType`,
+    ///     `NSInMemoryStoreType`, or the type of a registered class.
     ///   - configuration: the model configuration whose entities the store holds; nil for all.
     ///   - storeURL: may be nil for a store in memory or of a class that the program defines. The
     ///     store then gets a URL that names no file.
@@ -339,8 +339,8 @@ open class NSPersistentStoreCoordinator: NSObject, NSLocking, @unchecked Sendabl
     ///
     /// The copy is one transaction. Between databases, rows pass in blocks of at most 10,000 and
     /// about 8 MiB; only the keys and IDs of all objects are held. If the source or the destination
-    /// is a store in memory, or of a class that the program defines, all rows are held until the
-    /// end.
+    /// is a store in memory, an XML or binary store, or of a class that the program defines, all
+    /// rows are held until the end.
     ///
     /// - Throws: a `CocoaError` when the new store cannot be made or written; the old store then
     ///   stays.

@@ -9,6 +9,8 @@ struct StoreCompatibility {
     let options: [AnyHashable: Any]?
     /// Finds mapping models and migrates by them; nil for stores that cannot be.
     var migrator: (any MappingMigrator.Type)?
+    /// Whether the migrator also carries out migrations that are inferred.
+    var infersMappings = false
 
     /// The entities that the store is to hold.
     func heldEntities() throws -> HeldEntities {
@@ -166,7 +168,7 @@ struct StoreCompatibility {
             throw InferenceProblem.error(
                 for: inference.problems, "The store \(name) cannot be migrated", userInfo: userInfo)
         }
-        return migration(nil)
+        return migration(infersMappings ? inference.mappingModel() : nil)
     }
 
     private var name: String { StoreName.text(type: type, url: url, configuration: configuration) }

@@ -8,6 +8,8 @@ enum StoreTypeRegistry {
     private static let builtIn: [String: NSPersistentStore.Type] = [
         NSSQLiteStoreType: SQLiteStore.self,
         NSInMemoryStoreType: InMemoryStore.self,
+        XMLStoreFile.storeType: FileStore<XMLStoreFile>.self,
+        BinaryStoreFile.storeType: FileStore<BinaryStoreFile>.self,
     ].merging(declared.map { ($0.type, $0.storeClass) }) { own, _ in own }
 
     // Guards the table.

@@ -6,9 +6,9 @@ enum UnsupportedOptions {
         NSPersistentStoreDeferredLightweightMigrationOptionKey:
             "migrations are never deferred: all of it is done when the store is added",
         NSPersistentStoreFileProtectionKey: "files are not encrypted on this system",
-        NSValidateXMLStoreOption: "there are no XML stores",
-        NSBinaryStoreSecureDecodingClasses: "there are no binary stores",
-        NSBinaryStoreInsecureDecodingCompatibilityOption: "there are no binary stores",
+        NSValidateXMLStoreOption: "XML files are always checked when they are read",
+        NSBinaryStoreSecureDecodingClasses: "binary files are read without decoding objects",
+        NSBinaryStoreInsecureDecodingCompatibilityOption: "binary files are read without decoding objects",
     ]
 
     private static let harmlessByType = Dictionary(

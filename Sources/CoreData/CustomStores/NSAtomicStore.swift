@@ -199,7 +199,10 @@ open class NSAtomicStore: NSPersistentStore, CustomStore, @unchecked Sendable {
     }
 }
 
-extension NSAtomicStore: MemoryRowsWriter {
+extension NSAtomicStore: MemoryObjectsWriter {
+    /// A save of objects alone writes metadata.
+    var hasChangedMetadata: Bool { false }
+
     func newKeys(for origin: AnyObject) -> [Int64] {
         ((origin as? NewObjects)?.objects ?? []).map { object in
             let key = referenceTable.key(for: newReferenceObject(for: object), of: object.layout)
@@ -208,7 +211,8 @@ extension NSAtomicStore: MemoryRowsWriter {
         }
     }
 
-    func write(_ batch: SaveBatch) throws {
+    func write(_ batch: SaveBatch, _ tables: MemoryTables, beforeCommit others: () throws -> Void) throws {
+        try others()
         let before = nodes.withLock { $0 }
         let changed = NodeRows.nodes(changedBy: batch, of: self).map(FormerNode.init)
         do {

@@ -2,8 +2,8 @@ import Foundation
 
 // Batches over rows in memory: each becomes a `SaveBatch`.
 extension MemoryRows: BatchRows {
-    /// Nil for atomic stores, which write files of objects and create their own keys.
-    var batchRows: (any BatchRows)? { needsObjects ? nil : self }
+    /// Nil for atomic stores, as on other platforms.
+    var batchRows: (any BatchRows)? { isAtomic ? nil : self }
 
     func insert(_ insertion: RowInsertion) throws -> BatchOutcome {
         // Outside the save: the program's closure that supplies the values may read the store.

@@ -3,14 +3,23 @@ import Synchronization
 
 /// The part of an atomic store that writes a save before its rows count as saved.
 protocol MemoryRowsWriter: AnyObject, Sendable {
+    /// - Parameters:
+    ///   - tables: all rows, as the save leaves them.
+    ///   - others: called once, as late as the store can still leave everything as it was.
     /// - Throws: when the changes cannot be written; the rows then stay as they were.
-    func write(_ batch: SaveBatch) throws
+    func write(_ batch: SaveBatch, _ tables: MemoryTables, beforeCommit others: () throws -> Void) throws
 
+    /// Whether metadata are to be written, although no object has changed.
+    var hasChangedMetadata: Bool { get }
+}
+
+/// A writer that works on the objects of the program, and identifies them itself.
+protocol MemoryObjectsWriter: MemoryRowsWriter {
     /// The primary keys for new objects, in the same order.
     func newKeys(for origin: AnyObject) -> [Int64]
 }
 
-/// The rows of `NSAtomicStore` and `InMemoryStore`, and their interface to contexts.
+/// The rows of stores that keep all of them in memory, and their interface to contexts.
 ///
 /// A fetch looks at each row of its entities: O(rows) with a predicate. Reading by key is O(1).
 final class MemoryRows: SnapshotStore, Sendable {
@@ -25,7 +34,9 @@ final class MemoryRows: SnapshotStore, Sendable {
     unowned let store: NSPersistentStore
     /// Writes saves to a file; nil for a store without a file.
     private weak let writer: (any MemoryRowsWriter)?
-    private let hasWriter: Bool
+    /// Whether the store has a writer, which may be gone.
+    let isAtomic: Bool
+    let needsObjects: Bool
     private let derivation: MemoryDerivation
     /// The record of saves; nil where there is none.
     let history: MemoryHistory?
@@ -38,14 +49,12 @@ final class MemoryRows: SnapshotStore, Sendable {
         self.store = store
         self.history = history
         self.writer = writer
-        hasWriter = writer != nil
+        isAtomic = writer != nil
+        needsObjects = writer is any MemoryObjectsWriter
         rowCaches = layouts.layouts.map { _ in RowCache() }
-        tables = Mutex(MemoryTables(layouts: layouts, sharesDestinations: writer != nil))
+        tables = Mutex(MemoryTables(layouts: layouts, isAtomic: writer != nil))
         derivation = MemoryDerivation(layouts)
     }
-
-    /// The writer works on objects.
-    var needsObjects: Bool { hasWriter }
 
     /// The number of processors: readers share the tables and need only CPU time.
     var concurrentReads: Int { ProcessInfo.processInfo.activeProcessorCount }
@@ -108,7 +117,7 @@ final class MemoryRows: SnapshotStore, Sendable {
     }
 
     func obtainKeys(_ count: Int, for entity: EntityLayout, origin: AnyObject) throws -> [Int64] {
-        if let writer { return writer.newKeys(for: origin) }
+        if let writer = writer as? any MemoryObjectsWriter { return writer.newKeys(for: origin) }
         let first = try reserveKeys(count, for: entity)
         return Array(first..<(first + Int64(count)))
     }
@@ -121,7 +130,7 @@ final class MemoryRows: SnapshotStore, Sendable {
     }
 
     func save(_ batch: SaveBatch) throws -> SaveOutcome {
-        if hasWriter { return try save(batch) {} }
+        if isAtomic { return try save(batch) {} }
         try requireWritable()
         return try withSaving {
             // In place: nothing can fail once the tables have changed.
@@ -138,8 +147,7 @@ final class MemoryRows: SnapshotStore, Sendable {
         return try withSaving {
             var next = current
             let save = try MemorySave(batch, to: &next, derivation: derivation, store: store)
-            try others()
-            try writer?.write(batch)
+            if let writer { try writer.write(batch, next, beforeCommit: others) } else { try others() }
             tables.withLock { tables in
                 // Keys may have been assigned meanwhile.
                 next.keepKeys(of: tables)
@@ -148,6 +156,13 @@ final class MemoryRows: SnapshotStore, Sendable {
             publish(save)
             return try recorded(save, batch)
         }
+    }
+
+    var hasChangedMetadata: Bool { writer?.hasChangedMetadata ?? false }
+
+    func saveMetadata(beforeCommit others: () throws -> Void) throws {
+        try requireWritable()
+        try withSaving { try writer?.write(SaveBatch(), current, beforeCommit: others) }
     }
 
     /// Records a save that was made, and returns its outcome.
@@ -170,9 +185,11 @@ final class MemoryRows: SnapshotStore, Sendable {
     }
 
     /// Replaces all rows with the rows of a file that was just read.
-    func fill(_ batch: SaveBatch) throws {
+    ///
+    /// - Parameter holdsDerived: whether the file has the values of derived attributes.
+    func fill(_ batch: SaveBatch, holdsDerived: Bool = false) throws {
         let save = try tables.withLock { tables in
-            try MemorySave(batch, to: &tables, derivation: derivation, store: store)
+            try MemorySave(batch, to: &tables, derivation: holdsDerived ? nil : derivation, store: store)
         }
         publish(save)
     }

@@ -13,7 +13,7 @@ struct MemorySave {
     /// - Throws: `SaveConflicts` when another context changed the rows or uniqueness constraints
     ///   fail; the tables are then unchanged.
     init(
-        _ batch: SaveBatch, to tables: inout MemoryTables, derivation: MemoryDerivation, store: NSPersistentStore
+        _ batch: SaveBatch, to tables: inout MemoryTables, derivation: MemoryDerivation?, store: NSPersistentStore
     ) throws {
         var conflicts = SaveConflicts()
         MemorySave.check(batch.updates, .update, in: tables, &conflicts)
@@ -52,7 +52,7 @@ struct MemorySave {
             let layout = builder.layout
             pages.append((layout, builder.finish()))
         }
-        if !derivation.isEmpty {
+        if let derivation, !derivation.isEmpty {
             for (layout, derivedPages) in derivation.rows(after: batch, in: tables, store: store) {
                 pages.append((layout, derivedPages))
                 for page in derivedPages {

@@ -102,19 +102,20 @@ struct MemoryTables: Sendable {
     ///
     /// No value of the destination refers to them.
     private var owners: [Relationship: [RowReference: Set<Int64>]] = [:]
-    /// Whether a destination of a to-many relationship without an inverse may have several owners.
+    /// Whether the rows are those of a file that is written as a whole.
     ///
-    /// In a SQLite store it has one, the last.
-    private let sharesDestinations: Bool
+    /// Its objects share one sequence of keys, and a destination of a to-many relationship without
+    /// an inverse may have several owners. In a database it has one, the last.
+    private let isAtomic: Bool
     /// The highest key assigned, by layout index of the root entity.
     private var lastKeys: [Int64]
     let constraints: MemoryConstraints
     /// The row that has each set of unique values, by the constraint's number.
     private var uniqueOwners: [[UniqueValues: RowReference]]
 
-    init(layouts: ModelLayout, sharesDestinations: Bool) {
+    init(layouts: ModelLayout, isAtomic: Bool) {
         self.layouts = layouts
-        self.sharesDestinations = sharesDestinations
+        self.isAtomic = isAtomic
         tables = Array(repeating: Table(), count: layouts.layouts.count)
         lastKeys = Array(repeating: 0, count: layouts.layouts.count)
         constraints = MemoryConstraints(layouts)
@@ -147,17 +148,22 @@ struct MemoryTables: Sendable {
 
     /// Reserves `count` new keys and returns the first.
     mutating func reserveKeys(_ count: Int, for entity: EntityLayout) -> Int64 {
-        defer { lastKeys[entity.rootIndex] += Int64(count) }
-        return lastKeys[entity.rootIndex] + 1
+        defer { lastKeys[sequence(of: entity)] += Int64(count) }
+        return lastKeys[sequence(of: entity)] + 1
     }
+
+    private func sequence(of entity: EntityLayout) -> Int { isAtomic ? 0 : entity.rootIndex }
 
     /// Reserves a key that came from elsewhere, so that it is not assigned again.
     mutating func noteKey(_ key: Int64, for entity: EntityLayout) {
-        lastKeys[entity.rootIndex] = max(lastKeys[entity.rootIndex], key)
+        lastKeys[sequence(of: entity)] = max(lastKeys[sequence(of: entity)], key)
     }
 
     /// The highest key assigned for a root entity.
-    func lastKey(of root: EntityLayout) -> Int64 { lastKeys[root.index] }
+    func lastKey(of root: EntityLayout) -> Int64 { lastKeys[sequence(of: root)] }
+
+    /// The highest key assigned.
+    var lastKey: Int64 { lastKeys.max() ?? 0 }
 
     // MARK: - Rows
 
@@ -284,7 +290,7 @@ struct MemoryTables: Sendable {
     /// Records the owner of a destination. Removes the destination from other owners where it may
     /// have only one.
     private mutating func claim(_ destination: RowReference, for owner: Int64, _ relationship: Relationship) {
-        if !sharesDestinations {
+        if !isAtomic {
             for other in owners[relationship]?.removeValue(forKey: destination) ?? [] where other != owner {
                 related[relationship]?[other]?.remove(destination)
             }

@@ -15,7 +15,7 @@ extension NSMigrationManager: MappingMigrator {
         source.configuration = configuration(holding: migration.storedHashes)
         try migrate(mapping) { steps in
             try MigrationDestination(place).write(keepingContent: false) { work in
-                let before = FileStates(of: place.url)
+                let before = Self.stamps(place.url)
                 let metadata = try NSPersistentStoreCoordinator.metadataForPersistentStore(
                     ofType: place.type, at: place.url, options: place.options)
                 let name = StoreName.text(type: place.type, url: place.url)
@@ -23,7 +23,7 @@ extension NSMigrationManager: MappingMigrator {
                 // Another program may have migrated it while this one waited for the lock.
                 if try migration.wasDone(metadata, store: name, userInfo: userInfo) { return false }
                 try self.run(steps, from: source, to: work)
-                guard FileStates(of: place.url) == before else {
+                guard Self.stamps(place.url) == before else {
                     throw MigrationErrors.store(
                         .migrationManagerSourceStore, source,
                         "was changed by another program meanwhile; it is as that program left it")
@@ -34,25 +34,16 @@ extension NSMigrationManager: MappingMigrator {
         progressHandler.report(1)
     }
 
+    /// The stamps of a store's files; an empty log counts like none.
+    private static func stamps(_ url: URL) -> [FileStamp?] {
+        [FileStamp(path: url.path), FileStamp(path: url.path + "-wal")]
+    }
+
     /// Returns the configuration of the source model whose entities a store holds; nil for all.
     private func configuration(holding hashes: [String: Data]) -> String? {
         func fits(_ name: String?) -> Bool {
             sourceModel.heldEntities(forConfigurationName: name)?.versions.fit(hashes) == true
         }
         return fits(nil) ? nil : sourceModel.configurations.sorted().first(where: fits)
-    }
-}
-
-/// The sizes and times of a store's files, which differ after a write.
-private struct FileStates: Equatable {
-    private let states: [String]
-
-    init(of url: URL) {
-        states = [url.path, url.path + "-wal"].map { path in
-            var information = stat()
-            // An empty log counts like none.
-            guard stat(path, &information) == 0, information.st_size > 0 else { return "" }
-            return "\(information.st_size) \(information.st_mtim.tv_sec) \(information.st_mtim.tv_nsec)"
-        }
     }
 }

@@ -52,13 +52,17 @@ open class NSMappingModel: NSObject {
         guard inference.problems.isEmpty else {
             throw InferenceProblem.error(for: inference.problems, "No mapping model can be inferred")
         }
-        let model = NSMappingModel()
-        model.entityMappings = inference.entityMappings()
-        return model
+        return inference.mappingModel()
     }
 }
 
 extension MappingInference {
+    func mappingModel() -> NSMappingModel {
+        let model = NSMappingModel()
+        model.entityMappings = entityMappings()
+        return model
+    }
+
     /// Returns the mappings for inspection: removed, new, unchanged, then changed entities.
     func entityMappings() -> [NSEntityMapping] {
         var removed: [NSEntityMapping] = []

@@ -20,9 +20,9 @@ extension NSPersistentStore {
         public static let sqlite = StoreType(rawValue: NSSQLiteStoreType)
         /// Nothing on disk; the data lives as long as the store.
         public static let inMemory = StoreType(rawValue: NSInMemoryStoreType)
-        /// One binary file. There are no such stores here: adding one throws 134000.
+        /// One binary file, which is read when the store is added and written anew by each save.
         public static let binary = StoreType(rawValue: NSBinaryStoreType)
-        /// One XML file. There are no such stores here: adding one throws 134000.
+        /// One XML file, which is read when the store is added and written anew by each save.
         public static let xml = StoreType(rawValue: NSXMLStoreType)
     }
 }

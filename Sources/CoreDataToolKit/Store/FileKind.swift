@@ -18,8 +18,15 @@ enum FileKind {
     /// unknown.
     static func other(thanDatabase bytes: some Collection<UInt8>) -> String? {
         if bytes.starts(with: "bplist".utf8) { return "a binary property list" }
-        if isXML(bytes) { return "an XML file" }
+        if bytes.starts(with: "CoreData\0".utf8) { return "a binary Core Data store" }
+        if isXML(bytes) { return isXMLStore(bytes) ? "a Core Data store in XML" : "an XML file" }
         return isText(bytes) ? "a text file" : nil
+    }
+
+    /// Whether the beginning of an XML file names the document type of stores, or its element.
+    private static func isXMLStore(_ bytes: some Collection<UInt8>) -> Bool {
+        let text = String(decoding: bytes.prefix(400), as: UTF8.self)
+        return text.contains("<!DOCTYPE database") || text.contains("<database>")
     }
 
     private static func isXML(_ bytes: some Collection<UInt8>) -> Bool {

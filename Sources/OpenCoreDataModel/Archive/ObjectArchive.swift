@@ -15,27 +15,37 @@ package struct ObjectArchive {
     /// many times over.
     private final class Budget {
         var remaining: Int
-        init(_ limit: Int) { remaining = limit }
+        /// The number of bytes of texts and data that may still be copied. Equal ones are stored
+        /// once, and this many times if they are copied.
+        var remainingBytes: Int
+
+        init(size: Int) {
+            remaining = 100_000 + 16 * size
+            remainingBytes = 1 << 28 + 16 * size
+        }
     }
 
-    private let objects: [PropertyListValue]
+    let objects: [PropertyListValue]
     private let budget: Budget
     package let root: Int
 
+    /// - Parameter key: The key of the root object.
     /// - Throws: `ModelReadingError` when the data is not a keyed archive.
-    package init(_ data: Data) throws {
+    package init(_ data: Data, key: String = "root") throws {
         guard case .dictionary(let archive) = try BinaryPropertyListReader.read(data),
             case .array(let objects)? = archive["$objects"], case .dictionary(let top)? = archive["$top"],
-            case .string("NSKeyedArchiver")? = archive["$archiver"], case .uid(let root)? = top["root"]
+            case .string("NSKeyedArchiver")? = archive["$archiver"], case .uid(let root)? = top[key]
         else { throw ModelReadingError.damagedArchive("This is not a keyed archive.") }
         self.objects = objects
         self.root = root
-        budget = Budget(100_000 + 16 * data.count)
+        budget = Budget(size: data.count)
     }
 
-    private func spend(_ count: Int) throws {
+    /// Counts values that were read, and bytes of texts and data that are copied.
+    package func spend(_ count: Int, bytes: Int = 0) throws {
         budget.remaining -= count
-        guard budget.remaining >= 0 else {
+        budget.remainingBytes -= bytes
+        guard budget.remaining >= 0, budget.remainingBytes >= 0 else {
             throw ModelReadingError.damagedArchive("The archive's objects refer to each other far too often.")
         }
     }
@@ -124,7 +134,7 @@ package struct ObjectArchive {
         try self.object(key, of: object).map { try elements(of: $0) }
     }
 
-    func elements(of object: Object) throws -> [Int] {
+    package func elements(of object: Object) throws -> [Int] {
         guard Self.listClasses.contains(object.className) else {
             throw ModelReadingError.damagedArchive("The archive has a \(object.className) where it should have a list.")
         }
@@ -136,7 +146,7 @@ package struct ObjectArchive {
     ]
 
     /// Returns the keys of a dictionary and the numbers of its values, in the order of the archive.
-    func dictionary(_ key: String, of object: Object) throws -> [(key: String, value: Int)]? {
+    package func dictionary(_ key: String, of object: Object) throws -> [(key: String, value: Int)]? {
         guard let dictionary = try self.object(key, of: object) else { return nil }
         return try entries(of: dictionary).map { key, value in
             guard let text = try text(key) else {
@@ -146,7 +156,8 @@ package struct ObjectArchive {
         }
     }
 
-    private func entries(of object: Object) throws -> [(key: Int, value: Int)] {
+    /// Returns the numbers of a dictionary's keys and values, in the order of the archive.
+    package func entries(of object: Object) throws -> [(key: Int, value: Int)] {
         let keys: [Int]
         let values: [Int]
         switch object.className {

@@ -3,7 +3,7 @@ import Foundation
 /// Builds a keyed archive as Apple's archiver would. Objects are queued, so that the object graph
 /// may be of any depth.
 package final class ObjectArchiveWriter {
-    typealias Entries = [String: PropertyListValue]
+    package typealias Entries = [String: PropertyListValue]
 
     private var objects: [PropertyListValue] = [.string("$null")]
     private var textNumbers: [String: Int] = [:]
@@ -12,10 +12,14 @@ package final class ObjectArchiveWriter {
     private var kept: [AnyObject] = []
     private var waiting: [(number: Int, classNames: [String], entries: () throws -> Entries)] = []
 
-    static let null = PropertyListValue.uid(0)
+    package static let null = PropertyListValue.uid(0)
 
     /// Writes an archive; its root is the reference that `root` returns.
-    package static func data(root: (ObjectArchiveWriter) throws -> PropertyListValue) throws -> Data {
+    ///
+    /// - Parameter key: The key of the root object.
+    package static func data(
+        key: String = "root", root: (ObjectArchiveWriter) throws -> PropertyListValue
+    ) throws -> Data {
         let writer = ObjectArchiveWriter()
         let root = try root(writer)
         var next = 0
@@ -26,15 +30,20 @@ package final class ObjectArchiveWriter {
             written["$class"] = writer.classReference(classNames)
             writer.objects[number] = .dictionary(written)
         }
-        return BinaryPropertyListWriter.data(
+        return data(key: key, root: root, objects: writer.objects)
+    }
+
+    /// Writes an archive of a whole table of objects.
+    static func data(key: String, root: PropertyListValue, objects: [PropertyListValue]) -> Data {
+        BinaryPropertyListWriter.data(
             of: .dictionary([
                 "$archiver": .string("NSKeyedArchiver"), "$version": .integer(100_000),
-                "$top": .dictionary(["root": root]), "$objects": .array(writer.objects),
+                "$top": .dictionary([key: root]), "$objects": .array(objects),
             ]))
     }
 
     /// Returns a reference to a text; equal texts are one object.
-    func text(_ text: String?) -> PropertyListValue {
+    package func text(_ text: String?) -> PropertyListValue {
         guard let text else { return Self.null }
         if let number = textNumbers[text] { return .uid(number) }
         let number = add(.string(text))
@@ -55,25 +64,28 @@ package final class ObjectArchiveWriter {
     }
 
     /// Returns a reference to an object that is not shared.
-    func object(_ classNames: [String], _ entries: @escaping () throws -> Entries) -> PropertyListValue {
+    package func object(_ classNames: [String], _ entries: @escaping () throws -> Entries) -> PropertyListValue {
         let number = add(.null)
         waiting.append((number, classNames, entries))
         return .uid(number)
     }
 
-    func array(_ elements: [PropertyListValue], className: String = "NSArray") -> PropertyListValue {
+    package func array(_ elements: [PropertyListValue], className: String = "NSArray") -> PropertyListValue {
         let classNames = className == "NSMutableArray" ? ["NSMutableArray", "NSArray"] : [className]
         return object(classNames) { ["NS.objects": .array(elements)] }
     }
 
     /// Returns a reference to a dictionary with text keys, in order of the keys.
-    func dictionary(_ entries: [(String, PropertyListValue)], isMutable: Bool) -> PropertyListValue {
+    package func dictionary(_ entries: [(String, PropertyListValue)], isMutable: Bool) -> PropertyListValue {
         let sorted = entries.sorted { $0.0 < $1.0 }
         let keys = sorted.map { text($0.0) }
         return object(isMutable ? ["NSMutableDictionary", "NSDictionary"] : ["NSDictionary"]) {
             ["NS.keys": .array(keys), "NS.objects": .array(sorted.map(\.1))]
         }
     }
+
+    /// Returns a reference to a plain value of a property list.
+    package func value(_ value: PropertyListValue) -> PropertyListValue { .uid(add(value)) }
 
     /// Returns a reference to a value of Foundation's plain kinds; nil for a value of another kind.
     package func plainValue(_ value: Any) -> PropertyListValue? {
@@ -129,7 +141,10 @@ package final class ObjectArchiveWriter {
         return .uid(number)
     }
 
-    private func add(_ value: PropertyListValue) -> Int {
+    /// The number of the object that is added next.
+    var nextNumber: Int { objects.count }
+
+    func add(_ value: PropertyListValue) -> Int {
         objects.append(value)
         return objects.count - 1
     }

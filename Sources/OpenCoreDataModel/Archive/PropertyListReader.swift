@@ -21,7 +21,9 @@ package enum PropertyListReader {
         BinaryPropertyListWriter.data(of: try BinaryPropertyListReader.read(data))
     }
 
-    private static func value(from data: Data) throws -> PropertyListValue {
+    /// Returns the outermost value of a list. Cost: O(number of bytes).
+    /// - Throws: `ModelReadingError` of kind `damaged` when the data is no property list.
+    package static func value(from data: Data) throws -> PropertyListValue {
         if data.starts(with: Data("bplist".utf8)) { return try BinaryPropertyListReader.read(data) }
         return try XMLPropertyListReader.read(data)
     }

@@ -4,11 +4,16 @@ import Foundation
 ///
 /// (developer.apple.com/library/archive/documentation/Cocoa/Conceptual/PropertyLists, "Introduction
 /// to Property Lists")
-enum XMLPropertyListReader {
+package enum XMLPropertyListReader {
     /// Reads a whole list. Cost: O(number of bytes); the parser limits the depth.
     /// - Throws: `ModelReadingError` of kind `damaged`.
     static func read(_ data: Data) throws -> PropertyListValue {
-        let root = try ModelElementParser.parse(data, file: nil)
+        try value(ofList: ModelElementParser.parse(data, file: nil))
+    }
+
+    /// Reads a list that is an element of another file.
+    /// - Throws: `ModelReadingError` of kind `damaged`.
+    package static func value(ofList root: ModelElement) throws -> PropertyListValue {
         guard root.name == "plist", root.children.count == 1 else {
             throw damaged("it is not one 'plist' with one value", root)
         }

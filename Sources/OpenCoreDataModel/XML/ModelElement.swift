@@ -3,7 +3,7 @@
 package struct ModelElement {
     package let name: String
     package let attributes: [String: String]
-    let line: Int
+    package let line: Int
     package internal(set) var children: [ModelElement] = []
     /// The text that is directly in the element.
     package internal(set) var content = ""

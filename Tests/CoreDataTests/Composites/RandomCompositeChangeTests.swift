@@ -178,7 +178,7 @@ struct RandomCompositeChangeTests {
         let folder = try TemporaryFolder()
         let url = folder.file("store.sqlite")
         let coordinator = try Self.coordinator(kind, url)
-        let another = kind != .inMemory && seed % 2 == 0 ? try Self.coordinator(kind, url) : coordinator
+        let another = kind.isDatabase && seed % 2 == 0 ? try Self.coordinator(kind, url) : coordinator
         let (mine, theirs) = (coordinator.newContext(), another.newContext())
         // Another coordinator's rows are not told of.
         for context in [mine, theirs] { context.stalenessInterval = 0 }

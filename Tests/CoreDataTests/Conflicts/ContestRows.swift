@@ -11,7 +11,7 @@ struct ContestRows {
 
     init(_ library: Library) {
         self.library = library
-        tables = library.kind == .inMemory ? nil : library.tables
+        tables = library.kind.isDatabase ? library.tables : nil
     }
 
     /// The store's present content: read with the database's own library, or by a fresh context for
@@ -57,7 +57,7 @@ struct ContestRows {
         switch library.kind {
         case .sqlite: problemOfFile
         case .postgreSQL: problemOfSchema
-        case .inMemory: nil
+        case .inMemory, .xml, .binary: nil
         }
     }
 

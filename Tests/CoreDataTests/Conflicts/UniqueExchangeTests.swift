@@ -67,7 +67,7 @@ struct UniqueExchangeTests {
 
         /// The columns of the rows, where there are tables.
         func columns(_ names: String) -> [String]? {
-            if kind == .inMemory { return nil }
+            if !kind.isDatabase { return nil }
             return StoreTables(kind, folder.file("store.sqlite")).rows("SELECT \(names) FROM {entry} ORDER BY {number}")
                 .map { row in
                     row.map { $0 ?? "nil" }.joined(separator: " ")

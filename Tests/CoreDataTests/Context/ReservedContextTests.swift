@@ -289,8 +289,8 @@ struct ReservedContextTests {
 
 extension Library {
     /// A context that has read nothing: on a coordinator of its own, but for stores that only one
-    /// coordinator has.
+    /// coordinator has or writes.
     fileprivate func newStackContextOrSame() throws -> NSManagedObjectContext {
-        kind == .inMemory ? newContext() : try newStackContext()
+        kind.isDatabase ? try newStackContext() : newContext()
     }
 }

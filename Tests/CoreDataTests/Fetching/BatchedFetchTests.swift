@@ -114,7 +114,7 @@ private func request(
         #expect(unused.count == 10)
         // Nothing but the array refers to this one, whose batch was loaded long ago. A store in
         // memory has all rows at hand.
-        #expect(books[1].isFault == (library.kind != .inMemory))
+        #expect(books[1].isFault == (library.kind.isDatabase))
         #expect(!held.isFault)
         #expect(!books[9].isFault)
         #expect(books[1].title == "Book 1")
@@ -137,7 +137,7 @@ private func request(
         let books = try context.fetch(request)
         _ = books[0].title
         #expect(!books[1].hasFault(forRelationshipNamed: "tags"))
-        #expect(books[4].hasFault(forRelationshipNamed: "tags") == (library.kind != .inMemory))
+        #expect(books[4].hasFault(forRelationshipNamed: "tags") == (library.kind.isDatabase))
         // A store in memory cannot be disturbed.
         library.secondPath?.execute("UPDATE {author} SET {name} = 'changed'")
         #expect(books[1].author?.name == "Ada")

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Deleting history, and tokens of what was deleted (behaviours 252 and 253).
-@Suite(.everyStore) struct HistoryDeletionTests {
+@Suite(.stores(StoreKind.complete)) struct HistoryDeletionTests {
     let stack: RecordedStack
     let transactions: [NSPersistentHistoryTransaction]
 

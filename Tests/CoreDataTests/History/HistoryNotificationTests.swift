@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Tokens in notifications, and what other contexts do with the history (behaviours 249, 255 to 258).
-@Suite(.everyStore) struct HistoryNotificationTests {
+@Suite(.stores(StoreKind.complete)) struct HistoryNotificationTests {
     @Test("255: a context merges the notification of a transaction") func aContextMergesATransaction() throws {
         let stack = try RecordedStack()
         let (kept, gone) = (stack.insert("Person", ["name": "a"]), stack.insert("Person", ["name": "b"]))

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Requests for history with a fetch request (behaviour 254).
-@Suite(.everyStore) struct HistoryPredicateTests {
+@Suite(.stores(StoreKind.complete)) struct HistoryPredicateTests {
     let stack: RecordedStack
     let person: NSManagedObject
     let member: NSManagedObject

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What the history says of saves and batch requests (behaviours 245 to 251).
-@Suite(.everyStore) struct HistoryReadingTests {
+@Suite(.stores(StoreKind.complete)) struct HistoryReadingTests {
     let stack: RecordedStack
 
     init() throws { stack = try RecordedStack() }

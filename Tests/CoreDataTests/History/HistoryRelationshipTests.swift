@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// What updates say of ordered and many-to-many relationships: both ends have changed.
-@Suite(.everyStore) struct HistoryRelationshipTests {
+@Suite(.stores(StoreKind.complete)) struct HistoryRelationshipTests {
     let stack: RecordedStack
     let box: NSManagedObject
     let items: [NSManagedObject]

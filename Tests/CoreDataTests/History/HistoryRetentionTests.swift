@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// How much of a history is kept.
-@Suite(.everyStore) struct HistoryRetentionTests {
+@Suite(.stores(StoreKind.complete)) struct HistoryRetentionTests {
     private func stack(_ retention: HistoryRetention?) throws -> RecordedStack {
         try RecordedStack(options: Self.options(retention))
     }

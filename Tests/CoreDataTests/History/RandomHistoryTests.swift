@@ -4,7 +4,7 @@ import Testing
 
 /// Random saves and batch requests, and random requests for their history, against a record that the
 /// test keeps by itself.
-@Suite(.everyStore) struct RandomHistoryTests {
+@Suite(.stores(StoreKind.complete)) struct RandomHistoryTests {
     private struct Change: Hashable {
         var transaction: Int
         var kind: Int

@@ -64,7 +64,7 @@ final class GraphWorld {
         let first = try coordinator()
         // No other coordinator finds the rows of a store in memory; one at `/dev/null/name` is of
         // SQLite, which has a run of its own.
-        let other = kind != .inMemory ? try coordinator() : first
+        let other = kind.isDatabase ? try coordinator() : first
         let root = first.newContext()
         let distant = other.newContext()
         distant.stalenessInterval = 0

@@ -114,7 +114,7 @@ struct UndoAfterMergeTests {
         #expect(notes.author == nil)
         try desk.save()
         #expect(try desk.library.newContext().books().map(\.author) == [nil])
-        if kind != .inMemory {
+        if kind.isDatabase {
             #expect(desk.library.tables.value("SELECT count(*) FROM {book} WHERE {author_id} IS NOT NULL") == "0")
         }
         desk.context.redo()

@@ -117,8 +117,8 @@ struct StoreOptionTests {
         let reasons = [
             NSPersistentStoreDeferredLightweightMigrationOptionKey: "never deferred",
             NSPersistentStoreFileProtectionKey: "not encrypted",
-            NSValidateXMLStoreOption: "no XML stores", NSBinaryStoreSecureDecodingClasses: "no binary stores",
-            NSBinaryStoreInsecureDecodingCompatibilityOption: "no binary stores",
+            NSValidateXMLStoreOption: "always checked", NSBinaryStoreSecureDecodingClasses: "without decoding",
+            NSBinaryStoreInsecureDecodingCompatibilityOption: "without decoding",
         ]
         for (option, reason) in reasons {
             #expect(lines.filter { $0.contains(option) && $0.contains(reason) }.count == 1, "\(option): \(lines)")
@@ -137,20 +137,6 @@ struct StoreOptionTests {
         for option in [NSPersistentStoreFileProtectionKey, NSValidateXMLStoreOption] {
             #expect(!text.contains(option), "\(text)")
         }
-    }
-
-    /// Types of stores that are named and not made.
-    @Test(arguments: [NSXMLStoreType, NSBinaryStoreType]) func aStoreOfATypeThatIsNotMadeIsRefused(type: String) throws
-    {
-        let folder = try TemporaryFolder()
-        let url = folder.file("notes.store")
-        let coordinator = NSPersistentStoreCoordinator(managedObjectModel: model(["text"]))
-        let error = try #require(
-            errorThrown { _ = try coordinator.addPersistentStore(ofType: type, configurationName: nil, at: url) })
-        #expect(error.code == CocoaError.Code.persistentStoreInvalidType.rawValue)
-        #expect(error.localizedDescription.contains(type), "\(error.localizedDescription)")
-        #expect(coordinator.persistentStores.isEmpty)
-        #expect(!FileManager.default.fileExists(atPath: url.path))
     }
 
     @Test func anOptionWithoutEffectIsNamedOnce() async {

@@ -23,7 +23,7 @@ public final class StoreTables {
         case .postgreSQL:
             guard let url = kind.url(file) else { preconditionFailure("There is no server.") }
             database = .schema(PostgreSQLTables(url))
-        case .inMemory: preconditionFailure("A store in memory has no tables.")
+        case .inMemory, .xml, .binary: preconditionFailure("A store of the kind \(kind) has no tables.")
         }
     }
 

@@ -12,7 +12,7 @@ extension TestStack: StoreOwner {
 }
 
 extension Library: StoreOwner {
-    public var secondPath: StoreTables? { kind == .inMemory ? nil : tables }
+    public var secondPath: StoreTables? { kind.isDatabase ? tables : nil }
 }
 
 // What the store has, by the second path where one leads there, and otherwise as a fresh context

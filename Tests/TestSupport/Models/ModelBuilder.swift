@@ -145,8 +145,8 @@ public final class TestStack {
         context = coordinator.newContext()
     }
 
-    /// The store as its database sees it; nil for a store in memory, which no second path leads to.
-    public var tables: StoreTables? { kind == .inMemory ? nil : StoreTables(kind, place) }
+    /// The store as its database sees it; nil for other stores, which no second path leads to.
+    public var tables: StoreTables? { kind.isDatabase ? StoreTables(kind, place) : nil }
 
     /// The entity of a name.
     public func entity(_ name: String) -> NSEntityDescription { coordinator.managedObjectModel.entitiesByName[name]! }

@@ -62,7 +62,7 @@ public final class StaleContexts {
         let count = Int.random(in: 2...3, using: &random)
         for index in 0..<count {
             var own = coordinator
-            if kind != .inMemory, index > 0, Int.random(in: 0..<3, using: &random) == 0 {
+            if kind.isDatabase, index > 0, Int.random(in: 0..<3, using: &random) == 0 {
                 own = NSPersistentStoreCoordinator(managedObjectModel: model.make())
                 try own.addPersistentStore(
                     ofType: kind.type, configurationName: nil, at: kind.url(folder.file("store.sqlite")))

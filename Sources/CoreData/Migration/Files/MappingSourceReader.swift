@@ -2,22 +2,16 @@ import Foundation
 
 /// Reads a mapping model as Xcode saves it (`xcmapping.xml`), and fills in what its compiler does.
 struct MappingSourceReader {
-    /// An object of the file: the values of its attributes and the IDs of related objects.
+    /// An object of the file: the values of its attributes and the numbers of related objects.
     private struct Row {
         let type: String
-        var texts: [String: String] = [:]
-        var related: [String: [String]] = [:]
+        let texts: [String: String]
+        let related: [String: [Int64]]
 
-        init(_ element: ModelElement) {
-            type = element.attributes["type"]?.uppercased() ?? ""
-            for child in element.children {
-                let name = child.attributes["name"]?.lowercased() ?? ""
-                switch child.name {
-                case "attribute": texts[name] = MappingSourceReader.text(child.content)
-                case "relationship": related[name] = child.attributes["idrefs"]?.split(separator: " ").map(String.init)
-                default: break
-                }
-            }
+        init(_ object: XMLStoreFile.Object) {
+            type = object.type
+            texts = Dictionary(object.attributes.map { ($0.name, $0.text) }) { first, _ in first }
+            related = Dictionary(object.relationships.map { ($0.name, $0.keys) }) { first, _ in first }
         }
 
         func data(_ name: String) -> Data? {
@@ -25,7 +19,7 @@ struct MappingSourceReader {
         }
     }
 
-    private let rows: [String: Row]
+    private let rows: [Int64: Row]
     private let source: NSManagedObjectModel
     private let destination: NSManagedObjectModel
 
@@ -34,11 +28,8 @@ struct MappingSourceReader {
     ///   not found.
     static func mappings(at url: URL) throws -> [NSEntityMapping] {
         let file = url.appendingPathComponent("xcmapping.xml")
-        let document = try ModelElementParser.parse(Data(contentsOf: file), file: file.path)
-        var rows: [String: Row] = [:]
-        for element in document.children("object") {
-            if let id = element.attributes["id"] { rows[id] = Row(element) }
-        }
+        let objects = try XMLStoreFile(Data(contentsOf: file), file: file.path).objects
+        let rows = Dictionary(objects.map { ($0.key, Row($0)) }) { first, _ in first }
         guard let root = rows.values.first(where: { $0.type == "XDDEVMAPPINGMODEL" }) else {
             throw ModelReadingError.damagedArchive("The file has no mapping model.")
         }
@@ -76,18 +67,6 @@ struct MappingSourceReader {
             let name = URL(fileURLWithPath: part)
             return endings[name.pathExtension].map { "\(name.deletingPathExtension().lastPathComponent).\($0)" } ?? part
         }.joined(separator: "/")
-    }
-
-    /// Returns a text without the file's own escapes: `\u3c00` stands for `<`, as the bytes of the
-    /// code unit are swapped.
-    private static func text(_ content: String) -> String {
-        guard content.contains("\\u") else { return content }
-        let parts = content.components(separatedBy: "\\u")
-        return parts.dropFirst().reduce(parts[0]) { text, part in
-            let digits = part.prefix(4)
-            guard digits.utf8.count == 4, let unit = UInt16(digits, radix: 16) else { return text + "\\u" + part }
-            return text + String(decoding: [unit.byteSwapped], as: UTF16.self) + part.dropFirst(4)
-        }
     }
 
     private func related(_ name: String, of row: Row) -> [Row] { (row.related[name] ?? []).compactMap { rows[$0] } }
